@@ -628,7 +628,7 @@ def drawn(**fields):
 
 def shown(folder, text, **fields):
     (folder / "p.csv").write_text(text)
-    return page_figures.figure(drawn(files=["p.csv"], **fields), None, folder)["lines"]
+    return page_figures.figure(drawn(files=["p.csv"], **fields), [], folder)["lines"]
 
 
 def test_lines_are_in_the_units_of_the_axes(tmp_path):
@@ -663,7 +663,7 @@ def test_any_other_table_is_shown_as_it_is(tmp_path):
         ("", {"header": [], "first": [], "of": 0}),
     ):
         (tmp_path / "p.csv").write_text(text)
-        found = page_figures.figure(drawn(files=["p.csv"], kind="format"), None, tmp_path, kept)
+        found = page_figures.figure(drawn(files=["p.csv"], kind="format"), [], tmp_path, kept)
         assert (found["lines"], found["rows"], found["data"]) == ([], rows, "p.csv")
 
 

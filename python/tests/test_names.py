@@ -106,7 +106,7 @@ def test_a_figures_data_of_a_stranger_are_shown_or_refused(tmp_path, text):
     (tmp_path / "x.csv").write_text(text)
     plot = record.PlotRecord(name="x", title="", x_label="", y_label="", y_scale=1e9, lines=["a"], files=["x.csv"])
     with pytest.raises(ResultsError, match=r"x\.csv: not the data of a figure"):
-        figure(plot, None, tmp_path)
+        figure(plot, [], tmp_path)
 
 
 def test_a_figures_data_through_a_link_are_not_read(tmp_path):
@@ -114,7 +114,7 @@ def test_a_figures_data_through_a_link_are_not_read(tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results/x.csv").symlink_to("../secret.csv")
     plot = record.PlotRecord(name="x", title="", x_label="", y_label="", lines=["a"], files=["x.csv"])
-    assert figure(plot, None, tmp_path / "results")["lines"] == []
+    assert figure(plot, [], tmp_path / "results")["lines"] == []
 
 
 @pytest.mark.parametrize("key", ["scenario", "each", "seeds"])

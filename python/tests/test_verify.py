@@ -177,7 +177,7 @@ def drawing(folder: Path, to: Path) -> object:
         (to / name).write_bytes(content)
         return name
 
-    shown = [figure(plot, None, folder, keep) for plot in found.plots]
+    shown = [figure(plot, [], folder, keep) for plot in found.plots]
     return shown, sorted((path.name, path.read_bytes()) for path in to.rglob("*.*"))
 
 

@@ -6,7 +6,6 @@ Each function also returns the files on which its answer depends, so that the le
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import math
 from collections.abc import Iterable
@@ -91,7 +90,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
         key, document.paper, document.figure, document.title, state, note, runs, len(points(experiment)), command,
         claims, out / key, found is not None, None if found is None else found.work.last,
     )  # fmt: skip
-    return standing, _read(experiment)
+    return standing, experiment.fingerprints
 
 
 def _sentences(
@@ -132,7 +131,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
     try:
         experiment = Experiment(key, Path(found.file)) if Path(found.file).is_file() else None
         state, note = _state(found, experiment)
-        files = files if experiment is None else _read(experiment)
+        files = files if experiment is None else experiment.fingerprints
     except FaninError as error:
         state, note, files = "stale", str(error), None
     about = ("", found.figure, state, found.command)
@@ -190,7 +189,7 @@ def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str
     if sweep not in done:
         done[sweep] = _named(experiment, todo)
     ids, files = done[sweep]
-    return ids, {**_read(experiment), **files}
+    return ids, {**experiment.fingerprints, **files}
 
 
 def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]:
@@ -203,11 +202,6 @@ def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]
         files |= experiment.files(resolved)
         ids += ids_of_seeds(resolved, [point.seed for point in each])
     return ids, files
-
-
-def _read(experiment: Experiment) -> dict[str, str | None]:
-    """The files from which an experiment was read, with the fingerprints of their contents."""
-    return {path: hashlib.sha256(text.encode()).hexdigest() for path, text in experiment.sources.items()}
 
 
 def _judged(

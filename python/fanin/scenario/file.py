@@ -156,6 +156,11 @@ class ScenarioFile:
         """The files that define what is run and shown, with their texts: its own, and those that it refers to."""
         return {str(self.path): self.text, str(self.scenario_path): self._text} | self._other_sources
 
+    @property
+    def fingerprints(self) -> dict[str, str | None]:
+        """The same files, with the fingerprints of their contents."""
+        return {path: hashlib.sha256(text.encode()).hexdigest() for path, text in self.sources.items()}
+
     def variant_source(self, variant: Variant) -> tuple[str, str]:
         """Text and name of the file with a variant."""
         return self._variants_from[_place(variant)]

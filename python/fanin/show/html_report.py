@@ -22,6 +22,7 @@ from fanin.later import pl
 from fanin.results.files import whole_folder, writing
 from fanin.results.layout import CLAIMS
 from fanin.show import front_end, page_data, ranking_matrix
+from fanin.show.page_experiments import Files
 from fanin.show.page_figures import Keep
 
 FOLDER = "report"
@@ -80,7 +81,7 @@ def write(out: Path | str, to: Path | str | None = None, *, advance: ledger.Adva
         why = "its results were written by another version of fanin" if old else "no results yet"
         raise ResultsError(f"{out}: {why}; run 'fanin reproduce' first")
     with whole_folder(final, "--to") as temporary:
-        (temporary / PAGE).write_bytes(_document(built, _contents(standings, temporary)).encode())
+        (temporary / PAGE).write_bytes(_document(built, _contents(out, standings, temporary)).encode())
     return final / PAGE
 
 
@@ -97,7 +98,7 @@ def _refuse_to_replace(final: Path) -> None:
     raise ResultsError(f"{final}: not a report written by fanin, so it is not replaced; choose another with --to")
 
 
-def _contents(standings: list[Standing], folder: Path) -> dict[str, Any]:
+def _contents(out: Path, standings: list[Standing], folder: Path) -> dict[str, Any]:
     """The data files of the page; figures and experiments' files are copied into the folder."""
 
     def keep(below: str) -> Keep:
@@ -109,7 +110,9 @@ def _contents(standings: list[Standing], folder: Path) -> dict[str, Any]:
 
         return kept
 
-    described = [page_data.Described.of(each, keep) for each in standings if each.record is not None]
+    files = Files(out)
+    described = [page_data.Described.of(each, files, keep) for each in standings if each.record is not None]
+    files.write()
     return page_data.contents(standings, described, ranking_matrix.of(_rankings(standings)))
 
 

@@ -20,21 +20,16 @@ from typing import Any
 
 from fanin import _engine
 from fanin.claims import ledger
-from fanin.claims.record import Record, digest
+from fanin.claims.record import Record
 from fanin.claims.sentences import Entry, Sentence, deciding
 from fanin.claims.standing import Standing
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Word
 from fanin.errors import FaninError
-from fanin.later import pl
 from fanin.numbers.summary import format_number
 from fanin.results.files import write_whole
-from fanin.results.store import read_table
-from fanin.run.experiment import Experiment
-from fanin.scenario import library, sections
-from fanin.scenario.departures import as_judged
-from fanin.scenario.format.claim import Case
 from fanin.scenario.toml_text import to_toml
 from fanin.show import pages, plain, prose, ranking_matrix
+from fanin.show.page_experiments import Files, OfFile
 from fanin.show.page_figures import Keep, figure
 
 _OTHER = "other"
@@ -57,7 +52,9 @@ def write(out: Path, docs: Path, folder: Path) -> list[Path]:
 
     """
     every = [each for each in ledger.standings(out) if each.paper and each.record is not None]
-    described = [Described.of(each) for each in every]
+    from_files = Files(out)
+    described = [Described.of(each, from_files) for each in every]
+    from_files.write()
     files = contents(every, described, ranking_matrix.read(docs / "papers"))
     files["presets.json"] = presets(described, docs)
     written = []
@@ -100,22 +97,17 @@ class Described:
     standing: Standing
     record: Record
     figures: list[dict[str, Any]]
-    drawn: list[str]
-    """The column that each figure shows."""
-    scenarios: list[plain.Plain]
-    played: dict[str, int]
-    """Sentence -> its scenario."""
-    shown: dict[str, str]
-    """Sentence -> the column on which it is judged."""
+    file: OfFile
     beside: dict[str, str]
     """What the page of a results folder has in addition: the experiment's file, and its resolved scenario."""
 
     @classmethod
-    def of(cls, standing: Standing, keep: Callable[[str], Keep] | None = None) -> Described:
+    def of(cls, standing: Standing, files: Files, keep: Callable[[str], Keep] | None = None) -> Described:
         """Reads the experiment's file, its runs and the numbers of its figures.
 
         Args:
             standing: The experiment, which was run.
+            files: The files of the experiments.
             keep: Keeps files beside the page, below the folder of a name; none if it has no files.
 
         Raises:
@@ -124,36 +116,27 @@ class Described:
         """
         record = standing.record
         assert record is not None
-        experiment = _experiment(standing, record)
-        document = experiment.document if experiment else _parsed(record)
-        plots = {plot.name: plot for plot in document.plot} if document else {}
-        figures, drawn = [], []
-        for each in record.plots:
-            found = figure(
-                each, plots.get(each.name), standing.folder, keep(f"figures/{standing.key}") if keep else None
-            )
-            if found["lines"] or keep:
-                figures.append(found)
-                drawn.append(plots[each.name].drawn if each.name in plots else "")
-        cases = as_judged(experiment) if experiment else []
-        scenarios, played = _scenarios(experiment, cases, standing.folder / "runs.parquet") if experiment else ([], {})
-        shown = {case.claim: case.y for case in reversed(cases)}
+        file = files.of(standing)
+        beside = keep(f"figures/{standing.key}") if keep else None
+        every = [figure(each, file.published.get(each.name, []), standing.folder, beside) for each in record.plots]
+        figures = [each for each in every if each["lines"] or keep]
         more = {}
         if keep:
             source = keep("experiments")(f"{standing.key}.toml", record.source.encode())
             more = {"file": source, "resolved": to_toml(record.scenario)}
-        return cls(standing, record, figures, drawn, scenarios, played, shown, more)
+        return cls(standing, record, figures, file, more)
 
     def figure_of(self, claim: str) -> int | None:
         """The figure that shows what a sentence is judged on, or else the first with numbers."""
-        if self.shown.get(claim) in self.drawn:
-            return self.drawn.index(self.shown[claim])
+        drawn = [self.file.columns.get(each["name"], "") for each in self.figures]
+        if self.file.shown.get(claim) in drawn:
+            return drawn.index(self.file.shown[claim])
         return next((index for index, each in enumerate(self.figures) if each["lines"]), None)
 
-    def systems(self, claim: str) -> list[str]:
-        """The schemes that a sentence speaks of."""
-        found = self.played.get(claim)
-        return [] if found is None else self.scenarios[found].compare
+    def scenario_of(self, claim: str) -> plain.Plain | None:
+        """The scenario to play with of a sentence."""
+        found = self.file.played.get(claim)
+        return None if found is None else self.file.scenarios[found]
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment's file."""
@@ -170,7 +153,7 @@ class Described:
             "warnings": record.warnings,
             "sentences": [self._sentence(claim) for claim in self.standing.claims],
             "figures": self.figures,
-            "scenarios": [{"toml": each.toml, "compare": each.compare} for each in self.scenarios],
+            "scenarios": [{"toml": each.toml, "compare": each.compare} for each in self.file.scenarios],
             **self.beside,
         }
 
@@ -183,27 +166,8 @@ class Described:
             "cases": [_case(entry) for entry in claim.entries],
             "repeats": [entry.id for entry in claim.repeats],
             "figure": self.figure_of(claim.claim),
-            "scenario": self.played.get(claim.claim),
+            "scenario": self.file.played.get(claim.claim),
         }
-
-
-def _experiment(standing: Standing, record: Record) -> Experiment | None:
-    """The experiment, if its file is known and is the one that was run."""
-    if standing.key not in library.experiments():
-        return None
-    try:
-        found = Experiment(*library.find(standing.key))
-        return found if digest(found) == record.digest else None
-    except FaninError:
-        return None
-
-
-def _parsed(record: Record) -> sections.Document | None:
-    """The experiment's file as its record has it."""
-    try:
-        return sections.parse(record.source, record.file)
-    except FaninError:
-        return None
 
 
 def _facts(standing: Standing, record: Record) -> list[tuple[str, str]]:
@@ -225,27 +189,6 @@ def _facts(standing: Standing, record: Record) -> list[tuple[str, str]]:
         ("Engine", f"{standing.engine}, commit {standing.commits}"),
         *((f"Varied: {path}", ", ".join(values)) for path, values in record.varied.items()),
     ]
-
-
-def _scenarios(experiment: Experiment, cases: list[Case], runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
-    """The scenarios to play with, each once, and which one each sentence has."""
-    if experiment.document.benchmark is not None or not runs.is_file():
-        return [], {}
-    found: list[plain.Plain] = []
-    played: dict[str, int] = {}
-    table = read_table(runs)
-    try:
-        every = plain.Scenarios(experiment, table)
-        for case in cases:
-            if case.claim in played or (scenario := every.of(case)) is None:
-                continue
-            if scenario not in found:
-                found.append(scenario)
-            played[case.claim] = found.index(scenario)
-    except pl.exceptions.PolarsError:
-        # The runs are not this experiment's.
-        return [], {}
-    return found, played
 
 
 def _decisive(claim: Sentence) -> int:
@@ -348,6 +291,7 @@ def _listed(standing: Standing) -> dict[str, Any]:
 
 def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
     """What the list of all sentences shows of one, and what is searched."""
+    scenario = described.scenario_of(claim.claim) if described else None
     main, decisive = claim.main, claim.entries[_decisive(claim)]
     return {
         "id": claim.id,
@@ -364,7 +308,7 @@ def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
         "half_of": f"{main.experiment}/{claim.half_of}" if claim.half_of else "",
         "published": decisive.shown.published,
         "ours": decisive.shown.value,
-        "systems": described.systems(claim.claim) if described else [],
+        "systems": [] if scenario is None else scenario.compare,
     }
 
 
@@ -373,10 +317,10 @@ def presets(described: list[Described], docs: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     names = {paper.key: paper.name for paper in pages.papers(each.standing for each in described)}
     for each in described:
-        claim = next((claim for claim in each.standing.claims if claim.claim in each.played), None)
-        if claim is None or not each.standing.figure:
+        played = ((claim, each.scenario_of(claim.claim)) for claim in each.standing.claims)
+        claim, scenario = next((pair for pair in played if pair[1] is not None), (None, None))
+        if claim is None or scenario is None or not each.standing.figure:
             continue
-        scenario = each.scenarios[each.played[claim.claim]]
         if any(scenario.toml == other["toml"] for other in found):
             continue
         found.append(

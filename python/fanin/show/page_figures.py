@@ -14,7 +14,7 @@ from fanin.claims.record import PlotRecord
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.results import sums
-from fanin.scenario.format.plot import CATEGORICAL, Plot
+from fanin.scenario.format.plot import CATEGORICAL
 
 Keep = Callable[[str, bytes], str]
 """Keeps a file of that name beside the page, and returns its path from there."""
@@ -32,12 +32,14 @@ _DRAWN = ("line", "bars", "points", "cdf", "time")
 """Kinds of plots that the page draws itself; of others it shows the picture."""
 
 
-def figure(drawn: PlotRecord, plot: Plot | None, folder: Path, keep: Keep | None = None) -> dict[str, Any]:
+def figure(
+    drawn: PlotRecord, published: list[dict[str, Any]], folder: Path, keep: Keep | None = None
+) -> dict[str, Any]:
     """The lines of a figure, in the units of its labels, and the published numbers that it shows.
 
     Args:
         drawn: The figure's record.
-        plot: Its description, which has the published numbers; none if its experiment's file is not known.
+        published: The published numbers in it, as its experiment's file has them.
         folder: The folder of its files.
         keep: Keeps its files beside the page; none for a page without them.
 
@@ -58,12 +60,12 @@ def figure(drawn: PlotRecord, plot: Plot | None, folder: Path, keep: Keep | None
         "lines": lines,
         "published": [
             {
-                "label": each.label,
-                "x": [_rounded(value * scale[0]) for value in each.x],
-                "y": [_rounded(value * scale[1]) for value in each.y],
-                "by": each.by or "",
+                "label": each["label"],
+                "x": [_rounded(value * scale[0]) for value in each["x"]],
+                "y": [_rounded(value * scale[1]) for value in each["y"]],
+                "by": each["by"] or "",
             }
-            for each in ([] if plot is None else plot.published)
+            for each in published
         ],
     }
     if drawn.kind == "cdf":
