@@ -66,18 +66,22 @@ pub(super) fn probes(
     in_use: &[Box<dyn Scheme>],
 ) -> Result<(HostProbes, Option<Recorder>), SpecError> {
     let measure = &scenario.measure;
+    let flows = measure.integer("probe-flows") as usize;
+    let names: Vec<&str> =
+        measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
+    if names.is_empty() {
+        // Most runs have none, and to ask every scheme takes as long as all the rest that is built for a small one.
+        return Ok((HostProbes::new(&[], flows, false), None));
+    }
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.values);
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
     let known = ProbeNames::of(in_use.iter().chain(&registered), &facts);
-    let names: Vec<&str> =
-        measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
     let of = |all: &[&str]| names.iter().any(|name| all.contains(name));
     let (switches, hosts) = (of(&known.switches), of(&known.hosts));
     let known = known.all();
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(measure.fail("probes", format!("unknown probe \"{unknown}\"; valid: {}", known.join(", "))));
     }
-    let flows = measure.integer("probe-flows") as usize;
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
     Ok((HostProbes::new(&names, flows, hosts), switches.then(|| Recorder::new(names))))
 }

@@ -149,6 +149,13 @@ impl Scenario {
         self
     }
 
+    /// The same scenario with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.run = self.run.with("seed", &seed.to_string());
+        self
+    }
+
     /// Checks conditions between keys.
     fn check_relations(&self) -> Result<(), SpecError> {
         for (_, transport) in &self.transports {

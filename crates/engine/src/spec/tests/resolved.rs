@@ -50,6 +50,16 @@ fn overrides_apply_before_the_checks() {
 }
 
 #[test]
+fn another_seed_is_as_if_it_had_been_written() {
+    for text in [SMALL, WHOLE] {
+        for seed in [7, u64::MAX] {
+            let written = parse_with(text, &[("run.seed", &seed.to_string())]).unwrap();
+            assert_eq!(parse(text).unwrap().with_seed(seed).resolved(), written.resolved());
+        }
+    }
+}
+
+#[test]
 fn overrides_of_every_form() {
     let overrides = [
         ("transport.scheme", "newreno"),

@@ -39,7 +39,7 @@ impl Values {
         Self { path: "params".to_owned(), origin: Origin::file("defaults"), items }
     }
 
-    /// The same values with `key` set to `value`, for tests.
+    /// The same values with `key` set to `value`.
     ///
     /// # Panics
     /// If the key is not declared or the value is not of its kind.
