@@ -85,6 +85,13 @@ def test_a_threshold_that_no_queue_reaches(cli, incast):
     assert "scheme.dctcp.mark-threshold = 650pkt: not below the buffer" in found
 
 
+def test_a_run_warns_before_it_begins(cli, incast):
+    found = cli("run", "loads.toml", "--set", "network.rate=100Gbps", "--no-store")
+    assert found.code == 0
+    assert found.err.startswith("warning: scheme.dctcp.mark-threshold = 650pkt: not below the buffer")
+    assert "warning" not in cli("run", "loads.toml", "--no-store").err
+
+
 def test_a_load_that_a_tier_does_not_carry(cli, racks):
     # Of 64 hosts 48 of the other 63 are in other racks: 16 x 5 Gbit/s x 48 / 63 on two cables of 10 Gbit/s.
     (found,) = warnings(cli)

@@ -78,6 +78,7 @@ def run(
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
+    _warn(experiment, settings)
     with keeping(None), watching("run", until_end=_lasts(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress)
     _introduce(scenario, experiment, settings, seed)
@@ -129,13 +130,22 @@ def _print(title: str, finished: fanin.Run, told: Course, *, all_: bool) -> None
 
 
 def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:
-    """Notes which of many runs this is, and which settings are probably mistakes."""
+    """Notes which of many runs this is."""
     if experiment.swept:
         resolved = experiment.resolved(settings)
         chosen = resolved["run"]["seed"] if seed is None else seed
         scheme = resolved["transport"]["scheme"]
         note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")
-    for remark in experiment.warnings(settings):
+
+
+def _warn(experiment: fanin.Experiment, settings: Settings) -> None:
+    """Warns of settings that are probably mistakes, and of what does not fit the network."""
+    from fanin.scenario import loads
+
+    warnings = experiment.warnings(settings)
+    if experiment.needs_network:
+        warnings += loads.remarks(experiment.loads(settings), experiment.resolved(settings))
+    for remark in warnings:
         note(f"warning: {remark}")
 
 
