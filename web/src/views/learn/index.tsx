@@ -1,157 +1,106 @@
 /** Learn: incast in eight steps, each with a run in the page. */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Latest } from '../../engine/latest'
-import type { Outcome } from '../../engine/types'
-import { open, routeOf } from '../../scenario/current'
+import { open } from '../../scenario/current'
+import { useParams, type Change } from '../../scenario/params'
 import { useStore } from '../../ui/store'
 import { Controls } from './controls'
+import { show, type Shown } from './course'
 import { Lanes } from './lanes'
-import { Costs, Queue, Sweep, type Curve } from './pictures'
-import { outcomeOf, queryOf } from './runs'
-import { TIMERS, type Values } from './scenario'
-import { PAPERS, steps, sweepOf, tomlOf, type Step } from './steps'
+import { Queue } from './queue'
+import { Results } from './results'
+import { valuesIn, type Step, type Values } from './step'
+import { steps } from './steps'
 import './learn.css'
 
-interface Wanted {
-  step: Step
-  values: Values
-}
-
-interface Shown extends Wanted {
-  runs: { scheme: string; outcome: Outcome }[]
-  curves: Curve[]
-}
-
 export default function Learn() {
-  const [index, setIndex] = useStep()
+  const [params, change] = useParams()
+  const found = steps.findIndex(({ id }) => id === params.get('step'))
+  const index = Math.max(found, 0)
   const step = steps[index] ?? steps[0]
-  if (!step) return null
+  const go = (next: number) => {
+    const to = steps[next]
+    const left = step.controls.map(({ key }): [string, string] => [key, ''])
+    if (to) change({ ...Object.fromEntries(left), step: to.id })
+  }
   return (
     <div class="learn">
       <h1>Incast in eight steps</h1>
-      <nav aria-label="Steps">
-        <ol class="learn-steps">
-          {steps.map((each, at) => (
-            <li key={each.title}>
-              <button
-                type="button"
-                class="chip"
-                aria-current={at === index ? 'step' : undefined}
-                aria-label={`Step ${at + 1}: ${each.title}`}
-                title={each.title}
-                onClick={() => {
-                  setIndex(at)
-                }}
-              >
-                {at + 1}
-              </button>
-            </li>
-          ))}
-        </ol>
-      </nav>
-      <StepView key={index} step={step} index={index} go={setIndex} />
+      <Steps index={index} go={go} />
+      <StepView
+        key={step.id}
+        step={step}
+        index={index}
+        values={valuesIn(step, params)}
+        change={change}
+        go={go}
+        asked={found >= 0}
+      />
     </div>
   )
 }
 
-/** The step is in the address, beside the scenario of the other views. */
-function useStep(): [number, (index: number) => void] {
-  const read = () => {
-    const asked = Number(routeOf(location.hash).params.get('step'))
-    return Number.isInteger(asked) && asked >= 1 && asked <= steps.length ? asked - 1 : 0
-  }
-  const [index, setIndex] = useState(read)
-  useEffect(() => {
-    const follow = () => {
-      setIndex(read())
-    }
-    addEventListener('hashchange', follow)
-    return () => {
-      removeEventListener('hashchange', follow)
-    }
-  }, [])
-  const go = (next: number) => {
-    const { view, params } = routeOf(location.hash)
-    params.set('step', String(next + 1))
-    history.replaceState(null, '', `#/${view}?${params.toString()}`)
-    setIndex(next)
-  }
-  return [index, go]
-}
-
-async function work({ step, values }: Wanted): Promise<Shown> {
-  const toml = tomlOf(step, values)
-  const recorded = step.picture === 'lanes' || step.picture === 'queue'
-  const schemes = step.schemes(values)
-  const runs = await Promise.all(
-    schemes.map(async (scheme, at) => ({
-      scheme,
-      outcome: await outcomeOf({ toml, scheme, recorded: recorded && (at === 0 || step.picture === 'queue') }),
-    })),
-  )
-  return { step, values, runs, curves: step.picture === 'sweep' ? await curvesOf(step, values) : [] }
-}
-
-function curvesOf(step: Step, values: Values): Promise<Curve[]> {
-  const curve = async (scheme: string, label: string, of: Values, reference: boolean): Promise<Curve> => {
-    const jobs = sweepOf(step, of).map((toml) => ({ toml, scheme, recorded: false }))
-    return { scheme, label, reference, outcomes: await Promise.all(jobs.map(outcomeOf)) }
-  }
-  if (!step.controls.includes('timer')) {
-    return Promise.all(step.schemes(values).map((scheme) => curve(scheme, scheme, values, false)))
-  }
-  const usual = TIMERS.at(-1) ?? values.timer
-  return Promise.all(
-    step
-      .schemes(values)
-      .flatMap((scheme) => [
-        curve(scheme, 'your timer', values, false),
-        curve(scheme, `timer ${usual}`, { ...values, timer: usual }, true),
-      ]),
-  )
-}
-
-interface StepProps {
-  step: Step
+interface StepsProps {
   index: number
   go: (index: number) => void
 }
 
-function StepView({ step, index, go }: StepProps) {
-  const [values, setValues] = useState(step.start)
-  const heading = useRef<HTMLHeadingElement>(null)
-  const latest = useMemo(() => new Latest<Wanted, Shown>(work), [])
-  const { result, error } = useStore(latest.state)
-  useEffect(() => {
-    latest.ask({ step, values })
-  }, [latest, step, values])
-  useEffect(() => {
-    if (document.activeElement !== document.body) heading.current?.focus()
-  }, [])
-  const queries = result?.runs.map((run) => queryOf(run.outcome)) ?? []
-  const paper = step.controls.includes('paper') ? PAPERS.find((each) => each.scheme === values.scheme) : undefined
+function Steps({ index, go }: StepsProps) {
   return (
-    <article class="learn-step">
+    <nav aria-label="Steps">
+      <ol class="learn-steps">
+        {steps.map(({ id, title }, at) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="chip"
+              aria-current={at === index ? 'step' : undefined}
+              onClick={() => {
+                go(at)
+              }}
+            >
+              <span class="learn-number">{at + 1}</span> <span class="learn-name">{title}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+interface StepProps extends StepsProps {
+  step: Step
+  values: Values
+  change: Change
+  /** Whether somebody went to this step, and did not just open the view. */
+  asked: boolean
+}
+
+function StepView({ step, index, values, change, go, asked }: StepProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const latest = useMemo(() => new Latest<Pick<Shown, 'step' | 'values'>, Shown>(show), [])
+  const { busy, result, error } = useStore(latest.state)
+  const wanted = JSON.stringify(values)
+  useEffect(() => {
+    latest.ask({ step, values: JSON.parse(wanted) as Values })
+  }, [latest, step, wanted])
+  useEffect(() => {
+    if (asked) heading.current?.focus()
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when the step opens
+  }, [])
+  return (
+    <article class="learn-step" aria-busy={busy}>
       <div class="learn-words">
         <h2 ref={heading} tabIndex={-1}>{`${index + 1}. ${step.title}`}</h2>
         {step.text.map((paragraph) => (
           <p key={paragraph}>{paragraph}</p>
         ))}
-        <Controls step={step} values={values} change={setValues} />
-        {paper && (
-          <div class="learn-paper">
-            <p>{paper.idea}</p>
-            <p>
-              <strong>What we found: </strong>
-              {paper.finding}
-            </p>
-          </div>
-        )}
         <p class="learn-try">
-          <strong>Try: </strong>
+          <strong>Try it: </strong>
           {step.attempt}
         </p>
+        <Controls step={step} values={values} change={change} />
       </div>
       <div class="learn-picture">
         {error && (
@@ -159,23 +108,79 @@ function StepView({ step, index, go }: StepProps) {
             {error.message}
           </p>
         )}
-        <p class="learn-says" role="status">
-          {result ? step.says(queries, result.values) : 'The engine runs the first simulation…'}
-        </p>
-        <PictureOf shown={result} step={step} />
-        <p class="row">
+        <PictureOf shown={result} step={step} values={values} />
+        <Results step={step} runs={result?.runs ?? []} contenders={step.contenders(values)} />
+        <Conclusion step={step} shown={result} />
+      </div>
+      <Found step={step} />
+      <Onward step={step} index={index} values={values} go={go} />
+    </article>
+  )
+}
+
+function PictureOf({ shown, step, values }: { shown: Shown | undefined; step: Step; values: Values }) {
+  const contenders = useMemo(() => step.contenders(values), [step, values])
+  const runs = shown?.runs ?? NONE
+  if (step.picture.kind === 'lanes') return <Lanes runs={runs} pictures={contenders} what={step.waitsFor.one} />
+  return <Queue runs={runs} contenders={contenders} limits={step.picture.limits(shown?.values ?? values)} />
+}
+
+const NONE: Shown['runs'] = []
+
+/** The only words that depend on the runs. */
+function Conclusion({ step, shown }: { step: Step; shown: Shown | undefined }) {
+  const sentences = shown
+    ? step.says(
+        shown.runs.map(({ facts }) => facts),
+        shown.values,
+      )
+    : ['The engine runs the first simulation…']
+  return (
+    <div class="learn-says" role="status">
+      {sentences.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </div>
+  )
+}
+
+function Found({ step: { found } }: { step: Step }) {
+  if (!found) return null
+  return (
+    <p class="note learn-found">
+      <strong>What we found: </strong>
+      {found.text} <a href={`#/papers?paper=${found.paper}`}>Its sentences, one by one</a>
+    </p>
+  )
+}
+
+interface OnwardProps extends StepsProps {
+  step: Step
+  values: Values
+}
+
+const VIEWS = ['Play', 'Watch', 'Lanes']
+
+function Onward({ step, index, values, go }: OnwardProps) {
+  const schemes = [...new Set(step.contenders(values).map(({ scheme }) => scheme))]
+  const next = steps[index + 1]
+  return (
+    <div class="learn-onward">
+      <div class="row" role="group" aria-label="Open this scenario">
+        <span class="soft">Open this scenario in</span>
+        {VIEWS.map((view) => (
           <button
+            key={view}
             type="button"
             onClick={() => {
-              open({ toml: tomlOf(step, values), schemes: step.schemes(values).slice(0, 6) })
+              open({ toml: step.toml(values), schemes }, view.toLowerCase())
             }}
           >
-            Open in Play
+            {view}
           </button>
-          <span class="soft small">This very scenario, with everything to change.</span>
-        </p>
+        ))}
       </div>
-      <p class="row learn-go">
+      <div class="row">
         <button
           type="button"
           disabled={index === 0}
@@ -185,7 +190,7 @@ function StepView({ step, index, go }: StepProps) {
         >
           Back
         </button>
-        {index + 1 < steps.length ? (
+        {next ? (
           <button
             type="button"
             class="primary"
@@ -193,26 +198,12 @@ function StepView({ step, index, go }: StepProps) {
               go(index + 1)
             }}
           >
-            {`Next: ${steps[index + 1]?.title ?? ''}`}
+            {`Next: ${next.title}`}
           </button>
         ) : (
           <a href="#/papers?tab=ranking">All systems on the same work</a>
         )}
-      </p>
-    </article>
+      </div>
+    </div>
   )
-}
-
-function PictureOf({ shown, step }: { shown: Shown | undefined; step: Step }) {
-  const [first] = shown?.runs ?? []
-  switch (step.picture) {
-    case 'lanes':
-      return <Lanes outcome={first?.outcome} scheme={first?.scheme ?? step.schemes(step.start)[0] ?? ''} />
-    case 'queue':
-      return <Queue runs={shown?.runs ?? []} />
-    case 'sweep':
-      return <Sweep curves={shown?.curves ?? []} senders={(shown?.values ?? step.start).senders} />
-    case 'table':
-      return <Costs runs={shown?.runs ?? []} />
-  }
 }

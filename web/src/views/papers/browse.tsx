@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { counted, filterOf, matching, type Brief, type Filter, type Paper, type Papers } from '../../data/papers'
 import { isReport } from '../../data/load'
-import type { Change } from './address'
+import type { Change } from '../../scenario/params'
 import { Choice } from './choice'
 import { Detail } from './detail'
 import { Verdict } from './verdict'

@@ -18,7 +18,7 @@ import { useLoaded } from '../../ui/store'
 import { Swatch } from '../../ui/swatch'
 import { DataTable, type TableColumn } from '../../ui/table'
 import { useTheme } from '../../ui/theme'
-import type { Change } from './address'
+import type { Change } from '../../scenario/params'
 
 interface Props {
   params: URLSearchParams

@@ -2,7 +2,7 @@
 
 import { counted, papers, type Papers as Data } from '../../data/papers'
 import { About } from './about'
-import { useParams, type Change } from './address'
+import { useParams, type Change } from '../../scenario/params'
 import { Browse } from './browse'
 import { Experiments } from './experiments'
 import { Heat } from './heat'
