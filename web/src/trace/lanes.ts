@@ -184,7 +184,8 @@ export function lanesOf(outcome: Outcome, topology: Topology, hops: Hops, timeou
       (each) => each?.[row],
     )
     if (Number.isNaN(connection) || Number.isNaN(start) || start > hops.until) continue
-    const completed = completion <= hops.until
+    // What is still on a link when the run ends is not in the record, but completions are.
+    const completed = hops.truncated ? completion <= hops.until : Number.isFinite(completion)
     const end = completed ? completion : hops.until
     const own = (expiries.get(connection) ?? []).filter((time) => time >= start && time <= end)
     const parts = new Parts(start, roundTrip, own)

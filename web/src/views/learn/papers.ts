@@ -46,13 +46,13 @@ const dtcwa: Step = {
     'The sender sets its window anew when marks begin and when they end. It takes it from the largest and the smallest window that it has had.',
     'The paper sets out against windows that fall to one packet. If the receiver acknowledges only every second packet, such a window has to wait for a timer.',
   ],
-  attempt: 'Let the client acknowledge every packet, and then every second one.',
+  attempt: 'Let the client acknowledge only every second packet, with few senders and with many.',
   controls: [
     choice('acks', 'The client acknowledges', [
-      ['2', 'every second packet'],
       ['1', 'every packet'],
+      ['2', 'every second packet'],
     ]),
-    senders([8, 16, 24, 32, 40], 24),
+    senders([8, 16, 24, 32, 40], 16),
   ],
   toml: twoThresholds,
   contenders: under([
@@ -64,7 +64,7 @@ const dtcwa: Step = {
   says: beside,
   found: {
     paper: 'dtcwa',
-    text: 'Its gain depends on what the paper leaves open. As printed, its rule for the start of marks does not help: windows fall to one packet. What gains are the two thresholds alone, because they mark later than DCTCP’s.',
+    text: 'Its gain depends on what the paper leaves open. As printed, its rule for the start of marks does not help over ten runs: windows fall to one packet. What gains are the two thresholds alone, because they mark later than DCTCP’s.',
   },
 }
 

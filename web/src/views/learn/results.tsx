@@ -22,7 +22,7 @@ export function Results({ step, runs, contenders }: Props) {
   return (
     <div class="scroll learn-results">
       <table>
-        <caption>{`How long the client waits for the last ${step.waitsFor.one}`}</caption>
+        <caption>{`Time until the last ${step.waitsFor.one} is there`}</caption>
         <thead>
           <tr>
             <th scope="col">With</th>

@@ -38,7 +38,8 @@ export function compared(one: Facts, other: Facts, more: string): string {
       .join(' ')
   }
   const ratio = (one.seconds ?? 0) / (other.seconds ?? 1)
-  if (Math.abs(ratio - 1) < ALIKE) return `${one.label} takes about as long as ${other.label}.`
+  if (Math.abs(ratio - 1) < ALIKE)
+    return `${one.label} takes about as long as ${other.label}: ${withUnit(one.seconds, 's')}.`
   if (ratio < 1) return `${one.label} takes ${share(1 - ratio)} less time than ${other.label}.`
   if (ratio < 2) return `${one.label} takes ${share(ratio - 1)} more time than ${other.label}.`
   return `${one.label} takes ${rounded(ratio)} times as long as ${other.label}.`
