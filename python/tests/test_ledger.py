@@ -15,7 +15,7 @@ import pytest
 from fanin.claims import assessment, ledger, record, sentences, standing
 from fanin.errors import ResultsError
 from fanin.results import cache
-from fanin.results.sums import SUMS
+from fanin.results.sums import SUMS, text_of
 from fanin.scenario import library, toml_text
 from fanin.show import front_end, html_report, page_figures
 
@@ -539,6 +539,38 @@ class TestReport:
         page = self.page(figures)
         assert f"experiments/{name}.json" in page.data
         assert page.tags.count("script") == len(page.data) + 1
+
+    @pytest.mark.parametrize(
+        ("path", "value", "code"),
+        [
+            (("figure",), "\ud800 </script><script>", 0),
+            (("source",), "\ud800", 0),
+            (("file",), "a" * 5000, 0),
+            (("description",), ">" * 5000 + "[x](javascript:1)" * 500, 0),
+            (("work", "runs"), "many", 3),
+            (("work", "each"), {"0123456789abcdef": [10**400, 0, 0.0]}, 3),
+            (("plots", 0, "files", 0), "../secret.svg", 3),
+        ],
+    )
+    def test_a_record_of_a_stranger_is_shown_or_refused(self, cli, figures, path, value, code):
+        """With digests that match."""
+        cli("reproduce", "alpha/fig2", "--quick")
+        folder = figures / "results/alpha/fig2"
+        content = json.loads((folder / "claims.json").read_text())
+        inner = content
+        for key in path[:-1]:
+            inner = inner[key]
+        inner[path[-1]] = value
+        (folder / "claims.json").write_text(json.dumps(content))
+        names = [file.name for file in folder.iterdir() if file.name != SUMS]
+        (folder / SUMS).write_bytes(text_of(folder, names))
+        folder.rename(figures / "results/stranger")
+        result = cli("report")
+        assert result.code == code, result.err
+        if code == 0:
+            page = self.page(figures)
+            assert "experiments/stranger.json" in page.data
+            assert page.tags.count("script") == len(page.data) + 1
 
     def test_figures_without_lines_have_their_rows(self, cli, figures):
         file = figures / "experiments/alpha/fig2.toml"

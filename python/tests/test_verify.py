@@ -25,6 +25,7 @@ from fanin.results.files import whole_folder
 from fanin.results.store import Store, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
+from fanin.show import front_end
 from fanin.show.page_figures import figure
 
 FLIPS = 1000
@@ -314,6 +315,17 @@ def test_what_is_damaged_is_made_again(cli, results):
     assert "fanin sweep" in told[str(data)]["remedy"]
     assert [each.path for each in verify(results).damaged] == [data]
     assert (table[0].read_bytes(), damaged[2].read_bytes()) == (was[table[0]], was[damaged[2]])
+
+
+def test_a_report_is_not_repaired_without_the_front_end(cli, results, monkeypatch):
+    monkeypatch.setattr(front_end, "_BUILT", results / "nowhere")
+    monkeypatch.setattr(front_end, "_PACKAGED", results / "nowhere")
+    page = results / "report/index.html"
+    flip(page, random.Random(1))
+    result = cli("verify", str(results), "--repair")
+    assert result.code == 1
+    assert f"{page.parent}: not repaired: no report: the page is not built" in result.err
+    assert page.is_file()
 
 
 def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, results):

@@ -132,7 +132,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
         experiment = Experiment(key, Path(found.file)) if Path(found.file).is_file() else None
         state, note = _state(found, experiment)
         files = files if experiment is None else experiment.fingerprints
-    except FaninError as error:
+    except (FaninError, OSError) as error:
         state, note, files = "stale", str(error), None
     about = ("", found.figure, state, found.command)
     claims = [

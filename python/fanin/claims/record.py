@@ -12,9 +12,9 @@ import shlex
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import fanin
 from fanin.claims.judge import Judgement
@@ -37,6 +37,9 @@ FORMAT: Literal[4] = 4
 
 
 _TOTALS = ("events", "packet_hops", "wall_s")
+
+
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class _Part(BaseModel):
@@ -125,7 +128,7 @@ class Simulations(_Part):
     first: str | None
     """When the first run finished (``first``) and the last one (``last``)."""
     last: str | None
-    each: dict[RunId, tuple[int, int, float]]
+    each: dict[RunId, tuple[_Count, _Count, float]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
 

@@ -81,7 +81,9 @@ def write(out: Path | str, to: Path | str | None = None, *, advance: ledger.Adva
         why = "its results were written by another version of fanin" if old else "no results yet"
         raise ResultsError(f"{out}: {why}; run 'fanin reproduce' first")
     with whole_folder(final, "--to") as temporary:
-        (temporary / PAGE).write_bytes(_document(built, _contents(out, standings, temporary)).encode())
+        document = _document(built, _contents(out, standings, temporary))
+        # Half of a pair of UTF-16 is no character: in JSON it can be escaped.
+        (temporary / PAGE).write_bytes(document.encode(errors="backslashreplace"))
     return final / PAGE
 
 

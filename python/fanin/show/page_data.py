@@ -122,7 +122,7 @@ class Described:
         figures = [each for each in every if each["lines"] or keep]
         more = {}
         if keep:
-            source = keep("experiments")(f"{standing.key}.toml", record.source.encode())
+            source = keep("experiments")(f"{standing.key}.toml", record.source.encode(errors="replace"))
             more = {"file": source, "resolved": to_toml(record.scenario)}
         return cls(standing, record, figures, file, more)
 
