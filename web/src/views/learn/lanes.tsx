@@ -1,7 +1,7 @@
 /** A row for each answer: when it sends, when it waits, and where its packets are lost. */
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { SENDING, RECOVERING, TIMEOUT } from '../../trace/lanes'
+import { SENDING, TIMEOUT } from '../../trace/lanes'
 import { withUnit } from '../../ui/numbers'
 import { styleOf } from '../../ui/palette'
 import { useTheme, type Theme } from '../../ui/theme'
@@ -184,10 +184,14 @@ class Painter {
     return SIDE + Math.min(Math.max(share, 0), 1) * this.across
   }
 
-  private row({ parts, end, lost }: Row, y: number, size: number): void {
+  private row({ parts, end, sent, lost }: Row, y: number, size: number): void {
     parts.forEach(({ from, state }, index) => {
       this.part(state, this.x(from), this.x(parts[index + 1]?.from ?? end), y, size)
     })
+    this.pen.fillStyle = styleOf(this.scheme, this.theme).colour
+    for (const time of sent) {
+      if (time >= this.span.from && time <= this.span.to) this.pen.fillRect(this.x(time), y - size / 2, 1, size)
+    }
     this.pen.strokeStyle = BAD[this.theme]
     this.pen.lineWidth = 1.25
     this.pen.beginPath()
@@ -210,7 +214,7 @@ class Painter {
       pen.strokeStyle = BAD[theme]
       pen.lineWidth = Math.min(size / 4, 1.5)
       pen.strokeRect(from + 0.5, y - size / 2 + 0.5, Math.max(width - 1, 0.5), Math.max(size - 1, 0.5))
-    } else if (state === SENDING || state === RECOVERING) {
+    } else if (state === SENDING) {
       pen.fillStyle = styleOf(this.scheme, theme).colour
       pen.fillRect(from, y - size / 2, Math.max(width, 1), size)
     } else {

@@ -114,6 +114,7 @@ describe.skipIf(missingEngine !== undefined)('The engine', { timeout: 300_000 },
       for (const run of runs) {
         const rows = rowsOf(run)
         expect(rows).toHaveLength(run.facts.answers)
+        expect(rows.every(({ sent }) => sent.length > 0)).toBe(true)
         expect(rows.reduce((sum, { lost }) => sum + lost.length, 0)).toBe(run.facts.lost)
       }
     }

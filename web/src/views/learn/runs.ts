@@ -38,19 +38,42 @@ export async function makeRun(step: Step, contender: Contender, runner: Runner):
 }
 
 export interface Row extends Lane {
+  /** When its packets left it, to within the time on the first link. */
+  sent: number[]
   /** When its packets were lost. */
   lost: number[]
+}
+
+/** By connection, the times of rows that have one. */
+function timesOf(connections: Float64Array, time: (row: number) => number | undefined): Map<number, number[]> {
+  const found = new Map<number, number[]>()
+  connections.forEach((connection, row) => {
+    const at = time(row)
+    if (at === undefined) return
+    const list = found.get(connection)
+    if (list) list.push(at)
+    else found.set(connection, [at])
+  })
+  return found
 }
 
 /** The rows of a run: the first to end at the top, long flows at the bottom. */
 export function rowsOf({ outcome, topology }: Run): Row[] {
   const hops = hopsOf(outcome, topology)
-  const lost = new Map<number, number[]>()
-  hops.drops.connection.forEach((connection, index) => {
-    lost.set(connection, [...(lost.get(connection) ?? []), hops.drops.time[index] ?? 0])
+  const { crossings, drops } = hops
+  const lost = timesOf(drops.connection, (row) => drops.time[row] ?? 0)
+  const data = crossings.kinds.indexOf('data')
+  const sent = timesOf(crossings.connection, (row) => {
+    const from = topology.links[crossings.link[row] ?? 0]?.from ?? -1
+    const leaves = crossings.kind[row] === data && topology.nodes[from]?.kind === 'host'
+    return leaves ? (crossings.time[row] ?? 0) : undefined
   })
   const lanes = lanesOf(outcome, topology, hops, timeoutsOf(outcome, topology, hops))
   const last = ({ completed, end }: Lane) => (completed ? end : Infinity)
   lanes.sort((one, other) => (last(one) === last(other) ? one.flow - other.flow : last(one) - last(other)))
-  return lanes.map((lane) => ({ ...lane, lost: lost.get(lane.connection) ?? [] }))
+  return lanes.map((lane) => ({
+    ...lane,
+    sent: sent.get(lane.connection) ?? [],
+    lost: lost.get(lane.connection) ?? [],
+  }))
 }
