@@ -38,9 +38,12 @@ export async function readAddress(): Promise<void> {
 
 /** Writes the scenario into the address of the view that is open. */
 export async function writeAddress(view: string): Promise<void> {
+  const before = routeOf(location.hash).view
   const text = await encode(current.get())
+  const { view: now, params } = routeOf(location.hash)
+  // Somebody has gone to another view meanwhile, whose address this is not.
+  if (now !== before) return
   written = text
-  const { params } = routeOf(location.hash)
   params.set('s', text)
   history.replaceState(null, '', `#/${view}?${params.toString()}`)
 }
