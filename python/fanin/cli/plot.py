@@ -73,7 +73,7 @@ def plot(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep.
+    """Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep: PNG, SVG, PDF.
 
     RUNS is a scenario, which is run with what the picture needs (each combination of the values of --set is a line), or
     runs and sweeps of a results folder, as they were recorded. Lines are called after what distinguishes the runs.
