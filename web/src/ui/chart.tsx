@@ -23,6 +23,8 @@ export interface Axis {
   label: string
   /** Unit of the values: s, bit/s, B, pkt, %, 1. */
   unit: string
+  /** Logarithmic: for positive values of many sizes. */
+  log?: boolean
 }
 
 /** A value that is marked across the chart, such as a threshold: at some y, or at some x. */
@@ -51,6 +53,10 @@ export interface ChartProps {
 const FONT = '12px system-ui, sans-serif'
 
 const HEADROOM = 1.08
+
+/** uPlot's number for a logarithmic scale: its types have a name for it, the module does not. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- there is no such value to take it from
+const LOGARITHMIC: uPlot.Scale.Distr = 3
 
 const INK: Record<Theme, { text: string; grid: string }> = {
   light: { text: '#545d68', grid: '#e3e7eb' },
@@ -182,7 +188,12 @@ function options(latest: Latest, theme: Theme, width: number, height: number, ho
       drag: { x: true, y: false, setScale: true },
       points: { size: 7 },
     },
-    scales: { x: { time: false }, y: { range: (_plot, low, high) => rangeOf(low, high, latest.current.limits ?? []) } },
+    scales: {
+      x: { time: false, ...(x.log ? { distr: LOGARITHMIC } : {}) },
+      y: y.log
+        ? { distr: LOGARITHMIC, range: (_plot, low, high) => uPlot.rangeLog(low || 1, high || 10, 10, false) }
+        : { range: (_plot, low, high) => rangeOf(low, high, latest.current.limits ?? []) },
+    },
     axes: [axis(x, theme, 40), axis(y, theme, 52)],
     series: [{}, ...lines.flatMap(seriesOf)],
     bands: bandsOf(lines),
@@ -234,7 +245,9 @@ function axis({ label, unit }: Axis, theme: Theme, size: number): uPlot.Axis {
     labelFont: FONT,
     labelSize: 18,
     size,
-    values: (plot, splits, index) => splits.map((value) => tick(value / scaleOf(plot, index).factor)),
+    // On a logarithmic axis not all lines are labelled.
+    values: (plot, splits: (number | null)[], index) =>
+      splits.map((value) => (value === null ? '' : tick(value / scaleOf(plot, index).factor))),
   }
   const labelled = (plot: uPlot, index: number) => {
     const shown = scaleOf(plot, index).unit
@@ -263,8 +276,7 @@ function seriesOf(line: Line): uPlot.Series[] {
       ? { show: true, fill: colour, paths: (plot, index) => ({ stroke: null, fill: markersOf(plot, index, marker) }) }
       : { show: false },
   }
-  // The axis is made for the means: an interval of few seeds can be many times wider than what it is about.
-  const edge: uPlot.Series = { auto: false, stroke: 'transparent', width: 0, spanGaps: true, points: { show: false } }
+  const edge: uPlot.Series = { stroke: 'transparent', width: 0, spanGaps: true, points: { show: false } }
   return line.band ? [main, edge, edge] : [main]
 }
 

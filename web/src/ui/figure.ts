@@ -39,16 +39,33 @@ interface Frame {
   yTicks: number[]
 }
 
-function frameOf({ lines }: Figure): Frame {
+/** Powers of ten around all values, which are positive. */
+export function decades(low: number, high: number): number[] {
+  const [first, last] = [Math.floor(Math.log10(low) + 1e-9), Math.ceil(Math.log10(high) - 1e-9)]
+  return Array.from({ length: Math.max(last - first, 1) + 1 }, (_, index) => 10 ** (first + index))
+}
+
+function frameOf({ lines, x, y }: Figure): Frame {
   const xs = lines.flatMap((line) => Array.from(line.x))
-  const ys = lines.flatMap((line) => Array.from(line.y)).filter(Number.isFinite)
-  const xTicks = ticks(Math.min(...xs, 0), Math.max(...xs, 0))
-  const yTicks = ticks(Math.min(...ys, 0), Math.max(...ys, 0))
-  const place = (values: number[], from: number, to: number) => (value: number) => {
-    const [low, high] = [values[0] ?? 0, values.at(-1) ?? 1]
-    return from + ((value - low) / (high - low || 1)) * (to - from)
-  }
-  return { x: place(xTicks, LEFT, WIDTH - RIGHT), y: place(yTicks, HEIGHT - BOTTOM, TOP), xTicks, yTicks }
+  const ys = lines
+    .flatMap((line) => [line.y, line.band?.low ?? [], line.band?.high ?? []].flatMap((each) => Array.from(each)))
+    .filter(Number.isFinite)
+  const xTicks = ticksOf(x, xs)
+  const yTicks = ticksOf(y, ys)
+  return { x: placing(x, xTicks, LEFT, WIDTH - RIGHT), y: placing(y, yTicks, HEIGHT - BOTTOM, TOP), xTicks, yTicks }
+}
+
+function ticksOf({ log }: Axis, values: number[]): number[] {
+  const positive = values.filter((value) => value > 0)
+  if (log && positive.length > 0) return decades(Math.min(...positive), Math.max(...positive))
+  return ticks(Math.min(...values, 0), Math.max(...values, 0))
+}
+
+/** Where a value is drawn; what a logarithmic axis cannot show is drawn at its end. */
+function placing({ log }: Axis, values: number[], from: number, to: number): (value: number) => number {
+  const [low, high] = [values[0] ?? 0, values.at(-1) ?? 1]
+  const at = log ? (value: number) => Math.log10(Math.max(value, low)) : (value: number) => value
+  return (value) => from + ((at(value) - at(low)) / (at(high) - at(low) || 1)) * (to - from)
 }
 
 /** White paper and the figures' own colours: lines come in the light theme's styles. */

@@ -32,7 +32,36 @@ export function meanInterval(values: number[]): MeanInterval {
   return { mean, half: (tQuantile(count - 1) * Math.sqrt(squares / (count - 1))) / Math.sqrt(count) }
 }
 
-/** Share of values that are at most x, at each distinct value. */
+/** A mean over seeds, and the ends of what is drawn around it. */
+export interface Spread {
+  mean: number
+  /** NaN if there is no interval. */
+  low: number
+  high: number
+}
+
+/**
+ * A mean with its interval, or with quantiles of the seeds where the interval contains what cannot be: values below zero if
+ * none of the seeds has one, or above `most`. Student's interval of few seeds, of which some collapse, reaches there.
+ */
+export function spread(values: number[], most = Infinity): Spread {
+  const { mean, half } = meanInterval(values)
+  const [low, high] = [mean - half, mean + half]
+  const canBe = (low >= 0 || Math.min(...values) < 0) && (high <= most || Math.max(...values) > most)
+  if (Number.isNaN(half) || canBe) return { mean, low, high }
+  return { mean, low: percentile(values, 2.5), high: percentile(values, 97.5) }
+}
+
+/** Nearest rank: the smallest value that this percentage of the values does not exceed. */
+export function percentile(values: number[], percent: number): number {
+  const sorted = [...values].sort((one, other) => one - other)
+  return sorted[Math.max(Math.ceil((percent * values.length) / 100 - 1e-9), 1) - 1] ?? NaN
+}
+
+/** More steps than this cannot be told apart in a figure. */
+const MOST_STEPS = 600
+
+/** Share of values that are at most x, at each distinct value, or at so many of them, evenly by rank. */
 export function distribution(values: ArrayLike<number>): { x: number[]; y: number[] } {
   const sorted = Array.from(values)
     .filter((value) => Number.isFinite(value))
@@ -40,7 +69,10 @@ export function distribution(values: ArrayLike<number>): { x: number[]; y: numbe
   const x: number[] = []
   const y: number[] = []
   sorted.forEach((value, index) => {
+    const last = index + 1 === sorted.length
     if (sorted[index + 1] === value) return
+    const step = Math.floor(((index + 1) * MOST_STEPS) / sorted.length)
+    if (sorted.length > MOST_STEPS && !last && step === Math.floor((index * MOST_STEPS) / sorted.length)) return
     x.push(value)
     y.push((index + 1) / sorted.length)
   })

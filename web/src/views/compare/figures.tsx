@@ -10,10 +10,11 @@ import { csv, download } from '../../ui/download'
 import { pngOf, svgOf, type Figure } from '../../ui/figure'
 import { useStore } from '../../ui/store'
 import { useTheme, type Theme } from '../../ui/theme'
-import { fctLines, groupTotalOf, meanLines, rowsOf, totalOf, type Measure } from './lines'
+import { fctLines, groupTotalOf, isWide, meanLines, rowsOf, totalOf, type Measure } from './lines'
 import { sweep, type Plan, type Point } from './sweep'
 
-const BANDS = '95 % confidence intervals of the mean over seeds (Student’s t)'
+const BANDS = '95 % intervals of the mean over seeds (Student’s t)'
+const QUANTILES = 'where that contains what cannot be, the 2.5th to the 97.5th percentile of the seeds'
 
 interface Drawn {
   plan: Plan
@@ -30,7 +31,7 @@ export function Figures({ registry }: { registry: Registry }) {
       <section class="compare-figures empty" aria-label="Figures">
         <p class="soft">
           A sweep runs every scheme at every value with every seed, here in your browser, and draws means with their 95
-          % confidence intervals.
+          % intervals.
         </p>
       </section>
     )
@@ -41,7 +42,7 @@ export function Figures({ registry }: { registry: Registry }) {
       <Completion drawn={drawn} registry={registry} />
       <Distribution drawn={drawn} />
       <Background drawn={drawn} />
-      <p class="soft small">{`Bands are ${BANDS}; they may leave the plot, and fewer than three seeds have none.`}</p>
+      <p class="soft small">{`Bands are ${BANDS}; ${QUANTILES}. Fewer than three seeds have none.`}</p>
       <button
         type="button"
         disabled={drawn.points.length === 0}
@@ -72,14 +73,16 @@ interface MeansProps {
 
 function Means({ drawn: { plan, points, theme }, title, label, unit, measure }: MeansProps) {
   const draw = (look: Theme): Line[] => meanLines(plan, points, measure, look)
-  const axes = { x: axisOf(plan), y: { label, unit } }
+  const lines = draw(theme)
+  const log = unit === 's' && isWide(lines.flatMap((line) => Array.from(line.y)))
+  const axes = { x: axisOf(plan), y: { label, unit, log } }
   return (
     <Plot
       title={`${title} against ${plan.knob.label.toLowerCase()}`}
       {...axes}
-      lines={draw(theme)}
+      lines={lines}
       paper={() => draw('light')}
-      note={`Bands: ${BANDS}; ${plan.seeds} seeds`}
+      note={`${plan.seeds} seeds. Bands: ${BANDS}; beyond what can be, percentiles 2.5 to 97.5`}
       cursor="compare"
     />
   )
@@ -121,6 +124,8 @@ function Distribution({ drawn: { plan, points, theme } }: { drawn: Drawn }) {
   const { label, dimension } = plan.knob
   const at = `${label.toLowerCase()} ${writeQuantity({ value: x, dimension })}`
   const draw = (look: Theme) => fctLines(plan, points, x, look)
+  const lines = draw(theme)
+  const log = isWide(lines.flatMap((line) => Array.from(line.x)))
   return (
     <div>
       <label class="row small">
@@ -138,9 +143,9 @@ function Distribution({ drawn: { plan, points, theme } }: { drawn: Drawn }) {
       </label>
       <Plot
         title={`Completion times at ${at}`}
-        x={{ label: 'Completion time', unit: 's' }}
+        x={{ label: 'Completion time', unit: 's', log }}
         y={{ label: 'Share of transfers', unit: '%' }}
-        lines={draw(theme)}
+        lines={lines}
         paper={() => draw('light')}
         note={`Transfers that completed, of ${plan.seeds} seeds together`}
       />
