@@ -44,13 +44,15 @@ pub(crate) struct Watch {
 /// Called at intervals with the share of simulated time that has passed; returns whether to continue.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 
-const PROGRESS_EVERY: u64 = 1 << 10;
+/// Events of any kind from one call to the next, some milliseconds: timers alone can be seconds apart while long flows send.
+const EVENTS_PER_LOOK: u32 = 1 << 14;
 
 impl<C: EventCore> World<C> {
     /// Runs until all finite transfers are complete or the duration has passed.
     pub(crate) fn run(&mut self, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
         self.start();
         let mut last = self.net.now();
+        let mut until_look = EVENTS_PER_LOOK;
         while !self.work.over {
             let Some(event) = self.net.core.next() else { break };
             let now = self.net.now();
@@ -63,16 +65,12 @@ impl<C: EventCore> World<C> {
                 Event::Misc { class, index } => {
                     self.events += 1;
                     self.on_misc(class, index as usize);
-                    // Timer events are frequent enough to stop soon: every flow with data has one.
-                    if self.events.is_multiple_of(PROGRESS_EVERY) {
-                        self.check_breach()?;
-                        if let Some(progress) = &mut progress
-                            && !progress(now.secs() / self.duration.secs())
-                        {
-                            return Err(RunError::Stopped { at: now });
-                        }
-                    }
                 }
+            }
+            until_look -= 1;
+            if until_look == 0 {
+                until_look = EVENTS_PER_LOOK;
+                self.look(now, &mut progress)?;
             }
         }
         if let Some(failure) = self.work.failure.take() {
@@ -82,6 +80,15 @@ impl<C: EventCore> World<C> {
         self.events -= self.hosts.stale_timers;
         self.net.core.settle();
         Ok(())
+    }
+
+    /// Asks whether to continue, and whether what must never happen has happened.
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self, now: Time, progress: &mut Option<Progress<'_>>) -> Result<(), RunError> {
+        self.check_breach()?;
+        let go_on = progress.as_mut().is_none_or(|progress| progress(now.secs() / self.duration.secs()));
+        if go_on { Ok(()) } else { Err(RunError::Stopped { at: now }) }
     }
 
     #[cold]

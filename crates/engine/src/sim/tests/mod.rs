@@ -2,6 +2,7 @@
 #![allow(clippy::float_cmp, reason = "the values compared are exact")]
 
 mod architecture;
+mod asked;
 mod bench;
 mod congestion_control;
 mod constructed;
