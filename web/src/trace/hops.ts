@@ -9,6 +9,8 @@ export const ARRIVED = 0
 /** Taken out of the queue, for instance pushed out by another packet. */
 export const DROPPED = 1
 export const LOST_ON_LINK = 2
+/** The reason of such a loss in the table of losses. */
+export const RANDOM_LOSS = 'random-loss'
 /** Still waiting when the record ends. */
 export const WAITING = 3
 
@@ -261,7 +263,7 @@ class Builder {
     const row = this.pending.takeLost(from, connection, kinds, drops.seq[at] ?? 0, time, reason === 'pushed-out')
     const came = this.crossings.time[row] ?? time
     if (row < 0 || came === time) return
-    this.add(row, link, came, time, reason === 'random-loss' ? LOST_ON_LINK : DROPPED)
+    this.add(row, link, came, time, reason === RANDOM_LOSS ? LOST_ON_LINK : DROPPED)
   }
 
   finish(drops: Moments, end: number, truncated: boolean): Hops {
@@ -298,14 +300,16 @@ class Builder {
   }
 }
 
-interface Drops {
+/** The table of losses. */
+export interface Drops {
   moments: Moments
   seq: Float64Array
   ack: Float64Array
+  retransmitted: Float64Array
   reason: (at: number) => string
 }
 
-function dropsOf(outcome: Outcome, topology: Topology): Drops {
+export function dropsOf(outcome: Outcome, topology: Topology): Drops {
   const table = tableOf(outcome, 'drops')
   const ports = columnOf(table, 'port')
   const numbers = new Map(topology.links.map((link, index) => [link.name, index]))
@@ -319,6 +323,7 @@ function dropsOf(outcome: Outcome, topology: Topology): Drops {
     },
     seq: valuesOf(table, 'seq'),
     ack: valuesOf(table, 'ack'),
+    retransmitted: valuesOf(table, 'retransmitted'),
     reason: (at) => reasons?.names[reasons.values[at] ?? 0] ?? '',
   }
 }

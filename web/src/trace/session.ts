@@ -6,8 +6,8 @@ import { admit, estimate } from '../engine/limits'
 import { requestFor } from '../engine/simulate'
 import type { Outcome, ResolvedValue, Topology } from '../engine/types'
 import { read } from '../scenario/toml'
-import { hopsOf, type Hops, type Moments } from './hops'
-import { timeoutsOf } from './timeouts'
+import { hopsOf, type Hops } from './hops'
+import { timeoutsOf, type Timeouts } from './timeouts'
 
 /** A run with crossings, as the engine or a folder of results has it. */
 export interface Recorded {
@@ -20,7 +20,7 @@ export interface Recorded {
 /** A recorded run, and what is derived from it. */
 export interface Trace extends Recorded {
   hops: Hops
-  timeouts: Moments
+  timeouts: Timeouts
 }
 
 export function traceOf(recorded: Recorded): Trace {

@@ -184,10 +184,8 @@ class Painter {
     return SIDE + Math.min(Math.max(share, 0), 1) * this.across
   }
 
-  private row({ parts, end, sent, lost }: Row, y: number, size: number): void {
-    parts.forEach(({ from, state }, index) => {
-      this.part(state, this.x(from), this.x(parts[index + 1]?.from ?? end), y, size)
-    })
+  private row({ parts, sent, lost }: Row, y: number, size: number): void {
+    for (const { from, to, state } of parts) this.part(state, this.x(from), this.x(to), y, size)
     this.pen.fillStyle = styleOf(this.scheme, this.theme).colour
     for (const time of sent) {
       if (time >= this.span.from && time <= this.span.to) this.pen.fillRect(this.x(time), y - size / 2, 1, size)

@@ -21,7 +21,7 @@ const RECORDED: Record<Picture['kind'], [string, string][]> = {
     ['measure.crossings', 'all'],
     ['measure.queues', 'all'],
     ['measure.capture-limit', '1000000'],
-    ['measure.probes', 'srtt,rto'],
+    ['measure.probes', 'rto'],
     ['measure.probe-flows', '1000'],
   ],
   queue: [['measure.queue-trace', 'on-change']],
@@ -68,7 +68,7 @@ export function rowsOf({ outcome, topology }: Run): Row[] {
     const leaves = crossings.kind[row] === data && topology.nodes[from]?.kind === 'host'
     return leaves ? (crossings.time[row] ?? 0) : undefined
   })
-  const lanes = lanesOf(outcome, topology, hops, timeoutsOf(outcome, topology, hops))
+  const lanes = lanesOf({ outcome, topology, hops, timeouts: timeoutsOf(outcome, topology, hops) })
   const last = ({ completed, end }: Lane) => (completed ? end : Infinity)
   lanes.sort((one, other) => (last(one) === last(other) ? one.flow - other.flow : last(one) - last(other)))
   return lanes.map((lane) => ({
