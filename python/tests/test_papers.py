@@ -5,6 +5,7 @@ Published numbers are judged by the ledger, and by no test: a test would turn th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -102,6 +103,25 @@ def test_rcc_loses_nothing_up_to_100_senders(quick):
     runs = quick.runs("rcc/code-incast").filter(system="RCC")
     assert runs["traffic.incast.senders"].max() == 100
     assert runs["drops"].sum() == 0
+
+
+@pytest.mark.parametrize(("port", "lost"), [("120000B", 0), ("80pkt", 19)])
+def test_rcc_does_not_hold_syns_back(port, lost, tmp_path, capsys):
+    """All of them meet at the port, which is full of them if it counts packets."""
+    chosen = {"transport.scheme": "rcc", "traffic.incast.senders": 100, "network.buffer": port}
+    with contextlib.suppress(SystemExit):
+        main(
+            [
+                "run",
+                "rcc/abs",
+                *(f"--set={key}={value}" for key, value in chosen.items()),
+                "--json",
+                f"--out={tmp_path}",
+            ]
+        )
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["drops"], summary["timeouts_syn"]) == (lost, lost)
+    assert summary["queue_max_packets"] == (81 if lost else 100)
 
 
 def test_dctcp_loses_less_than_tcp_of_20_senders(quick):
