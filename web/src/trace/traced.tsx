@@ -1,9 +1,10 @@
 /** What Watch and Lanes have around them: the choice of a run, its progress, and what keeps it from being shown. */
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { commandOf, schemesOf, tableOf } from '../engine/simulate'
 import { current } from '../scenario/current'
+import { useParams } from '../scenario/params'
 import { Complaint } from '../ui/complaint'
 import { digits, withUnit } from '../ui/numbers'
 import { Presets } from '../ui/presets'
@@ -30,7 +31,8 @@ export function OfScenario({ show }: Props) {
   const scenario = useStore(current)
   const { toml } = scenario
   const schemes = schemesOf(scenario)
-  const [chosen, setChosen] = useState(schemes[0] ?? '')
+  const [params, change] = useParams()
+  const chosen = params.get('scheme') ?? ''
   const scheme = schemes.includes(chosen) ? chosen : (schemes[0] ?? '')
   const { busy, share, result, error } = useStore(traces.state)
   useEffect(() => {
@@ -43,7 +45,7 @@ export function OfScenario({ show }: Props) {
     [],
   )
   return (
-    <>
+    <div aria-busy={busy || (!error && !result)}>
       <div class="traced-choice">
         <Presets />
         <label>
@@ -51,7 +53,7 @@ export function OfScenario({ show }: Props) {
           <select
             value={scheme}
             onChange={({ currentTarget }) => {
-              setChosen(currentTarget.value)
+              change({ scheme: currentTarget.value })
             }}
           >
             {schemes.map((each) => (
@@ -67,7 +69,7 @@ export function OfScenario({ show }: Props) {
       {error && <Complaint error={error} command={commandOf(scheme)} />}
       {!error && !result && <p class="soft traced-empty">Running the scenario…</p>}
       {!error && result && <Shown trace={result} show={show} />}
-    </>
+    </div>
   )
 }
 

@@ -44,6 +44,12 @@ export interface ChartProps {
   height?: number
   /** Charts with the same name move their cursors together. */
   cursor?: string
+  /** The x in view, if something else than the chart itself decides on it: then what is dragged over is only wished for. */
+  span?: { from: number; to: number }
+  /** Hears which x somebody wishes to see; none for all. */
+  onSpan?: (span: { from: number; to: number } | undefined) => void
+  /** Hears the x under the cursor. */
+  onMove?: (x: number | undefined) => void
   /** Hears the x under the cursor when it is clicked. */
   onPick?: (x: number) => void
   /** Hands out the chart, for instance to export its picture. */
@@ -78,7 +84,10 @@ export function Chart(props: ChartProps) {
     const holder = place.current
     if (!holder) return
     const hooks: Hooks = {
-      moved: setAt,
+      moved: (x) => {
+        setAt(x)
+        latest.current.onMove?.(x)
+      },
       picked: (clicked) => {
         const { left } = clicked.cursor
         if (left !== undefined && left >= 0) latest.current.onPick?.(clicked.posToVal(left, 'x'))
@@ -105,6 +114,11 @@ export function Chart(props: ChartProps) {
     chart.current?.setData(data)
     if (chart.current) latest.current.onDrawn?.(chart.current)
   }, [data])
+
+  const { from, to } = props.span ?? {}
+  useEffect(() => {
+    if (from !== undefined && to !== undefined) chart.current?.setScale('x', { min: from, max: to })
+  }, [from, to, data, shape])
 
   return (
     <figure class="chart">
@@ -177,7 +191,7 @@ interface Latest {
 }
 
 function options(latest: Latest, theme: Theme, width: number, height: number, hooks: Hooks): uPlot.Options {
-  const { x, y, cursor, lines } = latest.current
+  const { x, y, cursor, lines, span } = latest.current
   return {
     width,
     height,
@@ -185,7 +199,8 @@ function options(latest: Latest, theme: Theme, width: number, height: number, ho
     focus: { alpha: 0.35 },
     cursor: {
       ...(cursor === undefined ? {} : { sync: { key: cursor, setSeries: false } }),
-      drag: { x: true, y: false, setScale: true },
+      drag: { x: true, y: false, setScale: !span },
+      ...(span ? { bind: { dblclick: () => () => resetSpan(latest) } } : {}),
       points: { size: 7 },
     },
     scales: {
@@ -208,6 +223,11 @@ function options(latest: Latest, theme: Theme, width: number, height: number, ho
           if (key === 'x') refine(plot, latest)
         },
       ],
+      setSelect: [
+        (plot) => {
+          if (span) wish(plot, latest)
+        },
+      ],
       setCursor: [
         (plot) => {
           hooks.moved(
@@ -223,6 +243,27 @@ function options(latest: Latest, theme: Theme, width: number, height: number, ho
         },
       ],
     },
+  }
+}
+
+function resetSpan(latest: Latest): null {
+  latest.current.onSpan?.(undefined)
+  return null
+}
+
+/** What was dragged over is wished for, and stays marked no longer. */
+function wish(plot: uPlot, latest: Latest): void {
+  const { left, width } = plot.select
+  if (width <= 0) return
+  latest.current.onSpan?.({ from: plot.posToVal(left, 'x'), to: plot.posToVal(left + width, 'x') })
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+}
+
+/** Moves the cursor of all charts with this name to an x, or away. */
+export function pointAt(cursor: string, x: number | undefined): void {
+  for (const plot of uPlot.sync(cursor).plots) {
+    const left = x === undefined ? -10 : plot.valToPos(x, 'x')
+    plot.setCursor({ left, top: left < 0 ? -10 : 0 }, true)
   }
 }
 

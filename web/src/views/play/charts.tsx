@@ -1,10 +1,11 @@
 /** Queue and goodput over time, on one cursor. */
 
 import { useMemo } from 'preact/hooks'
-import { labelsOf, tableOf, valuesOf, type Batch, type Run } from '../../engine/simulate'
+import { tableOf, valuesOf, type Batch, type Run } from '../../engine/simulate'
 import type { Scenario } from '../../scenario/address'
 import { parseQuantity } from '../../scenario/quantity'
 import { read, valueAt } from '../../scenario/toml'
+import { queueOf } from '../../trace/queue'
 import { Chart, type Limit, type Line } from '../../ui/chart'
 import { styleOf } from '../../ui/palette'
 import { useTheme } from '../../ui/theme'
@@ -22,7 +23,7 @@ export function Charts({ batch, scenario: { toml } }: Props) {
     const runs = batch?.runs ?? []
     const line = (of: (run: Run) => Omit<Line, 'label' | 'style'>) =>
       runs.map((run): Line => ({ ...of(run), label: run.scheme, style: styleOf(run.scheme, theme) }))
-    return { queue: line(queueOf), goodput: line(goodputOf) }
+    return { queue: line(({ outcome }) => queueOf(outcome)), goodput: line(goodputOf) }
   }, [batch, theme])
   const limits = useMemo(() => limitsOf(toml), [toml])
   return (
@@ -45,17 +46,6 @@ export function Charts({ batch, scenario: { toml } }: Props) {
       <p class="soft small">Drag across a plot to look closer; a double click shows all again.</p>
     </div>
   )
-}
-
-/** The trace of the first port that has one. */
-function queueOf({ outcome }: Run): Omit<Line, 'label' | 'style'> {
-  const trace = tableOf(outcome, 'queue-trace')
-  const x = valuesOf(trace, 'time_s')
-  const y = valuesOf(trace, 'packets')
-  const ports = labelsOf(trace, 'port')
-  if (ports.every((port) => port === ports[0])) return { x, y, step: true }
-  const own = ports.map((port) => port === ports[0])
-  return { x: x.filter((_, index) => own[index]), y: y.filter((_, index) => own[index]), step: true }
 }
 
 /** Bins have a row per group: their sums. */

@@ -4,22 +4,13 @@ import type { ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
 import { readOutcome, readScenario, type RunDetail } from '../../data/served'
 import { engine } from '../../engine/client'
-import type { Outcome, ResolvedValue, Topology } from '../../engine/types'
+import type { Recorded } from '../../trace/session'
 import { useLoaded } from '../../ui/store'
 
-/** A stored run, which a view draws in place of the current scenario's. */
-interface Recorded {
-  outcome: Outcome
-  topology: Topology
-  /** Values in effect, for limits and thresholds. */
-  values: ResolvedValue[]
-}
-
-type Module = Promise<{ default: ComponentType<{ recorded?: Recorded }> }>
-
-const VIEWS: Record<string, () => Module> = {
-  Watch: () => import('../watch'),
-  Lanes: () => import('../lanes'),
+/** What draws a stored run in place of the current scenario's. */
+const VIEWS: Record<string, () => Promise<ComponentType<Recorded>>> = {
+  Watch: () => import('../watch').then((module) => module.WatchStored),
+  Lanes: () => import('../lanes').then((module) => module.LanesStored),
 }
 
 export function Traces({ run }: { run: RunDetail }) {
@@ -48,10 +39,10 @@ export function Traces({ run }: { run: RunDetail }) {
 
 /** The engine in the page knows the network of the scenario, which results do not have. */
 async function drawn(run: RunDetail, view: string) {
-  const [outcome, toml, module] = await Promise.all([readOutcome(run), readScenario(run.run_id), VIEWS[view]?.()])
+  const [outcome, toml, View] = await Promise.all([readOutcome(run), readScenario(run.run_id), VIEWS[view]?.()])
   const request = { toml, name: `${run.run_id}.toml`, overrides: [] }
   const [topology, values] = await Promise.all([engine.topology(request), engine.resolved(request)])
-  return { recorded: { outcome, topology, values }, View: module?.default }
+  return { recorded: { outcome, topology, values }, View }
 }
 
 function Drawn({ run, view }: { run: RunDetail; view: string }) {
@@ -65,5 +56,11 @@ function Drawn({ run, view }: { run: RunDetail; view: string }) {
     )
   }
   const { View, recorded } = loaded.value
-  return View ? <View recorded={recorded} /> : null
+  if (!View) return null
+  return (
+    <>
+      <h2>{view}</h2>
+      <View {...recorded} />
+    </>
+  )
 }
