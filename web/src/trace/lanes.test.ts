@@ -4,7 +4,7 @@ import type { Outcome } from '../engine/types'
 import { presets } from '../scenario/presets'
 import { loadEngine, missingEngine } from './engine.node'
 import { columnOf, hopsOf } from './hops'
-import { HANDSHAKE, lanesOf, RECOVERING, TIMEOUT } from './lanes'
+import { HANDSHAKE, lanesOf, RECOVERING, TIMEOUT, WAITING } from './lanes'
 import { timeoutsOf } from './timeouts'
 
 const STAR = presets[0].toml.replace('rounds = 10', 'rounds = 3')
@@ -129,6 +129,17 @@ describe.skipIf(missingEngine !== undefined)('lanes', () => {
     for (const { spent } of laned(FRESH, 'dctcp').lanes) expect(spent[HANDSHAKE]).toBeGreaterThan(100e-6)
     const unasked = STAR.replace('request = "100B"\n', '')
     for (const { spent } of laned(unasked, 'dctcp').lanes) expect(spent[HANDSHAKE]).toBe(0)
+  })
+
+  test('A flow whose timer runs where the record ends waits, and does not recover', () => {
+    const { lanes } = laned(LARGE.replace('duration = "60s"', 'duration = "150ms"'), 'newreno')
+    const cut = lanes.filter(({ completed }) => !completed)
+    expect(cut.length).toBeGreaterThan(0)
+    for (const { parts } of cut) {
+      const last = parts.at(-1)
+      expect(last?.state).toBe(WAITING)
+      expect((last?.to ?? 0) - (last?.from ?? 0)).toBeGreaterThan(0.05)
+    }
   })
 
   test('Lanes end where the record ends, and flows that begin later have none', () => {

@@ -198,8 +198,13 @@ class Parts {
     if (this.highest === undefined || isAfter(seq, this.highest)) this.highest = seq
   }
 
-  finish(end: number): Part[] {
-    this.fill(end)
+  finish(end: number, completed: boolean): Part[] {
+    this.expire(end)
+    // Whether a timer will expire is not in the record: a flow that has fallen silent waits.
+    if (!completed && this.begun && end - this.quiet > this.roundTrip + NEARLY) {
+      this.fill(this.quiet)
+      this.add(this.quiet, WAITING)
+    } else this.fill(end)
     return this.list.map(({ from, state }, index) => ({
       from: index === 0 ? this.start : from,
       to: this.list[index + 1]?.from ?? end,
@@ -242,7 +247,7 @@ export function lanesOf(run: Derived): Lane[] {
       const left = before && event.again && !isAfter(event.seq, before.seq)
       if (!left) drawn.hear(event)
     }
-    const parts = drawn.finish(end)
+    const parts = drawn.finish(end, completed)
     const source = topology.nodes[node]?.name ?? ''
     const counted = { timeouts, retransmissions }
     return [{ flow, group, node, source, connection, start, end, completed, ...counted, parts, spent: spentIn(parts) }]

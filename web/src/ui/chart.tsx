@@ -259,11 +259,14 @@ function wish(plot: uPlot, latest: Latest): void {
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
 }
 
+/** Far above a chart, where its horizontal line is not seen. */
+const ABOVE = -10_000
+
 /** Moves the cursor of all charts with this name to an x, or away. */
 export function pointAt(cursor: string, x: number | undefined): void {
   for (const plot of uPlot.sync(cursor).plots) {
     const left = x === undefined ? -10 : plot.valToPos(x, 'x')
-    plot.setCursor({ left, top: left < 0 ? -10 : 0 }, true)
+    plot.setCursor({ left, top: ABOVE }, true)
   }
 }
 

@@ -118,6 +118,7 @@ describe.skipIf(missingEngine !== undefined)('of runs', () => {
         expect(absent(quantity), quantity.probe).toBe(is ? '' : `${quantity.label}: ${scheme} has none`)
         expect(found.has(quantity.probe)).toBe(is)
       }
+      expect(Array.from(found.get('cwnd')?.x ?? []).at(-1)).toBeGreaterThanOrEqual(first.end)
       const times = [...(found.get('srtt')?.x as number[])]
       expect(times).toEqual([...times].sort((one, other) => one - other))
     })

@@ -17,7 +17,7 @@ export interface Ink {
 /** Below the rows. */
 export const AXIS = 24
 /** A tick's label has room in so many pixels. */
-const TICK = 110
+const TICK = 80
 /** Rows that are thinner have no frames and no gaps between them. */
 const FRAMED = 5
 

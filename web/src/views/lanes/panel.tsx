@@ -142,7 +142,12 @@ function Zoom({ span, whole, setSpan, chosen }: ZoomProps) {
     ['+', 'Show less time', false, () => scaled(span, 0.5, middle)],
     ['▸', 'Later', span.to >= whole.to, () => moved(span, 0.5)],
     ['All', 'Show all time', all, () => undefined],
-    ['Flow', 'Show the time of the chosen flow', !chosen, () => chosen && { from: chosen.start, to: chosen.end }],
+    [
+      'Its time',
+      'Its time: show when the chosen flow lasted',
+      !chosen,
+      () => chosen && { from: chosen.start, to: chosen.end },
+    ],
   ]
   return (
     <span class="row" role="group" aria-label="Time in view">
@@ -178,7 +183,7 @@ function Chosen({ lanes, chosen, choose }: ChosenProps) {
   const last = lanes.reduce((most, { flow }) => Math.max(most, flow), 0)
   return (
     <label class="row">
-      Flow
+      Chosen flow
       <input
         type="number"
         class="lanes-number"

@@ -11,6 +11,8 @@ import { describe } from './summary'
 const TALL = 16
 /** A row is never taller than this. */
 const TALLEST = 22
+/** Room for what scrolls them. */
+const SCROLL = 24
 /** A pointer that moved less has clicked. */
 const CLICK = 5
 
@@ -66,6 +68,7 @@ function penOf(canvas: HTMLCanvasElement | null, { width, height, scale }: Frame
   if (canvas.width !== across || canvas.height !== down) {
     canvas.width = across
     canvas.height = down
+    canvas.style.width = `${width}px`
   }
   return canvas.getContext('2d')
 }
@@ -73,12 +76,14 @@ function penOf(canvas: HTMLCanvasElement | null, { width, height, scale }: Frame
 /** Row of the chosen lane, and the scroll that keeps it in view. */
 function useFrame(props: Props, place: { current: HTMLElement | null }) {
   const { lanes, chosen, span, tall } = props
-  const { width, height } = useSize(place)
+  const size = useSize(place)
   const theme = useTheme()
   const [wanted, setTop] = useState(0)
+  const { height } = size
   const room = Math.max(height - AXIS, 1)
   const pitch = tall ? TALL : Math.min(room / Math.max(lanes.length, 1), TALLEST)
-  const most = Math.max(lanes.length * pitch - room, 0)
+  const most = tall ? Math.max(lanes.length * pitch - room, 0) : 0
+  const width = Math.max(size.width - (most > 0 ? SCROLL : 0), 0)
   const top = Math.min(Math.max(wanted, 0), most)
   const row = chosen ? lanes.indexOf(chosen) : -1
   useEffect(() => {

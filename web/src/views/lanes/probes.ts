@@ -59,12 +59,18 @@ export function recordingOf(trace: Trace, lane: Lane): Recording {
     line.x.push(times[row] ?? 0)
     line.y.push(values[row] ?? 0)
   })
+  // The last value holds as long as the flow lasts.
+  for (const { x, y } of lines.values()) {
+    if ((x.at(-1) ?? Infinity) >= lane.end) continue
+    x.push(lane.end)
+    y.push(y.at(-1) ?? NaN)
+  }
   const known = new Set(names)
   const scheme = trace.values?.find(({ path }) => path === 'transport.scheme')?.value ?? 'this scheme'
   const asked = trace.values?.find(({ path }) => path === 'measure.probes')?.value.split(/[\s,]+/) ?? []
   const absent = ({ probe, label }: Quantity) => {
     if (lines.has(probe)) return ''
-    if (known.has(probe)) return `${label}: this flow was not probed`
+    if (known.has(probe)) return `${label}: this flow ${lines.size > 0 ? 'has no value of it' : 'was not probed'}`
     return asked.includes(probe) ? `${label}: ${scheme} has none` : `${label}: not recorded (measure.probes)`
   }
   const found = new Map([...lines].map(([name, line]): [string, Points] => [name, { ...line, step: true }]))

@@ -26,8 +26,9 @@ export function totalsOf(lanes: Lane[]): Totals {
   }
 }
 
+/** Such as "64.8 %". */
 export function percent(share: number): string {
-  return withUnit(share, '%')
+  return withUnit(Number(share.toPrecision(3)), '%')
 }
 
 /** `known` timeouts of the run have a place in a lane, of `all` that were counted. */
@@ -40,9 +41,11 @@ export function inWords(lanes: Lane[], known: number, all: number): string {
       ? `No flow of ${digits(flows)} waited in a timeout.`
       : `${of(waited)} waited in a timeout. Of the time of all flows together, ${percent(shares[TIMEOUT] ?? 0)} was spent so.`
   const rest = [
-    completed < flows ? `${of(flows - completed)} had not completed where the record ends.` : '',
+    completed < flows
+      ? `${of(flows - completed)} had not completed where the record ends; if they wait for a timer there, it counts as waiting.`
+      : '',
     known < all
-      ? `${digits(all - known)} of ${digits(all)} timeouts have no known time and are not drawn: their flows were not probed.`
+      ? `${digits(all - known)} of ${digits(all)} timeouts have no known time and are not drawn: their flows were not probed, or the record ends before.`
       : '',
   ]
   return [timeouts, ...rest].filter(Boolean).join(' ')
