@@ -178,9 +178,9 @@ describe.skipIf(reason !== undefined)('stored runs', () => {
   test('traces are drawn by the other views', { timeout: 60_000 }, async () => {
     const { page, complaints, close } = await opened()
     await traced(page)
-    // Its eight senders, and not those of the scenario that the other views look at.
+    // Its two switches and its eight flows, and not the scenario that the other views look at.
     const drawn = {
-      Watch: page.getByRole('img', { name: /^The network: 9 hosts/ }),
+      Watch: page.getByRole('img', { name: /^The network: \d+ hosts and 2 switches/ }),
       Lanes: page.getByRole('listbox', { name: 'Lanes of 8 flows' }),
     }
     for (const [view, picture] of Object.entries(drawn)) {
