@@ -71,7 +71,7 @@ $(VENV)/created:
 	touch $@
 
 $(VENV)/installed: $(VENV)/created $(RUST)
-	$(BIN)/maturin develop --release
+	$(BIN)/maturin develop --release --extras serve
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

@@ -1,12 +1,27 @@
 /** Draws the README's pictures of the page: `make screenshots`. Named as a test because vitest runs it. */
 
 import { mkdirSync } from 'node:fs'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missing, openPage, openSite, type Site } from '../tests/browser'
 
 const FOLDER = '../docs/pictures'
 
-const VIEWS = ['play', 'watch', 'lanes', 'compare', 'papers', 'learn'] as const
+/** What is done in a view before its picture is taken. */
+const VIEWS: Record<string, (page: Page) => Promise<void>> = {
+  learn: () => Promise.resolve(),
+  play: () => Promise.resolve(),
+  watch: (page) => page.getByRole('button', { name: 'Next drop' }).click(),
+  lanes: () => Promise.resolve(),
+  compare: async (page) => {
+    await page.getByRole('button', { name: /^Run \d+/ }).click()
+    await page.getByText('Done: 160 of 160').waitFor()
+  },
+  papers: async (page) => {
+    await page.getByRole('button', { name: 'Ranking' }).click()
+    await page.locator('.papers-heat td').first().waitFor()
+  },
+}
 
 let site: Site
 beforeAll(async () => {
@@ -16,11 +31,12 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => site.close())
 
-test.each(VIEWS)('%s', { timeout: 60_000 }, async (view) => {
+test.each(Object.entries(VIEWS))('%s', { timeout: 60_000 }, async (view, act) => {
   const { page, complaints } = await openPage(site, `#/${view}`, 1280)
   await page.waitForFunction(() => document.querySelector('main [aria-busy=true]') === null)
+  await act(page)
   // What is drawn follows a frame or two after what is known.
-  await page.waitForTimeout(5_000)
+  await page.waitForTimeout(3_000)
   await page.screenshot({ path: `${FOLDER}/page-${view}.png` })
   expect(complaints).toEqual([])
   await page.close()
