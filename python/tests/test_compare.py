@@ -16,6 +16,7 @@ from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
 from fanin.numbers.stats import Spread, mean_interval
+from fanin.results.dataset import Timeouts
 from fanin.run import laboratory
 
 TWO = ("--schemes", "newreno,dctcp")
@@ -333,6 +334,26 @@ def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
     assert any(each["timeouts"]["with_timeout"] for each in found)
     enough = cli("compare", "small.toml", *TWO, *short[:2], "--seeds", "1..3", "--set", "network.buffer=10MB")
     assert "Retransmission timeouts" not in enough.out
+
+
+@pytest.mark.parametrize(
+    ("more", "fewer", "needed"),
+    [
+        ((1, 50), (0, 50), True),
+        ((6, 50), (2, 50), True),
+        ((30, 50), (0, 50), False),
+        ((1, 50), (1, 50), False),
+        ((0, 50), (1, 50), False),
+    ],
+)
+def test_how_many_seeds_would_tell_one_rate_of_timeouts_from_another(more, fewer, needed):
+    one, other = (Timeouts(*each, queries=True) for each in (more, fewer))
+    found = one.seeds_to_decide(other, 5)
+    assert (found is not None) == needed
+    if found is not None:
+        enough = found / 5
+        repeated = [Timeouts(round(events * enough), round(of * enough), queries=True) for events, of in (more, fewer)]
+        assert repeated[0].seeds_to_decide(repeated[1], found) is None
 
 
 def test_a_scheme_against_itself_differs_by_nothing(cli, work):

@@ -209,7 +209,7 @@ def compare(
     else:
         _print(experiment.document.title or experiment.name, compared, chosen, reference, least)
         _print_ranking(wanted, ranking)
-        _print_timeouts(compared)
+        _print_timeouts(compared, len(chosen))
     _report_failures(compared, recorded=store)
 
 
@@ -312,7 +312,7 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)
 
 
-def _print_timeouts(compared: list[Compared]) -> None:
+def _print_timeouts(compared: list[Compared], seeds: int) -> None:
     """How many queries of a thousand had a timeout, if any scheme had one."""
     found = [(each.scheme, each.timeouts) for each in compared if each.timeouts is not None]
     if not any(timeouts.events for _, timeouts in found):
@@ -322,6 +322,10 @@ def _print_timeouts(compared: list[Compared]) -> None:
     rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown] for scheme, each in found]
     print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
     say(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
+    fewest, least = min(found, key=lambda each: each[1].per_thousand)
+    for scheme, each in found:
+        if needed := each.seeds_to_decide(least, seeds):
+            say(f"whether {scheme} has more than {fewest} is open; about {needed} seeds would decide")
 
 
 def _more_seeds(each: Placed) -> str:

@@ -97,6 +97,18 @@ class Timeouts:
         rate, low, high = (format_number(each, 2) for each in self.per_thousand)
         return f"{rate} ({low}..{high})"
 
+    def seeds_to_decide(self, fewest: Timeouts, seeds: int) -> int | None:
+        """About how many seeds would tell this rate from a lower one; ``None`` if these do, or no number would.
+
+        The intervals are then apart. They shrink with the square root of the number of seeds, those of no timeout
+        faster.
+        """
+        rate, low, _ = self.per_thousand
+        least, _, above = fewest.per_thousand
+        if rate <= least or low > above:
+            return None
+        return math.ceil(seeds * ((rate - low + above - least) / (rate - least)) ** 2)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         rate, low, high = self.per_thousand
