@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { decode, encode } from '../src/scenario/address'
 import { routeOf } from '../src/scenario/current'
+import { loadEngine } from '../src/trace/engine.node'
 import { missing, openPage, openSite, type Site } from './browser'
 
 const SCENARIO = `# Servers answer at once.
@@ -94,6 +95,19 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
     await expect.poll(text).not.toContain('rto-min')
   })
 
+  test('A scheme that is written into the text is run first', async () => {
+    await open(SCENARIO)
+    await settled()
+    await page.locator('.editor textarea').fill(`${SCENARIO}[transport]\nscheme = "linux"\n`)
+    const columns = () => page.locator('.totals thead th').allTextContents()
+    await expect.poll(columns).toEqual(['Total', ' linux', ' newreno', ' dctcp'])
+  })
+
+  test('A link to more schemes than the page runs is refused', async () => {
+    await open(SCENARIO, Array<string>(40).fill('dctcp'))
+    await page.getByText('this address asks for 40 schemes').waitFor()
+  })
+
   test('A mistake is shown at its line, with the nearest name', async () => {
     await open(SCENARIO.replace('senders', 'sendrs'))
     await page.waitForSelector('#complaint')
@@ -140,6 +154,9 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
     await open(SCENARIO, ['dctcp'])
     await page.getByText('The same in a terminal').click()
     await page.waitForFunction(() => /[0-9a-f]{32}/.test(document.querySelector('.commands')?.textContent ?? ''))
-    await expect.poll(() => page.locator('.commands').textContent()).toContain('--set transport.scheme=dctcp')
+    const commands = await page.locator('.commands').textContent()
+    expect(commands).toContain('--set transport.scheme=dctcp')
+    const { summary } = (await loadEngine()).run(SCENARIO, [['transport.scheme', 'dctcp']])
+    expect(commands).toContain(summary.result_hash)
   })
 })

@@ -55,10 +55,7 @@ describe.skipIf(reason !== undefined)('Watch', { timeout: 60_000 }, () => {
 
   test('One jumps to a drop, a timeout, and goes on and back by single arrivals', async () => {
     await open(COLLAPSE)
-    await expect.poll(() => shown('Time')).toBe('0.0000 ms')
-    await press('On by one arrival')
-    await expect.poll(() => shown('Time')).not.toBe('0.0000 ms')
-    await press('Next drop')
+    // It opens where the first packets are lost.
     await expect.poll(() => shown('Drops')).toMatch(/^[1-9]\d* of \d+$/)
     // What was refused found the port full.
     await expect.poll(() => shown('Bottleneck')).toBe('20 pkt')
@@ -77,7 +74,6 @@ describe.skipIf(reason !== undefined)('Watch', { timeout: 60_000 }, () => {
     await open(COLLAPSE)
     await press('Play')
     await expect.poll(() => shown('Frames')).toMatch(/^\d+ per s$/)
-    await expect.poll(() => shown('Time')).not.toBe('0.0000 ms')
     await press('Pause')
     await expect.poll(() => shown('Frames')).toBe('paused')
     const stopped = await shown('Time')

@@ -105,7 +105,11 @@ def _why(facts: Facts) -> str:
         idle = f", while {idle}" if facts.idle_share > 0 else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "full":
-        return f"{lost}; that is {_needs(facts)}." if lost else f"That is {_needs(facts)}.{_standing(facts)}"
+        return (
+            f"{lost}; the time is {_needs(facts)} all the same."
+            if lost
+            else f"That is {_needs(facts)}.{_standing(facts)}"
+        )
     if facts.outcome == "stalls":
         return f"{lost}; {idle}. {_stall(facts)}" if lost else f"{idle[0].upper()}{idle[1:]}. {_stall(facts)}"
     if lost:
@@ -242,7 +246,9 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
             with_(f"traffic.{group['name']}.concurrent={few}", "as many responses at once as the buffer holds")
         )
     elif not _marked(facts):
-        found.append(with_("transport.scheme=dctcp", "marks instead of losses, if the switch can mark"))
+        # A host that runs Linux stays one.
+        dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
+        found.append(with_(f"transport.scheme={dctcp}", "marks instead of losses, if the switch can mark"))
     if facts.waited and _timer_is_long(facts):
         found.append(with_(_SHORTER, "a shorter timer: the losses stay, the waiting ends"))
     return found

@@ -13,10 +13,7 @@ _BUILT = Path(__file__).parents[3] / "web" / "dist"
 
 INDEX = "index.html"
 
-NOT_BUILT = (
-    "the page is not built, as this is a source build without Node: `make page` in a checkout of fanin builds it, and "
-    "wheels have it"
-)
+NOT_BUILT = "the page is not built: `make page` in a checkout of fanin builds it, with Node, and wheels have it"
 
 
 def found() -> Path | None:

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { read } from '../scenario/toml'
-import { admit, estimate, Refused } from './limits'
+import { admit, admitSweep, estimate, Refused } from './limits'
 import type { Preview } from './types'
 
 const group = { name: 'a', flows: 80, at_once: 80, mean_bytes: 64000, offered: null }
@@ -38,4 +38,16 @@ test('A run that is too long or too large is refused with its reason', () => {
   expect(() => {
     admit(estimate(preview, empty))
   }).not.toThrow()
+})
+
+test('A sweep is refused for what all its runs need together', () => {
+  const small = { hops: 1e6, flows: 1000 }
+  const many = (count: number) => () => {
+    admitSweep(Array<typeof small>(count).fill(small))
+  }
+  expect(many(900)).not.toThrow()
+  expect(many(1100)).toThrow(/1,100,000,000 packet hops.*fanin sweep/)
+  expect(() => {
+    admitSweep([{ hops: 1, flows: 2e7 }])
+  }).toThrow(/20,000,000 transfers/)
 })

@@ -19,6 +19,8 @@ export interface Estimate {
   /** If endless transfers keep the links full as long as the run may last. */
   mostHops: number
   bytes: number
+  /** Transfers whose completion times are known afterwards. */
+  flows: number
 }
 
 export class Refused extends Error {
@@ -47,6 +49,7 @@ export function estimate(preview: Preview, document: Document): Estimate {
   return {
     hops: 2 * links * packets,
     mostHops: 2 * links * (endless > 0 ? Math.max(full, packets) : packets),
+    flows,
     bytes: flows * BYTES_OF_FLOW + preview.hosts * BYTES_OF_HOST + preview.buffered * BYTES_OF_PACKET,
   }
 }
@@ -56,12 +59,39 @@ function quantityAt(document: Document, path: string[]): number | undefined {
   return value === undefined ? undefined : parseQuantity(String(value))?.value
 }
 
-/** Throws `Refused` for a run that is too large for a page. */
-export function admit({ hops, bytes }: Pick<Estimate, 'hops' | 'bytes'>): void {
+/** A sweep of more would take an hour, or fill the memory with its completion times. */
+const MAX_SWEPT_HOPS = 20 * MAX_HOPS
+const MAX_SWEPT_FLOWS = 10_000_000
+
+/** Throws `Refused` for a sweep that is too large for a page, given what each of its runs costs. */
+export function admitSweep(costs: Pick<Estimate, 'hops' | 'flows'>[]): void {
   const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
-  if (hops > MAX_HOPS) {
+  const [hops, flows] = [
+    costs.reduce((sum, each) => sum + each.hops, 0),
+    costs.reduce((sum, each) => sum + each.flows, 0),
+  ]
+  if (hops > MAX_SWEPT_HOPS) {
     throw new Refused(
-      `This scenario needs at least ${number.format(hops)} packet hops; the page runs up to ${number.format(MAX_HOPS)}.`,
+      `This sweep needs at least ${number.format(hops)} packet hops; the page runs up to ${number.format(MAX_SWEPT_HOPS)}. \`fanin sweep\` has no limit.`,
+    )
+  }
+  if (flows > MAX_SWEPT_FLOWS) {
+    throw new Refused(
+      `This sweep has ${number.format(flows)} transfers; the page keeps up to ${number.format(MAX_SWEPT_FLOWS)}. \`fanin sweep\` has no limit.`,
+    )
+  }
+}
+
+/** Throws `Refused` for a run that is too large for a page, or for a view that takes less. */
+export function admit(
+  { hops, bytes }: Pick<Estimate, 'hops' | 'bytes'>,
+  most = MAX_HOPS,
+  taker = 'the page runs',
+): void {
+  const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
+  if (hops > most) {
+    throw new Refused(
+      `This scenario needs at least ${number.format(hops)} packet hops; ${taker} up to ${number.format(most)}.`,
     )
   }
   if (bytes > MAX_BYTES) {

@@ -6,6 +6,9 @@ export interface Scenario {
   schemes: string[]
 }
 
+/** More lines than these cannot be told apart. */
+export const MOST_SCHEMES = 6
+
 /** Longer texts are refused: an address could otherwise fill the memory. */
 const MAX_BYTES = 4_000_000
 
@@ -17,8 +20,17 @@ export async function encode(scenario: Scenario): Promise<string> {
   return btoa(letters).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** The scenario of `encode`; an error says that the address is incomplete. */
+/** The scenario of `encode`; an error says what is wrong with the address. */
 export async function decode(text: string): Promise<Scenario> {
+  const scenario = await unpack(text)
+  const { length } = scenario.schemes
+  if (length > MOST_SCHEMES) {
+    throw new Error(`this address asks for ${length} schemes side by side, where the page runs up to ${MOST_SCHEMES}`)
+  }
+  return scenario
+}
+
+async function unpack(text: string): Promise<Scenario> {
   try {
     const letters = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0))

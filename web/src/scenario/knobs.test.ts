@@ -20,7 +20,7 @@ kind = "background"
 [[traffic]]
 kind = "incast"
 name = "servers"
-senders = 300
+senders = 3000
 bytes-total = "1MB"
 `
 const document = read(text)
@@ -29,7 +29,7 @@ const find = (id: string, schemes: string[] = []) => knobs(schemes).find((each) 
 
 test('Senders and bytes are those of the first group whose servers answer at once', () => {
   expect(find('senders')).toMatchObject({
-    value: 300,
+    value: 3000,
     name: 'traffic.servers.senders',
     paths: [['traffic', 1, 'senders']],
   })
@@ -37,7 +37,7 @@ test('Senders and bytes are those of the first group whose servers answer at onc
 })
 
 test('A slider reaches the value of the file', () => {
-  expect(find('senders')?.stops.at(-1)).toBe(300)
+  expect(find('senders')?.stops.at(-1)).toBe(3000)
 })
 
 test('A buffer in bytes stays one in bytes', () => {
@@ -67,4 +67,11 @@ test('Stops are round, and every value has a nearest one', () => {
   expect(roundStops(1e3, 2e3)).toEqual([1000, 1200, 1500, 2000])
   expect(stopOf([1, 10, 100], 11)).toBe(1)
   expect(stopOf([1, 10, 100], 0)).toBe(0)
+})
+
+test('Under shared memory a port has no buffer to turn', () => {
+  const document = read('[network]\nadmission = "dynamic-threshold"\nshared-buffer = "12MB"\n')
+  const names = knobsOf(registry, document, ['dctcp']).map((each) => each.name)
+  expect(names).toContain('network.shared-buffer')
+  expect(names).not.toContain('network.buffer')
 })

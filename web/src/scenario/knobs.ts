@@ -34,10 +34,12 @@ export function roundStops(low: number, high: number): number[] {
 
 const whole = (stops: number[]): number[] => [...new Set(stops.map(Math.round))]
 
-const SENDERS = Array.from({ length: 128 }, (_, index) => index + 1)
+const MOST_SENDERS = 1000
+const SENDERS = [...Array.from({ length: 128 }, (_, index) => index + 1), ...whole(roundStops(129, MOST_SENDERS))]
 const BYTES = roundStops(1e3, 4e6)
 const PACKETS = whole(roundStops(4, 2000))
 const BUFFER_BYTES = roundStops(6e3, 3e6)
+const SHARED_BYTES = roundStops(1e5, 6e7)
 const TIMES = roundStops(100e-6, 1)
 
 /** The knobs that a scenario has; of schemes, the chosen ones count. */
@@ -87,7 +89,16 @@ function groupKnobs(registry: Registry, document: Document): Knob[] {
   return []
 }
 
+/** Whether switches divide shared memory among their ports: then no port has a buffer of its own. */
+export function isShared(document: Document): boolean {
+  return (valueAt(document, ['network', 'admission']) ?? 'static') !== 'static'
+}
+
 function bufferKnob(document: Document): Knob[] {
+  if (isShared(document)) {
+    const shared: Path[] = [['network', 'shared-buffer']]
+    return [knob(document, 'shared', 'Shared buffer', shared, 'network.shared-buffer', 'bytes', SHARED_BYTES)]
+  }
   const path: Path = ['network', 'buffer']
   const inBytes = parseQuantity(String(valueAt(document, path) ?? ''))?.dimension === 'bytes'
   return [

@@ -31,6 +31,9 @@ export function traceOf(recorded: Recorded): Trace {
 /** No more packets are recorded: beyond these a page needs too much memory. */
 export const MOST_CROSSINGS = 1_000_000
 
+/** Every change of a queue is recorded too: of longer runs it fills the engine's memory. */
+const MOST_HOPS = 8_000_000
+
 /** Probes have several rows per acknowledgement; in longer runs only so many flows have them. */
 const ALL_PROBED_HOPS = 2_000_000
 const SOME_FLOWS = 64
@@ -43,7 +46,7 @@ export interface Wanted {
 export const traces = new Latest<Wanted, Trace>(async ({ toml, scheme }, signal, progress) => {
   const known = await registry()
   const cost = estimate(await engine.check(requestFor(toml, scheme), signal), read(toml))
-  admit(cost)
+  admit(cost, MOST_HOPS, 'a recorded run has')
   const probes = known.sections.measure.find((param) => param.key === 'probes')?.words ?? []
   const overrides: [string, string][] = [
     ['measure.crossings', 'all'],

@@ -1,12 +1,10 @@
 /** The schemes that run side by side. */
 
 import type { Registry } from '../engine/types'
+import { MOST_SCHEMES } from '../scenario/address'
 import { styleOf } from './palette'
 import { Swatch } from './swatch'
 import { useTheme } from './theme'
-
-/** More lines than these cannot be told apart. */
-const MOST = 6
 
 interface Props {
   registry: Registry | undefined
@@ -22,7 +20,7 @@ export function Schemes({ registry, chosen, choose }: Props) {
   }
   return (
     <fieldset class="schemes">
-      <legend class="label">{`Schemes side by side, up to ${MOST}`}</legend>
+      <legend class="label">{`Schemes side by side, up to ${MOST_SCHEMES}`}</legend>
       <div class="chips">
         {(registry?.schemes ?? []).map((scheme) => (
           <button
@@ -31,7 +29,7 @@ export function Schemes({ registry, chosen, choose }: Props) {
             class="chip"
             title={scheme.summary}
             aria-pressed={chosen.includes(scheme.key)}
-            disabled={chosen.length >= MOST && !chosen.includes(scheme.key)}
+            disabled={chosen.length >= MOST_SCHEMES && !chosen.includes(scheme.key)}
             onClick={() => {
               toggle(scheme.key)
             }}

@@ -15,7 +15,7 @@ export function Shell() {
   const view = viewOf(path)
   const problem = useStore(addressProblem)
   const brand = (
-    <a class="brand" href="#/play" aria-label="fanin, to the first view">
+    <a class="brand" href="#/learn" aria-label="fanin, to the first view">
       <img src="./icon.svg" alt="" width="24" height="24" /> fanin
     </a>
   )

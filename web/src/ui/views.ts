@@ -11,11 +11,11 @@ export interface View {
 }
 
 export const views: View[] = [
+  { path: 'learn', title: 'Learn', scenario: false, load: () => import('../views/learn') },
   { path: 'play', title: 'Play', scenario: true, load: () => import('../views/play') },
   { path: 'watch', title: 'Watch', scenario: true, load: () => import('../views/watch') },
   { path: 'lanes', title: 'Lanes', scenario: true, load: () => import('../views/lanes') },
   { path: 'compare', title: 'Compare', scenario: true, load: () => import('../views/compare') },
   { path: 'papers', title: 'Papers', scenario: false, load: () => import('../views/papers') },
-  { path: 'learn', title: 'Learn', scenario: false, load: () => import('../views/learn') },
   { path: 'runs', title: 'Runs', scenario: false, load: () => import('../views/runs') },
 ]

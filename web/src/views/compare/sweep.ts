@@ -1,7 +1,7 @@
 /** A sweep: one knob at several values, for several schemes and seeds, in as many workers as there are cores. */
 
 import { cores, EnginePool } from '../../engine/client'
-import { admit, estimate } from '../../engine/limits'
+import { admit, admitSweep, estimate } from '../../engine/limits'
 import { requestFor, tableOf, valuesOf } from '../../engine/simulate'
 import type { Summary } from '../../engine/types'
 import { turn, type Knob } from '../../scenario/knobs'
@@ -94,12 +94,19 @@ function casesOf({ schemes, xs, seeds }: Plan): Case[] {
 }
 
 /** Nothing runs if one of the values makes the scenario wrong or too large. */
-async function admitAll(engine: EnginePool, { toml, knob, xs, schemes }: Plan): Promise<void> {
-  await Promise.all(
+async function admitAll(engine: EnginePool, { toml, knob, xs, schemes, seeds }: Plan): Promise<void> {
+  const costs = await Promise.all(
     xs.map(async (x) => {
       const text = turn(toml, knob, x)
-      admit(estimate(await engine.check(requestFor(text, schemes[0] ?? '')), read(text)))
+      const cost = estimate(await engine.check(requestFor(text, schemes[0] ?? '')), read(text))
+      admit(cost)
+      return cost
     }),
+  )
+  admitSweep(
+    Array<typeof costs>(schemes.length * seeds)
+      .fill(costs)
+      .flat(),
   )
 }
 

@@ -3,6 +3,7 @@
 import { useMemo } from 'preact/hooks'
 import { tableOf, valuesOf, type Batch, type Run } from '../../engine/simulate'
 import type { Scenario } from '../../scenario/address'
+import { isShared } from '../../scenario/knobs'
 import { parseQuantity } from '../../scenario/quantity'
 import { read, valueAt } from '../../scenario/toml'
 import { queueOf } from '../../trace/queue'
@@ -60,8 +61,10 @@ function goodputOf({ outcome }: Run): Omit<Line, 'label' | 'style'> {
   return { x: [...sums.keys()], y: [...sums.values()], step: true }
 }
 
-/** The buffer, if it is one in packets: the trace counts those. */
+/** The buffer, if ports have their own and it is one in packets: the trace counts those. */
 function limitsOf(toml: string): Limit[] {
-  const buffer = parseQuantity(String(valueAt(read(toml), ['network', 'buffer']) ?? ''))
+  const document = read(toml)
+  if (isShared(document)) return []
+  const buffer = parseQuantity(String(valueAt(document, ['network', 'buffer']) ?? ''))
   return buffer?.dimension === 'packets' ? [{ label: `buffer, ${buffer.value} packets`, y: buffer.value }] : []
 }

@@ -4,8 +4,9 @@ import { useEffect } from 'preact/hooks'
 import { registry } from '../../engine/client'
 import { schemesOf } from '../../engine/simulate'
 import { EngineError, type Registry } from '../../engine/types'
-import type { Scenario } from '../../scenario/address'
+import { MOST_SCHEMES, type Scenario } from '../../scenario/address'
 import { current } from '../../scenario/current'
+import { read, valueAt } from '../../scenario/toml'
 import { Presets } from '../../ui/presets'
 import { Schemes } from '../../ui/schemes'
 import { useLoaded, useStore } from '../../ui/store'
@@ -36,8 +37,13 @@ function change(part: Partial<Scenario>): void {
   current.set({ ...current.get(), ...part })
 }
 
+/** A scheme that is written into the text is run first: who writes one wants to see it. */
 function changeText(toml: string): void {
-  change({ toml })
+  const { toml: before, schemes } = current.get()
+  const path = ['transport', 'scheme']
+  const [old, written] = [before, toml].map((text) => valueAt(read(text), path))
+  if (typeof written !== 'string' || written === old || schemes.includes(written)) change({ toml })
+  else change({ toml, schemes: [written, ...schemes].slice(0, MOST_SCHEMES) })
 }
 
 /** Defaults follow at rest: they are not what one looks at while a slider moves. */

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { engine } from '../../engine/client'
 import { commandOf, FILE, requestFor, schemesOf, type Batch } from '../../engine/simulate'
+import type { Summary } from '../../engine/types'
 import type { Scenario } from '../../scenario/address'
 import { csv, download, type Cell } from '../../ui/download'
 import { useLoaded } from '../../ui/store'
@@ -85,19 +86,29 @@ function Terminal({ scenario }: { scenario: Scenario }) {
   )
 }
 
+/** Without the hash: it is that of a run which records for plots, and no run in a terminal has it. */
+function totalsOf({ runs }: Batch): { scheme: string; summary: Summary }[] {
+  return runs.map(({ scheme, outcome }) => {
+    const summary = { ...outcome.summary }
+    delete summary.result_hash
+    return { scheme, summary }
+  })
+}
+
 /** A row per scheme with every total that is a number, a word or a truth value. */
-export function totalsCsv({ runs }: Batch): string {
+export function totalsCsv(batch: Batch): string {
+  const runs = totalsOf(batch)
   const plain = (value: unknown): value is Cell => value === null || typeof value !== 'object'
-  const names = [...new Set(runs.flatMap((run) => Object.keys(run.outcome.summary)))].filter((name) =>
-    runs.every((run) => plain(run.outcome.summary[name] ?? null)),
+  const names = [...new Set(runs.flatMap((run) => Object.keys(run.summary)))].filter((name) =>
+    runs.every((run) => plain(run.summary[name] ?? null)),
   )
-  const rows = runs.map((run) => [run.scheme, ...names.map((name) => (run.outcome.summary[name] ?? null) as Cell)])
+  const rows = runs.map((run) => [run.scheme, ...names.map((name) => (run.summary[name] ?? null) as Cell)])
   return csv(['scheme', ...names], rows)
 }
 
-export function totalsJson({ runs }: Batch): string {
+export function totalsJson(batch: Batch): string {
   return JSON.stringify(
-    runs.map((run) => ({ scheme: run.scheme, ...run.outcome.summary })),
+    totalsOf(batch).map(({ scheme, summary }) => ({ scheme, ...summary })),
     null,
     2,
   )

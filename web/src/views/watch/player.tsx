@@ -115,7 +115,12 @@ export function Player({ trace }: { trace: Trace }) {
   const watched = useMemo(() => watchedOf(trace), [trace])
   const bottleneck = trace.topology.links.find((link) => link.bottleneck) ?? trace.topology.links[0]
   const latency = bottleneck ? bottleneck.delay_s + 12_000 / bottleneck.rate_bps : 1e-5
-  const clock = useMemo(() => new Clock(trace.hops, comfortable(latency)), [trace, latency])
+  const clock = useMemo(() => {
+    const made = new Clock(trace.hops, comfortable(latency))
+    // The first loss is what one came to see; an empty network is not.
+    made.seek(trace.hops.drops.time[0] ?? 0)
+    return made
+  }, [trace, latency])
   const [byFlow, setByFlow] = useState(false)
   const refs = useCanvases()
   const { moment, paint, play } = usePlayback(clock, refs, watched, byFlow)

@@ -41,11 +41,13 @@ export function portsOf({ outcome, topology, values }: Trace): Port[] {
   const [packets, bytes, drops, marks] = ['max_packets', 'max_bytes', 'drops', 'marks'].map(column)
   const inPackets = parseQuantity(valueOf(values, 'network.buffer'))?.dimension === 'packets'
   const limit = parseQuantity(valueOf(values, 'network.buffer'))?.value ?? 0
+  // Under shared memory no port has a limit of its own.
+  const shared = (valueOf(values, 'network.admission') || 'static') !== 'static'
   const ports = (names?.values ?? new Float64Array()).length
   return Array.from({ length: ports }, (_, row): Port => {
     const name = names?.names[names.values[row] ?? 0] ?? ''
     const link = links.get(name) ?? -1
-    const buffer = topology.links[link]?.buffer_bytes ?? null
+    const buffer = shared ? null : (topology.links[link]?.buffer_bytes ?? null)
     const [maxPackets, maxBytes] = [packets?.[row] ?? 0, bytes?.[row] ?? 0]
     return {
       link,
