@@ -70,6 +70,14 @@ describe.skipIf(reason !== undefined)('Watch', { timeout: 60_000 }, () => {
     await expect.poll(() => shown('Timeouts')).toMatch(/^0 of \d+$/)
   })
 
+  test('A long run can be cancelled', async () => {
+    const hash = `#/watch?s=${await encode({ toml: COLLAPSE.replace('16KB', '20MB'), schemes: ['newreno'] })}`
+    ;({ page, complaints } = await openPage(site, hash))
+    await press('Cancel')
+    await page.getByText('Cancelled.').waitFor()
+    expect(await page.locator('.readout').count()).toBe(0)
+  })
+
   test('Time runs while it plays, and stands when it is stopped', async () => {
     await open(COLLAPSE)
     await press('Play')

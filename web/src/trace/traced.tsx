@@ -34,7 +34,7 @@ export function OfScenario({ show }: Props) {
   const [params, change] = useParams()
   const chosen = params.get('scheme') ?? ''
   const scheme = schemes.includes(chosen) ? chosen : (schemes[0] ?? '')
-  const { busy, share, result, error } = useStore(traces.state)
+  const { busy, share, cancelled, result, error } = useStore(traces.state)
   useEffect(() => {
     traces.ask({ toml, scheme })
   }, [toml, scheme])
@@ -45,7 +45,7 @@ export function OfScenario({ show }: Props) {
     [],
   )
   return (
-    <div aria-busy={busy || (!error && !result)}>
+    <div aria-busy={busy || (!error && !cancelled && !result)}>
       <div class="traced-choice">
         <Presets />
         <label>
@@ -65,10 +65,20 @@ export function OfScenario({ show }: Props) {
           Change it in Play
         </a>
         <progress class={busy ? undefined : 'idle'} max={1} value={share} aria-label="Share of the run that is done" />
+        <button
+          type="button"
+          disabled={!busy}
+          onClick={() => {
+            traces.cancel()
+          }}
+        >
+          Cancel
+        </button>
       </div>
       {error && <Complaint error={error} command={commandOf(scheme)} />}
-      {!error && !result && <p class="soft traced-empty">Running the scenario…</p>}
-      {!error && result && <Shown trace={result} show={show} />}
+      {!error && cancelled && <p class="note part">Cancelled.</p>}
+      {!error && !cancelled && !result && <p class="soft traced-empty">Running the scenario…</p>}
+      {!error && !cancelled && result && <Shown trace={result} show={show} />}
     </div>
   )
 }

@@ -25,7 +25,9 @@ export function Results({ registry, scenario }: Props) {
     <section class="play-results" aria-label="Results" aria-busy={busy}>
       <div class="state">
         {error && <Complaint error={error} command={commandOf(schemesOf(scenario)[0] ?? '')} />}
-        {!error && cancelled && <p class="note part">Cancelled. These results are of the scenario before.</p>}
+        {!error && cancelled && (
+          <p class="note part">{result ? 'Cancelled. These results are of the scenario before.' : 'Cancelled.'}</p>
+        )}
         {!error && !cancelled && <p class="soft small">{effort(result)}</p>}
       </div>
       <div class={stale ? 'stale' : undefined}>
