@@ -348,7 +348,8 @@ class ScenarioFile:
         """What the ports of switches can hold, in words."""
         network = self.resolved()["network"]
         if network["admission"] != "static":
-            return f"a switch's ports share {_size(network['shared-buffer'])} (dynamic threshold {float(network['dt-alpha']):g})"
+            alpha = float(network["dt-alpha"])
+            return f"a switch's ports share {_size(network['shared-buffer'])} (dynamic threshold {alpha:g})"
         tiers = [key for key in network if key.endswith("-buffer") and key != "shared-buffer"]
         # Of a tier that has none of its own, ports have the common one.
         own = [f"{key.removesuffix('-buffer')} {text}" for key in tiers if (text := _size(network[key]))]
