@@ -11,6 +11,7 @@ import pytest
 from fanin.claims import record
 from fanin.errors import ResultsError
 from fanin.names import checked, is_run_id
+from fanin.results import sums
 from fanin.show.page_figures import figure
 
 BAD = ["../x", "a/b", "/etc/passwd", "", ".", "..", ".hidden", "-o", "a\\b", "a\nb", "A", "a" * 101, "a\0", "ü"]
@@ -65,12 +66,32 @@ def test_a_record_that_names_files_elsewhere_is_damaged(cli, work):
 
 def test_the_report_follows_no_link(cli, work):
     assert cli("reproduce", "small.toml", "--quick").code == 0
-    (work / "secret").write_text("<svg>secret</svg>")
-    picture = next((work / "results").rglob("*.svg"))
-    picture.unlink()
-    picture.symlink_to(work / "secret")
+    (work / "secret").write_text("by,x,mean\nsecret,1,2\n")
+    data = next((work / "results/small").rglob("*.csv"))
+    data.unlink()
+    data.symlink_to(work / "secret")
     assert cli("report").code == 0
-    assert "secret" not in "".join(path.read_text() for path in (work / "results" / "report").rglob("*.svg"))
+    report = [path for path in (work / "results" / "report").rglob("*") if path.is_file()]
+    assert "secret,1" not in "".join(path.read_text() for path in report)
+
+
+def test_no_picture_of_a_stranger_gets_into_the_report(cli, work):
+    """With digests that match. Opened by itself an SVG is a document, and its scripts run."""
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    (found,) = (work / "results").rglob("claims.json")
+    content = json.loads(found.read_text())
+    hostile = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    names = ["a.svg", "a.html", "a.xml", "a.xhtml"]
+    for name in (*names, *(name for name in content["plots"][0]["files"] if name.endswith(".svg"))):
+        (found.parent / name).write_text(hostile)
+    content["plots"][0]["files"] += names
+    found.write_text(json.dumps(content))
+    files = [path.name for path in found.parent.iterdir() if path.name != sums.SUMS]
+    (found.parent / sums.SUMS).write_bytes(sums.text_of(found.parent, files))
+    assert cli("report").code == 0
+    report = [path for path in (work / "results" / "report").rglob("*") if path.is_file()]
+    assert "alert(1)" not in "".join(path.read_text() for path in report)
+    assert {path.suffix for path in report if path.name not in ("index.html", sums.SUMS)} == {".csv", ".toml"}
 
 
 @pytest.mark.parametrize("place", ["small", "small/SHA256SUMS", "runs", "sweeps"])

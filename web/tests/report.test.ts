@@ -1,7 +1,7 @@
 /** A report opened from a disk, as `fanin report` writes it of a small results folder, whose texts are hostile. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,7 @@ if (reason !== undefined) console.warn(`skipped: ${reason}`)
 
 const SCRIPT = '</script><img src=https://example.com/x.png onerror=alert(1)><script>alert(1)</script><!--'
 
-/** Two lines, a picture without lines, and a sentence that holds and one that does not. */
+/** Two lines, a figure without lines, and a sentence that holds and one that does not. */
 const EXPERIMENT = `title = ${JSON.stringify(SCRIPT)}
 description = ${JSON.stringify(`# Heading\n\n${SCRIPT} [out](javascript:alert(1)) [web](https://example.com/a)`)}
 paper = "mine"
@@ -123,7 +123,7 @@ describe.skipIf(reason !== undefined)('a report', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Opens the report from the disk; whatever it asks for, beyond the pictures beside it, is a complaint. */
+  /** Opens the report from the disk; whatever it asks for, beyond its data, is a complaint. */
   async function opened(hash = '', width = 1024, colorScheme: (typeof THEMES)[number] = 'light', out = 'results') {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, acceptDownloads: true })
     const page = await context.newPage()
@@ -137,8 +137,8 @@ describe.skipIf(reason !== undefined)('a report', () => {
     })
     page.on('request', (request) => {
       const url = request.url()
-      const own = url.startsWith(`${report}/index.html`) || url.startsWith(`${report}/figures/`)
-      if (!own && !url.startsWith('data:') && !url.startsWith('blob:')) complaints.push(url)
+      if (!url.startsWith(`${report}/index.html`) && !url.startsWith('data:') && !url.startsWith('blob:'))
+        complaints.push(url)
     })
     await page.goto(`${report}/index.html${hash}`)
     await page.waitForSelector('h1')
@@ -190,7 +190,7 @@ describe.skipIf(reason !== undefined)('a report', () => {
     await close()
   })
 
-  test('experiments have pictures, facts, and texts that are nothing but text', { timeout: 60_000 }, async () => {
+  test('experiments have figures, facts, and texts that are nothing but text', { timeout: 60_000 }, async () => {
     const { page, complaints, close } = await opened('#/papers?tab=experiments&experiment=mine/fig1')
     await page.waitForSelector('.papers-sentence canvas')
     await expect.poll(() => page.locator('.prose').textContent()).toContain(SCRIPT)
@@ -200,12 +200,34 @@ describe.skipIf(reason !== undefined)('a report', () => {
       .toEqual(['https://example.com/a'])
     await expect.poll(() => page.locator('.papers-facts').textContent()).toContain('8 of 8')
     await page.getByRole('combobox', { name: 'Figure' }).selectOption({ label: 'The network' })
-    const picture = page.locator('.papers-picture')
-    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(100)
-    for (const name of ['Figure as SVG', 'all data as CSV', "The experiment's file"]) {
+    await page.getByText('Data of this figure').click()
+    await page.getByRole('region', { name: 'Data of The network' }).getByRole('cell').first().waitFor()
+    for (const name of ['All data as CSV', "The experiment's file"]) {
       const href = await page.getByRole('link', { name }).getAttribute('href')
       expect(existsSync(join(folder, 'results/report', href ?? '')), name).toBe(true)
     }
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a figure is taken away as the page draws it', { timeout: 60_000 }, async () => {
+    const { page, complaints, close } = await opened('#/papers?tab=experiments&experiment=mine/fig1', 1024, 'dark')
+    await page.waitForSelector('.papers-sentence canvas')
+    const taken = async (kind: string) => {
+      const saved = page.waitForEvent('download')
+      await page.getByRole('button', { name: `${SCRIPT} as ${kind}` }).click()
+      const file = await saved
+      expect(file.suggestedFilename()).toBe(`goodput-bps.${kind.toLowerCase()}`)
+      return readFileSync(await file.path())
+    }
+    const svg = (await taken('SVG')).toString()
+    expect(svg).toMatch(/^<svg[^]*dctcp[^]*paper: a point[^]*paper: a place[^]*<\/svg>/)
+    expect(svg).toContain('&lt;script&gt;alert(1)')
+    expect(svg).not.toMatch(/<script|<img|onerror=alert\(1\)>/)
+    expect((await taken('PNG')).subarray(1, 4).toString()).toBe('PNG')
+    // Nothing that a browser would run lies beside the page.
+    const beside = readdirSync(join(folder, 'results/report'), { recursive: true, encoding: 'utf8' })
+    expect(beside.filter((name) => /\.\w+$/.test(name) && !/\.(csv|toml)$/.test(name))).toEqual(['index.html'])
     expect(complaints).toEqual([])
     await close()
   })

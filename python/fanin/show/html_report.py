@@ -1,8 +1,8 @@
 """The HTML report: one folder that opens from disk, made from what ``fanin reproduce`` wrote to the results folder.
 
 It is the view Papers of the page, with the data inside the document, as a page that was opened from a disk may fetch
-nothing. ``results/report/`` holds ``index.html``, the figures as SVG with their data as CSV, and the experiments'
-files. The same results and the same front end give the same bytes.
+nothing. ``results/report/`` holds ``index.html``, the figures' data as CSV, and the experiments' files: nothing of a
+results folder that a browser would run. The same results and the same front end give the same bytes.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _DOCUMENT = """\
 </head>
 <body>
 <div id="app"></div>
-<noscript>The report is a program, and needs JavaScript. Its figures are in the folder figures, its experiments'
-files in the folder experiments.</noscript>
+<noscript>The report is a program, and needs JavaScript. The data of its figures are in the folder figures,
+its experiments' files in the folder experiments.</noscript>
 {data}<script>{script}</script>
 </body>
 </html>
@@ -101,7 +101,7 @@ def _refuse_to_replace(final: Path) -> None:
 
 
 def _contents(out: Path, standings: list[Standing], folder: Path) -> dict[str, Any]:
-    """The data files of the page; figures and experiments' files are copied into the folder."""
+    """The data files of the page; figures' data and experiments' files are copied into the folder."""
 
     def keep(below: str) -> Keep:
         def kept(name: str, content: bytes) -> str:
@@ -147,11 +147,11 @@ def _inert(content: object) -> str:
 def _policy(built: front_end.OfReport) -> str:
     """What a browser may load for the page (Content Security Policy, level 3).
 
-    These are its own style and script, and pictures beside it; texts of an experiment file cannot add to that.
+    These are its own style and script, and pictures that it makes; texts of an experiment file cannot add to that.
     """
     own = (base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (built.style, built.script))
     styles, scripts = (f"'sha256-{each}'" for each in own)
     return (
-        f"default-src 'none'; img-src 'self' file: data:; style-src {styles}; script-src {scripts}; base-uri 'none'; "
+        f"default-src 'none'; img-src data: blob:; style-src {styles}; script-src {scripts}; base-uri 'none'; "
         "form-action 'none'"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 """Shares of a distribution that the page has in numbers; their points are kept."""
 
 _DRAWN = ("line", "bars", "points", "cdf", "time")
-"""Kinds of plots that the page draws itself; of others it shows the picture."""
+"""Kinds of plots that the page draws itself; of others it shows the data."""
 
 
 def figure(
@@ -41,15 +40,15 @@ def figure(
         drawn: The figure's record.
         published: The published numbers in it, as its experiment's file has them.
         folder: The folder of its files.
-        keep: Keeps its files beside the page; none for a page without them.
+        keep: Keeps its data beside the page; none for a page without them.
 
     Raises:
         ResultsError: a file is damaged, or not the data of a figure.
 
     """
-    files = _files(drawn, folder)
+    content = _data(drawn, folder)
     scale = (1.0 if drawn.kind in CATEGORICAL else drawn.x_scale, drawn.y_scale)
-    lines = _lines(drawn, files.get(".csv"), scale, folder) if drawn.kind in _DRAWN and drawn.lines else []
+    lines = _lines(drawn, content, scale, folder) if drawn.kind in _DRAWN and drawn.lines else []
     found: dict[str, Any] = {
         "name": drawn.name,
         "kind": drawn.kind,
@@ -72,30 +71,22 @@ def figure(
         found["whole"] = scale[1]
     if keep is None:
         return found
-    beside = {end: keep(f"{drawn.name}{end}", content) for end, content in files.items()}
-    found |= {"picture": beside.get(".svg", ""), "data": beside.get(".csv", "")}
-    found["size"] = _size(files.get(".svg", b""))
-    return found if lines else {**found, "rows": _rows(drawn, files.get(".csv", b""), folder)}
+    found["data"] = "" if content is None else keep(f"{drawn.name}.csv", content)
+    return found if lines else {**found, "rows": _rows(drawn, content or b"", folder)}
 
 
-def _files(drawn: PlotRecord, folder: Path) -> dict[str, bytes]:
-    """The picture and the data, as far as they are there."""
-    found = {}
+def _data(drawn: PlotRecord, folder: Path) -> bytes | None:
+    """The figure's data, if they are there.
+
+    The picture is not taken: opened by itself, an SVG is a document whose scripts run, and the folder may be a
+    stranger's.
+    """
     for name in drawn.files:
         path = folder / name
         # A link could lead to any file of whoever opens a stranger's results.
-        if path.suffix in (".svg", ".csv") and path.is_file() and not path.is_symlink():
-            found[path.suffix] = sums.read_bytes(path)
-    return found
-
-
-def _size(svg: bytes) -> tuple[int, int] | None:
-    """Width and height of a picture, from its view box, so that the page does not jump when it is there."""
-    found = re.search(rb'viewBox="0 0 ([\d.]{1,9}) ([\d.]{1,9})"', svg[:4000])
-    try:
-        return None if found is None else (round(float(found[1])), round(float(found[2])))
-    except ValueError:
-        return None
+        if path.suffix == ".csv" and path.is_file() and not path.is_symlink():
+            return sums.read_bytes(path)
+    return None
 
 
 def _refused(drawn: PlotRecord, folder: Path, why: object) -> ResultsError:

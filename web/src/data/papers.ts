@@ -143,10 +143,8 @@ export interface Figure {
   published: Published[]
   /** What a share of one is on the axis of a distribution. */
   whole?: number
-  /** In a report: the picture and all data, beside the page; empty if they are lost. */
-  picture?: string
+  /** In a report: the file with all data, beside the page; empty if it is lost. */
   data?: string
-  size?: [width: number, height: number] | null
   /** In a report: the data of a figure without lines, or their beginning. */
   rows?: { header: string[]; first: string[][]; of: number }
 }

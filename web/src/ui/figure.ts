@@ -1,6 +1,6 @@
 /** A plot as a picture to take away: SVG, and PNG made from it. */
 
-import type { Axis, Line } from './chart'
+import type { Axis, Limit, Line } from './chart'
 import { cornersOf } from './markers'
 import { digits, scaleFor } from './numbers'
 import type { Style } from './palette'
@@ -12,6 +12,7 @@ export interface Figure {
   x: Axis
   y: Axis
   lines: Line[]
+  limits?: Limit[]
 }
 
 const WIDTH = 720
@@ -20,6 +21,15 @@ const LEFT = 72
 const RIGHT = 20
 const TOP = 64
 const BOTTOM = 76
+
+/** Letters that fit between the margins: of a title, and of a note. */
+const TITLE_LETTERS = 76
+const NOTE_LETTERS = 112
+const LEGEND_ROW = 20
+const TITLE_ROW = 19
+const NOTE_ROW = 14
+
+const LIMIT: Style = { colour: '#545d68', marker: 'o', dash: [4, 4] }
 
 /** Round numbers from zero, or from the lowest value, to beyond the highest. */
 export function ticks(low: number, high: number, count = 6): number[] {
@@ -45,11 +55,14 @@ export function decades(low: number, high: number): number[] {
   return Array.from({ length: Math.max(last - first, 1) + 1 }, (_, index) => 10 ** (first + index))
 }
 
-function frameOf({ lines, x, y }: Figure): Frame {
-  const xs = lines.flatMap((line) => Array.from(line.x))
-  const ys = lines
-    .flatMap((line) => [line.y, line.band?.low ?? [], line.band?.high ?? []].flatMap((each) => Array.from(each)))
-    .filter(Number.isFinite)
+function frameOf({ lines, limits = [], x, y }: Figure): Frame {
+  const xs = [...lines.flatMap((line) => Array.from(line.x)), ...limits.flatMap((limit) => limit.x ?? [])]
+  const ys = [
+    ...lines.flatMap((line) =>
+      [line.y, line.band?.low ?? [], line.band?.high ?? []].flatMap((each) => Array.from(each)),
+    ),
+    ...limits.flatMap((limit) => limit.y ?? []),
+  ].filter(Number.isFinite)
   const xTicks = ticksOf(x, xs)
   const yTicks = ticksOf(y, ys)
   return { x: placing(x, xTicks, LEFT, WIDTH - RIGHT), y: placing(y, yTicks, HEIGHT - BOTTOM, TOP), xTicks, yTicks }
@@ -68,21 +81,55 @@ function placing({ log }: Axis, values: number[], from: number, to: number): (va
   return (value) => from + ((at(value) - at(low)) / (at(high) - at(low) || 1)) * (to - from)
 }
 
-/** White paper and the figures' own colours: lines come in the light theme's styles. */
+/**
+ * White paper and the figures' own colours: lines come in the light theme's styles. What needs more than one row above
+ * or below the plot makes the picture higher.
+ */
 export function svgOf(figure: Figure): string {
-  const frame = frameOf(figure)
+  const title = broken(figure.title, TITLE_LETTERS)
+  const note = broken(figure.note, NOTE_LETTERS)
+  const legend = legendOf(figure)
+  const below = TITLE_ROW * (title.length - 1)
+  const above = below + LEGEND_ROW * (legend.rows - 1)
+  const height = above + HEIGHT + NOTE_ROW * (note.length - 1)
   const body = [
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
-    text(LEFT, 24, figure.title, 'font-weight="600" font-size="15"'),
-    legend(figure.lines),
+    `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
+    ...title.map((row, index) => text(LEFT, 24 + TITLE_ROW * index, row, 'font-weight="600" font-size="15"')),
+    `<g transform="translate(0 ${below})">${legend.drawn}</g>`,
+    `<g transform="translate(0 ${above})">\n${plotOf(figure)}`,
+    ...note.map((row, index) => text(LEFT, HEIGHT - 10 + NOTE_ROW * index, row, 'font-size="11" fill="#545d68"')),
+    '</g>',
+  ]
+  const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" font-size="12">\n${body.join('\n')}\n</svg>\n`
+}
+
+/** A text in rows of at most so many letters, broken between words; at least one. */
+function broken(content: string, most: number): string[] {
+  const rows = ['']
+  for (const word of content.split(' ')) {
+    const row = rows.at(-1) ?? ''
+    if (row && row.length + 1 + word.length > most) rows.push(word)
+    else rows[rows.length - 1] = row ? `${row} ${word}` : word
+  }
+  return rows
+}
+
+function plotOf(figure: Figure): string {
+  const frame = frameOf(figure)
+  return [
     axes(figure, frame),
     `<clipPath id="plot"><rect x="${LEFT}" y="${TOP}" width="${WIDTH - LEFT - RIGHT}" height="${HEIGHT - TOP - BOTTOM}"/></clipPath>`,
     `<g clip-path="url(#plot)">${figure.lines.map((line) => bandOf(line, frame)).join('')}</g>`,
+    ...(figure.limits ?? []).map((limit) => limitOf(limit, frame)),
     ...figure.lines.flatMap((line) => [pathOf(line, frame), markersOf(line, frame)]),
-    text(LEFT, HEIGHT - 10, figure.note, 'font-size="11" fill="#545d68"'),
-  ]
-  const size = `width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" font-size="12">\n${body.join('\n')}\n</svg>\n`
+  ].join('\n')
+}
+
+function limitOf({ x, y }: Limit, frame: Frame): string {
+  const across = y === undefined ? '' : `M${LEFT} ${round(frame.y(y))}H${WIDTH - RIGHT}`
+  const up = x === undefined ? '' : `M${round(frame.x(x))} ${TOP}V${HEIGHT - BOTTOM}`
+  return `<path d="${across}${up}" ${strokeOf(LIMIT)}/>`
 }
 
 function axes({ x, y }: Figure, frame: Frame): string {
@@ -112,16 +159,26 @@ function tick(value: number): string {
   return digits(Number(value.toPrecision(10)))
 }
 
-function legend(lines: Line[]): string {
-  let at = LEFT
-  return lines
-    .map((line) => {
-      const left = at
-      at += 44 + 7.5 * line.label.length
-      const stroke = `<path d="M${left} 44h24" ${strokeOf(line.style)}/>`
-      return stroke + shape(line.style, left + 12, 44) + text(left + 30, 48, line.label)
-    })
-    .join('\n')
+/** As many rows as the labels need. */
+function legendOf({ lines, limits = [] }: Figure): { drawn: string; rows: number } {
+  let right = LEFT
+  let rows = 1
+  const entry = (label: string, style: Style, marked: boolean) => {
+    const width = 44 + 7.5 * label.length
+    if (right > LEFT && right + width > WIDTH) {
+      right = LEFT
+      rows += 1
+    }
+    const [left, middle] = [right, 44 + LEGEND_ROW * (rows - 1)]
+    right += width
+    const stroke = `<path d="M${left} ${middle}h24" ${strokeOf(style)}/>`
+    return stroke + (marked ? shape(style, left + 12, middle) : '') + text(left + 30, middle + 4, label)
+  }
+  const drawn = [
+    ...lines.map(({ label, style }) => entry(label, style, true)),
+    ...limits.map(({ label }) => entry(label, LIMIT, false)),
+  ]
+  return { drawn: drawn.join('\n'), rows }
 }
 
 function strokeOf({ colour, dash }: Style): string {
@@ -180,8 +237,8 @@ export async function pngOf(figure: Figure): Promise<Blob> {
   image.src = URL.createObjectURL(new Blob([svgOf(figure)], { type: 'image/svg+xml' }))
   await image.decode()
   const canvas = document.createElement('canvas')
-  canvas.width = 2 * WIDTH
-  canvas.height = 2 * HEIGHT
+  canvas.width = 2 * image.naturalWidth
+  canvas.height = 2 * image.naturalHeight
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
   URL.revokeObjectURL(image.src)
   return new Promise((resolve, reject) => {

@@ -7,7 +7,8 @@ import { writeQuantity } from '../../scenario/quantity'
 import { addToArray } from '../../scenario/toml'
 import { Chart, type Axis, type Line } from '../../ui/chart'
 import { csv, download } from '../../ui/download'
-import { pngOf, svgOf, type Figure } from '../../ui/figure'
+import { Exports } from '../../ui/exports'
+import type { Figure } from '../../ui/figure'
 import { useStore } from '../../ui/store'
 import { useTheme, type Theme } from '../../ui/theme'
 import { fctLines, groupTotalOf, isWide, meanLines, rowsOf, totalOf, type Measure } from './lines'
@@ -214,28 +215,7 @@ function Plot({ title, x, y, lines, paper, note, cursor }: PlotProps) {
   return (
     <div class="plot">
       <Chart title={title} x={x} y={y} lines={lines} height={280} {...(cursor === undefined ? {} : { cursor })} />
-      <div class="row exports">
-        <button
-          type="button"
-          aria-label={`${title} as SVG`}
-          onClick={() => {
-            download(`${name}.svg`, svgOf(figure()), 'image/svg+xml')
-          }}
-        >
-          SVG
-        </button>
-        <button
-          type="button"
-          aria-label={`${title} as PNG`}
-          onClick={() => {
-            void pngOf(figure()).then((blob) => {
-              download(`${name}.png`, blob, 'image/png')
-            })
-          }}
-        >
-          PNG
-        </button>
-      </div>
+      <Exports title={title} name={name} figure={figure} />
     </div>
   )
 }

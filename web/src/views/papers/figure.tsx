@@ -3,7 +3,8 @@
 import { useMemo, useState } from 'preact/hooks'
 import { intervalOf, rowsOf } from '../../data/figure'
 import type { Figure, FigureLine } from '../../data/papers'
-import { Chart, type Limit, type Line } from '../../ui/chart'
+import { Chart, type Axis, type Limit, type Line } from '../../ui/chart'
+import { Exports } from '../../ui/exports'
 import { digits } from '../../ui/numbers'
 import { styles, type Style } from '../../ui/palette'
 import { Swatch } from '../../ui/swatch'
@@ -17,7 +18,7 @@ const MOST_ROWS = 200
 export function FigureView({ figure }: { figure: Figure }) {
   return (
     <>
-      {figure.lines.length > 0 ? <Plotted figure={figure} /> : <Picture figure={figure} />}
+      {figure.lines.length > 0 && <Plotted figure={figure} />}
       {figure.lines.length > 0 && figure.y.includes(': ') && <p class="soft small">{figure.y}</p>}
       {figure.note && <p class="soft small">{figure.note}</p>}
       <Data figure={figure} />
@@ -31,36 +32,22 @@ function linkTo(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-function Picture({ figure }: { figure: Figure }) {
-  if (!figure.picture) return null
-  const alternative = [figure.title, figure.note].filter(Boolean).join('. ')
-  const [width, height] = figure.size ?? []
-  return (
-    <img
-      class="papers-picture"
-      src={linkTo(figure.picture)}
-      alt={alternative}
-      loading="lazy"
-      {...(width && height ? { width, height } : {})}
-    />
-  )
-}
-
-function Files({ figure: { picture, data, title } }: { figure: Figure }) {
-  if (picture === undefined) return null
+function Files({ figure: { data, lines, name, title } }: { figure: Figure }) {
+  if (data === undefined) return null
+  if (!data) {
+    return (
+      <p class="note bad small">{`The data of ${title} are missing from the results: run the experiment again.`}</p>
+    )
+  }
   return (
     <p class="small">
-      {picture ? (
-        <a href={linkTo(picture)}>Figure as SVG</a>
-      ) : (
-        <span class="note bad">{`The picture of ${title} is missing from the results: run the experiment again.`}</span>
-      )}
-      {data && (
+      {lines.length === 0 && (
         <>
-          {', '}
-          <a href={linkTo(data)}>all data as CSV</a>, in SI base units
+          A report shows the data of such a figure; its picture is <code>{name}.svg</code> in the experiment's
+          results.{' '}
         </>
       )}
+      <a href={linkTo(data)}>All data as CSV</a>, in SI base units
     </p>
   )
 }
@@ -122,19 +109,17 @@ function isNamed({ kind }: Figure): boolean {
 
 function Plotted({ figure }: { figure: Figure }) {
   const theme = useTheme()
-  const drawn = useMemo(
-    () =>
-      styles(
-        figure.lines.map((line) => line.label),
-        theme,
-      ),
-    [figure, theme],
-  )
+  const drawn = useMemo(() => stylesOf(figure, theme), [figure, theme])
   return isNamed(figure) ? (
     <Bars figure={figure} drawn={drawn} />
   ) : (
     <Curves figure={figure} drawn={drawn} theme={theme} />
   )
+}
+
+function stylesOf({ lines }: Figure, theme: Theme): Style[] {
+  const labels = lines.map((line) => line.label)
+  return styles(labels, theme)
 }
 
 interface Drawn {
@@ -143,28 +128,26 @@ interface Drawn {
 }
 
 function Curves({ figure, drawn, theme }: Drawn & { theme: Theme }) {
-  const [lines, limits] = useMemo(
-    () => [
-      [...figure.lines.map((line, index) => ours(figure, line, drawn[index])), ...published(figure, theme)],
-      limitsOf(figure),
-    ],
-    [figure, drawn, theme],
-  )
+  const [lines, limits] = useMemo(() => [linesOf(figure, drawn, theme), limitsOf(figure)], [figure, drawn, theme])
+  const { title, name, note } = figure
+  const [x, y] = [axisOf(figure.x), axisOf(figure.y)]
+  const paper = () => linesOf(figure, stylesOf(figure, 'light'), 'light')
   return (
-    <Chart
-      title={figure.title}
-      x={{ label: nameOf(figure.x), unit: '' }}
-      y={{ label: nameOf(figure.y), unit: '' }}
-      lines={lines}
-      limits={limits}
-      height={300}
-    />
+    <>
+      <Chart title={title} x={x} y={y} lines={lines} limits={limits} height={300} />
+      <Exports title={title} name={name} figure={() => ({ title, note, x, y, lines: paper(), limits })} />
+    </>
   )
 }
 
-/** A label has its definition after a colon, for which an axis has no room. */
-function nameOf(label: string): string {
-  return label.split(': ')[0] ?? label
+/** Our lines, and the points of the paper. */
+function linesOf(figure: Figure, drawn: Style[], theme: Theme): Line[] {
+  return [...figure.lines.map((line, index) => ours(figure, line, drawn[index])), ...published(figure, theme)]
+}
+
+/** The unit is in the label; its definition is after a colon, for which an axis has no room. */
+function axisOf(label: string): Axis {
+  return { label: label.split(': ')[0] ?? label, unit: '' }
 }
 
 function ours({ kind }: Figure, line: FigureLine, style: Style = { colour: '#808080', marker: 'o', dash: [] }): Line {

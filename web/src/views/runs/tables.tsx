@@ -81,8 +81,13 @@ function Rows({ run, name }: { run: string; name: string }) {
 function Shown({ table, of }: { table: Table; of: number }) {
   const columns = useMemo(() => table.columns.map(shownAs), [table])
   const rows = useMemo(() => Array.from({ length: table.rows }, (_, index) => index), [table])
-  const first = table.rows < of ? `, the first ${digits(table.rows)} of ${digits(of)} rows` : `, ${digits(of)} rows`
-  return <DataTable caption={`${table.description || table.name}${first}`} columns={columns} rows={rows} />
+  return <DataTable caption={captionOf(table, of)} columns={columns} rows={rows} />
+}
+
+/** What the table is, and how much of it is shown. A description may be a sentence. */
+export function captionOf({ name, description, rows }: Table, of: number): string {
+  const shown = rows < of ? `the first ${digits(rows)} of ${digits(of)} rows` : `${digits(of)} rows`
+  return `${(description || name).replace(/\.$/, '')}: ${shown}`
 }
 
 /** A column of the table; its rows are counted. */
