@@ -22,6 +22,13 @@ test('An address says the values of a step, and what it cannot have is left at i
   expect(valuesIn(step, new URLSearchParams())).toEqual(startOf(step))
 })
 
+test('The steps about papers say how long their timer is', () => {
+  for (const step of steps.slice(3)) {
+    const timer = /rto-min = "(\d+)ms"/.exec(step.toml(startOf(step)))?.[1] ?? ''
+    expect(step.text.join(' '), step.id).toContain(`${timer} ms`)
+  }
+})
+
 function missing(): never {
   throw new Error(missingEngine)
 }

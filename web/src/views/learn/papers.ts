@@ -44,7 +44,7 @@ const dtcwa: Step = {
   text: [
     'DT-CWA changes DCTCP in two places. The switch has two thresholds: marks begin at one while the queue grows, and end at the other while it shrinks.',
     'The sender sets its window anew when marks begin and when they end. It takes it from the largest and the smallest window that it has had.',
-    'The paper sets out against windows that fall to one packet. If the receiver acknowledges only every second packet, such a window has to wait for a timer.',
+    'The paper sets out against windows that fall to one packet. If the receiver acknowledges only every second packet, such a window has to wait for a timer, which is of 10 ms here.',
   ],
   attempt: 'Let the client acknowledge only every second packet, with few senders and with many.',
   controls: [
@@ -72,7 +72,7 @@ const pfdct: Step = {
   id: 'pfdct',
   title: 'PFDCT: short flows first',
   text: [
-    'Long flows, such as copies of disks, fill the queue before the question is asked.',
+    'Long flows, such as copies of disks, fill the queue before the question is asked. The timer is of 10 ms here.',
     'PFDCT’s switch has a queue of its own for short flows, and sends from it first. A long flow goes on when no short one has a packet there.',
     'Only long flows are marked, and their senders move the threshold. So short ones are in front of long ones, but not of one another.',
   ],
@@ -98,7 +98,7 @@ const sdtcp: Step = {
   text: [
     'A controller knows all flows of the network. Switches tell it when a queue reaches one of three levels.',
     'It then makes the switch write smaller windows into what receivers send back: first for long flows, and at the highest level for all.',
-    'So long flows make way until the burst is over. Servers and clients stay as they are.',
+    'So long flows make way until the burst is over. Servers and clients stay as they are, with a timer of 30 ms.',
   ],
   attempt: 'Add senders. Look at what the long flow has left.',
   controls: [senders([4, 8, 16, 20, 30, 40, 60, 80], 30)],
@@ -125,7 +125,7 @@ const rcc: Step = {
   text: [
     'All answers end at one client, so the client can decide. With RCC it counts how many packets may be on their way to it: 40 in the paper.',
     'A sender goes on when the client acknowledges what it has sent. When all places are taken, the client holds acknowledgements back until one is free.',
-    'That is a count. It needs no marks, and nothing new in the switch.',
+    'That is a count. It needs no marks, and nothing new in the switch. The timer is of 10 ms here.',
   ],
   attempt: 'Add senders. Then, with many of them, allow more packets than the queue has room for.',
   controls: [
@@ -164,7 +164,7 @@ const rcce: Step = {
   text: [
     'RCCE is RCC for a larger network. Here eight files cross between two racks, and four paths lead from one to the other.',
     'With RCC, chance puts each file on one path, and some share theirs. RCCE cuts each file into pieces and sends them over trees, one after the other.',
-    'When a cable fails, a controller takes it out of its tree. A file that chance has put on that cable waits for it.',
+    'When a cable fails, a controller takes it out of its tree. A file that chance has put on that cable waits for it. The timer is of 10 ms here.',
   ],
   attempt: 'Draw other paths, and then let a cable fail.',
   controls: [
