@@ -20,6 +20,13 @@ export function missing(): string | undefined {
 export const WIDTHS = [390, 1024, 1920]
 export const THEMES = ['light', 'dark'] as const
 
+declare global {
+  interface Window {
+    /** How much of the page has moved without being asked to: cumulative layout shift. */
+    shifted?: number
+  }
+}
+
 export interface Site {
   url: string
   browser: Browser
@@ -52,6 +59,12 @@ export async function openPage(
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))
+  await page.addInitScript(() => {
+    new PerformanceObserver((list) => {
+      const moved = list.getEntries() as unknown as { value: number; hadRecentInput: boolean }[]
+      window.shifted = moved.reduce((sum, each) => sum + (each.hadRecentInput ? 0 : each.value), window.shifted ?? 0)
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
   await page.goto(site.url + hash)
   return { page, complaints }
 }

@@ -19,6 +19,8 @@ describe.skipIf(reason !== undefined)('every view', () => {
         await page.waitForSelector('main h1')
         // What is computed is looked at too.
         await page.waitForSelector('[aria-busy=true]', { state: 'detached' })
+        // What web.dev calls good: nothing that one looks at moves away.
+        expect(await page.evaluate(() => window.shifted ?? 0)).toBeLessThan(0.1)
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 900 })
           const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
