@@ -302,7 +302,9 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
             each.scheme,
             goal.shown(each.value),
             behind,
-            each.comparison if each.seeds_to_decide is None else f"{each.comparison}; {_more_seeds(each)}",
+            each.comparison
+            if each.seeds_to_decide is None
+            else f"{each.comparison}; {_more_seeds(each.seeds_to_decide)}",
         ]
         if weighted:
             values = zip(goal.measures, each.measures.values(), strict=True)
@@ -325,11 +327,11 @@ def _print_timeouts(compared: list[Compared], seeds: int) -> None:
     fewest, least = min(found, key=lambda each: each[1].per_thousand)
     for scheme, each in found:
         if needed := each.seeds_to_decide(least, seeds):
-            say(f"whether {scheme} has more than {fewest} is open; about {needed} seeds would decide")
+            say(f"whether {scheme} has more than {fewest} is open; {_more_seeds(needed)}")
 
 
-def _more_seeds(each: Placed) -> str:
-    return f"about {each.seeds_to_decide} seeds would decide"
+def _more_seeds(needed: int) -> str:
+    return f"about {needed} seeds would decide"
 
 
 def _heading(metric: str) -> str:

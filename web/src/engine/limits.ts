@@ -63,13 +63,13 @@ function quantityAt(document: Document, path: string[]): number | undefined {
 const MAX_SWEPT_HOPS = 20 * MAX_HOPS
 const MAX_SWEPT_FLOWS = 10_000_000
 
-/** Throws `Refused` for a sweep that is too large for a page, given what each of its runs costs. */
-export function admitSweep(costs: Pick<Estimate, 'hops' | 'flows'>[]): void {
-  const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
-  const [hops, flows] = [
-    costs.reduce((sum, each) => sum + each.hops, 0),
-    costs.reduce((sum, each) => sum + each.flows, 0),
-  ]
+/** Of an estimate no more digits mean anything. */
+const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
+
+/** Throws `Refused` for a sweep that is too large for a page, given what its cases cost and how often each is run. */
+export function admitSweep(costs: Pick<Estimate, 'hops' | 'flows'>[], times = 1): void {
+  const hops = times * costs.reduce((sum, each) => sum + each.hops, 0)
+  const flows = times * costs.reduce((sum, each) => sum + each.flows, 0)
   if (hops > MAX_SWEPT_HOPS) {
     throw new Refused(
       `This sweep needs at least ${number.format(hops)} packet hops; the page runs up to ${number.format(MAX_SWEPT_HOPS)}. \`fanin sweep\` has no limit.`,
@@ -88,7 +88,6 @@ export function admit(
   most = MAX_HOPS,
   taker = 'the page runs',
 ): void {
-  const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
   if (hops > most) {
     throw new Refused(
       `This scenario needs at least ${number.format(hops)} packet hops; ${taker} up to ${number.format(most)}.`,

@@ -103,11 +103,7 @@ async function admitAll(engine: EnginePool, { toml, knob, xs, schemes, seeds }: 
       return cost
     }),
   )
-  admitSweep(
-    Array<typeof costs>(schemes.length * seeds)
-      .fill(costs)
-      .flat(),
-  )
+  admitSweep(costs, schemes.length * seeds)
 }
 
 async function runCase(engine: EnginePool, { toml, knob }: Plan, { scheme, x, seed }: Case): Promise<Point> {

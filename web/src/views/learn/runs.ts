@@ -2,6 +2,7 @@
 
 import { requestFor } from '../../engine/simulate'
 import type { Engine, Outcome, Topology } from '../../engine/types'
+import { append } from '../../trace/grouped'
 import { hopsOf } from '../../trace/hops'
 import { lanesOf, type Lane } from '../../trace/lanes'
 import { timeoutsOf } from '../../trace/timeouts'
@@ -49,10 +50,7 @@ function timesOf(connections: Float64Array, time: (row: number) => number | unde
   const found = new Map<number, number[]>()
   connections.forEach((connection, row) => {
     const at = time(row)
-    if (at === undefined) return
-    const list = found.get(connection)
-    if (list) list.push(at)
-    else found.set(connection, [at])
+    if (at !== undefined) append(found, connection, at)
   })
   return found
 }

@@ -39,8 +39,9 @@ export function portsOf({ outcome, topology, values }: Trace): Port[] {
   const links = new Map(topology.links.map((link, index) => [link.name, index]))
   const column = (name: string) => valuesOf(table, name)
   const [packets, bytes, drops, marks] = ['max_packets', 'max_bytes', 'drops', 'marks'].map(column)
-  const inPackets = parseQuantity(valueOf(values, 'network.buffer'))?.dimension === 'packets'
-  const limit = parseQuantity(valueOf(values, 'network.buffer'))?.value ?? 0
+  const own = parseQuantity(valueOf(values, 'network.buffer'))
+  const inPackets = own?.dimension === 'packets'
+  const limit = own?.value ?? 0
   // Under shared memory no port has a limit of its own.
   const shared = (valueOf(values, 'network.admission') || 'static') !== 'static'
   const ports = (names?.values ?? new Float64Array()).length
