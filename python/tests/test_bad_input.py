@@ -52,6 +52,23 @@ def complaint(result, *expected):
         ('where = { "transport.scheme"', 'where = { "transport.schem"', ["bad.toml:46", 'mean "transport.scheme"']),
         ('"traffic.bursts.senders" =', '"traffic.bursts.sendrs" =', ["bad.toml:31", 'did you mean "senders"']),
         ('"traffic.bursts.senders" =', "traffic.bursts.sendrs =", ["bad.toml:31", 'did you mean "senders"']),
+        ('seeds = "1..3"', f"seeds = {2**64}", ["bad.toml:32", "sweep.seeds", "too large"]),
+        ('seeds = "1..3"', f'seeds = "{2**64 - 1}..{2**64}"', ["bad.toml:32", "sweep.seeds", "too large"]),
+        ('seeds = "1..3"', "seeds = -1", ["bad.toml:32", "sweep.seeds", "whole numbers"]),
+        ('seeds = "1..3"', "seeds = 1.5", ["bad.toml:32", "sweep.seeds", "whole numbers"]),
+        ('seeds = "1..3"', 'seeds = "1..10000000000"', ["bad.toml:32", "sweep.seeds", "10,000,000,000 values"]),
+        ('seeds = "1..3"', 'seeds = "1/0..3"', ["bad.toml:32", "sweep.seeds", "1/0 is not a number"]),
+        ("[2, 8, 24]", f"[{10**400}]", ["bad.toml:31", "too large"]),
+        ("[2, 8, 24]", "[2, inf]", ["bad.toml:31", "finite"]),
+        ("published = 9e8", "published = nan", ["bad.toml:47", "claim.0.published", "finite"]),
+        ("published = 9e8", "published = -inf", ["bad.toml:47", "claim.0.published", "finite"]),
+        ("y = 5e8", "y = nan", ["bad.toml:38", "plot.0.published.1.y", "finite"]),
+        ("accept = [1.0, 1e9]", "accept = [nan, 1e9]", ["bad.toml:48", "claim.0.accept", "not a number"]),
+        ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nat = inf", ["bad.toml:49", "claim.0.at", "finite"]),
+        ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nbetween = [0, nan]", ["bad.toml:49", "claim.0.between"]),
+        ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nlevel = nan", ["bad.toml:49", "claim.0.level", "finite"]),
+        ('by = "transport.scheme"', 'by = "transport.scheme"\ny-range = [0, inf]', ["bad.toml:38", "plot.0.y-range"]),
+        ("[[claim]]", '[[column]]\nid = "a"\nlabel = "a"\nformula = "1e999"\n[[claim]]', ["bad.toml:43", "too large"]),
     ],
 )
 def test_a_wrong_scenario(cli, work, old, new, expected):
@@ -61,6 +78,29 @@ def test_a_wrong_scenario(cli, work, old, new, expected):
     complaint(cli("check", "bad.toml"), *expected)
     complaint(cli("reproduce", "bad.toml"), *expected)
     assert not (work / "results").exists() or not any(path.is_file() for path in (work / "results").rglob("*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (
+            "capacity",
+            "small.toml",
+            "--keep",
+            "goodput=1%",
+            "--over",
+            "traffic.bursts.senders=1..4",
+            "--precision",
+            "nan",
+        ),
+        ("compare", "small.toml", "--reference", "x.csv", "--level", "nan"),
+        ("compare", "small.toml", "--margin", "nan"),
+    ],
+)
+def test_an_option_that_is_no_number(cli, work, words):
+    result = cli(*words)
+    assert (result.code, result.out) == (2, "")
+    assert words[-2] in result.err
 
 
 def test_a_wrong_override(cli, work):

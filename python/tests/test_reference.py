@@ -189,9 +189,12 @@ def test_tolerances_and_columns_are_read_with_their_units():
     assert tolerance("timeouts=2") == ("timeouts", Tolerance(number=2))
     assert column("goodput_bps=rate*1e6") == Pairing("goodput_bps", "rate", 1e6)
     assert column("drops = lost") == Pairing("drops", "lost")
-    for text in ("goodput_bps", "=5%", "goodput_bps=-1", "goodput_bps=many"):
+    for text in ("goodput_bps", "=5%", "goodput_bps=-1", "goodput_bps=many", "goodput_bps=nan", "goodput_bps=inf"):
         with pytest.raises(ValueError, match="is not COLUMN"):
             tolerance(text)
+    for text in ("drops=lost*1e999", "drops=lost*e"):
+        with pytest.raises(ValueError, match="factor"):
+            column(text)
     assert Tolerance(share=0.1).holds(0.9, 1.0)
     assert not Tolerance(share=0.1).holds(0.89, 1.0)
     assert Tolerance(0.1, 5.0).holds(4.0, 0.0)

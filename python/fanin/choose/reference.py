@@ -143,7 +143,10 @@ def column(text: str) -> Pairing:
     match = _COLUMN.match(rest)
     if not ours or not equals or match is None:
         raise ValueError(f"{text!r} is not OURS=THEIRS or OURS=THEIRS*FACTOR")
-    return Pairing(ours, match["theirs"].strip(), float(match["factor"] or 1))
+    factor = _number(match["factor"] or "1")
+    if not isinstance(factor, float) or not math.isfinite(factor):
+        raise ValueError(f"{text!r}: the factor is not a finite number")
+    return Pairing(ours, match["theirs"].strip(), factor)
 
 
 def tolerance(text: str) -> tuple[str, Tolerance]:
@@ -155,7 +158,7 @@ def tolerance(text: str) -> tuple[str, Tolerance]:
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     found = quantity(_number(value))
-    if not name or not equals or found is None or found[0] < 0:
+    if not name or not equals or found is None or not 0 <= found[0] < math.inf:
         raise ValueError(f"{text!r} is not COLUMN=SHARE or COLUMN=NUMBER, such as goodput_bps=5% or timeouts=2")
     number, unit = found
     return name, Tolerance(share=number) if unit == "1" else Tolerance(number=number)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 import fanin
 from fanin.claims.judge import Judgement
@@ -55,12 +55,12 @@ class Judged(_Part):
     added: str = ""
     """The results that were known when the claim, its range or its reading was written."""
     measure: str
-    published: float | str | None
-    value: float | None
-    interval: tuple[float | None, float | None]
-    accept: tuple[float | None, float | None]
+    published: FiniteFloat | str | None
+    value: FiniteFloat | None
+    interval: tuple[FiniteFloat | None, FiniteFloat | None]
+    accept: tuple[FiniteFloat | None, FiniteFloat | None]
     outcome: str
-    distance: float
+    distance: FiniteFloat
     """How far the number is outside the accepted range, from 0 (inside) to 1."""
     at_edge: bool = False
     """Whether the outcome is at the edge."""
@@ -100,9 +100,9 @@ class PlotRecord(_Part):
     note: str = ""
     x_label: str
     y_label: str
-    x_scale: float = 1.0
+    x_scale: FiniteFloat = 1.0
     """Factor from the CSV's numbers to the plotted ones."""
-    y_scale: float = 1.0
+    y_scale: FiniteFloat = 1.0
     lines: list[str] = []
     """Names of the lines in the legend and in the CSV."""
     marks: list[str] = []
@@ -128,7 +128,7 @@ class Simulations(_Part):
     first: str | None
     """When the first run finished (``first``) and the last one (``last``)."""
     last: str | None
-    each: dict[RunId, tuple[_Count, _Count, float]]
+    each: dict[RunId, tuple[_Count, _Count, FiniteFloat]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
 

@@ -22,6 +22,7 @@ from fanin.cli.options import (
     ScenarioArgument,
     SetOption,
     keeps_of,
+    number,
     overrides,
     schemes_of,
     seeds,
@@ -64,7 +65,10 @@ VaryOption = Annotated[
 PointsOption = Annotated[int, typer.Option("--points", min=2, help="Values in a range of --vary without a step.")]
 
 PrecisionOption = Annotated[
-    float, typer.Option("--precision", min=0.0, max=1.0, help="Gap that may remain, relative to the capacity.")
+    float,
+    typer.Option(
+        "--precision", min=0.0, max=1.0, callback=number, help="Gap that may remain, relative to the capacity."
+    ),
 ]
 
 SeedsOption = Annotated[

@@ -22,6 +22,7 @@ from fanin.cli.options import (
     SetOption,
     goal_of,
     margin_of,
+    number,
     overrides,
     schemes_of,
     seeds,
@@ -101,7 +102,9 @@ def compare(
     ] = None,
     level: Annotated[
         float,
-        typer.Option("--level", min=0, max=1, help="With --reference: level of the test of distributions."),
+        typer.Option(
+            "--level", min=0, max=1, callback=number, help="With --reference: level of the test of distributions."
+        ),
     ] = 0.01,
     margin: MarginOption = "1%",
     failed: FailedOption = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -105,6 +106,14 @@ MarginOption = Annotated[
         "contains zero, is a tie.",
     ),
 ]
+
+
+def number(value: float) -> float:
+    """An option's value, which its bounds do not hold if it is not a number."""
+    if math.isnan(value):
+        raise typer.BadParameter("nan is not a number")
+    return value
+
 
 OutOption = Annotated[Path, typer.Option("--out", help="Results folder.")]
 

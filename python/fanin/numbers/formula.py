@@ -11,6 +11,7 @@ import ast
 import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Mapping
 
 _NAME = re.compile(r"\{([^{}]+)\}")
@@ -76,6 +77,8 @@ def _allow(node: ast.AST, formula: str) -> None:
             raise ValueError(f"a column is written in braces: {{{name}}}, in {formula!r}")
         case ast.Constant(value=bool()):
             pass
+        case ast.Constant(value=int() | float() as number) if not abs(number) <= sys.float_info.max:
+            raise ValueError(f"a number is too large: {formula!r}")
         case ast.Constant(value=int() | float()) | ast.UnaryOp(op=ast.USub()) | ast.USub() | ast.Load():
             return
         case ast.BinOp(op=operation) if type(operation) in _OPERATORS:

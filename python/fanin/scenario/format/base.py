@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    WithJsonSchema,
+)
 
 from fanin.names import checked, checked_run_id
 from fanin.scenario.format.values import Scalar, expand, expand_seeds
@@ -57,11 +67,23 @@ Where = Annotated[dict[str, Values], BeforeValidator(flattened)]
 Names = Annotated[list[str], BeforeValidator(listed), Field(min_length=1), OneOrMore]
 """One name or several."""
 
-Numbers = Annotated[list[float], BeforeValidator(listed), OneOrMore]
-"""One number or several."""
+Numbers = Annotated[list[FiniteFloat], BeforeValidator(listed), OneOrMore]
+"""One finite number or several."""
 
-Span = tuple[float, float]
-"""Lowest and highest value."""
+
+def _is_number(value: float) -> float:
+    if math.isnan(value):
+        raise ValueError("nan is not a number; an end that is open is inf or -inf")
+    return value
+
+
+_End = Annotated[float, AfterValidator(_is_number)]
+
+Span = tuple[_End, _End]
+"""Lowest and highest value; an infinite one leaves its end open."""
+
+Ends = tuple[FiniteFloat, FiniteFloat]
+"""Both ends of what is drawn."""
 
 RunId = Annotated[str, AfterValidator(checked_run_id)]
 """The id of a run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, WithJsonSchema, model_validator
 
 from fanin.scenario.format.base import Names, Numbers, Section, Span, Where, flattened
 from fanin.scenario.format.plot import is_of_table
@@ -62,15 +62,15 @@ class Terms(Section):
     runs: Where = Field(default={}, description="Column -> value or values, for where, over, minus and every rival.")
     where: Where = Field(default={}, description="Runs: column -> value or values.")
     rows: Where = Field(default={}, description="Rows of the result table.")
-    every: float | None = Field(default=None, gt=0, description="Means over intervals of this many seconds.")
+    every: FiniteFloat | None = Field(default=None, gt=0, description="Means over intervals of this many seconds.")
     over: Where | None = Field(default=None, description="Runs whose number divides.")
     minus: Where | None = Field(default=None, description="Runs whose number is subtracted.")
     rivals: Rivals = Field(default=[], description="The others; order: those that follow.")
     better: Better = Field(default="high", description="wins, order, lead, margin: which y is the better one.")
     at: Numbers | None = Field(default=None, description="Keep only these values of x.")
     between: Span | None = Field(default=None, description="Keep only x from here (included) to there (included).")
-    level: float | None = Field(default=None, description="Level of first-at-least and first-at-most.")
-    published: float | str | None = Field(default=None, description="The paper's number, or its words.")
+    level: FiniteFloat | None = Field(default=None, description="Level of first-at-least and first-at-most.")
+    published: FiniteFloat | str | None = Field(default=None, description="The paper's number, or its words.")
     accept: Span | None = Field(default=None, description="Lowest and highest value that reproduce the claim.")
     direction: Span | None = Field(default=None, description="Range that shows the right sign or order only.")
     why: str = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from fanin.numbers.formula import names, parse_formula
 from fanin.scenario.format.base import Section, Span, Where
@@ -24,8 +24,12 @@ class Column(Section):
     between: Span | None = Field(default=None, description="From when (included) to when (excluded), in seconds.")
     time: str = Field(default="time_s", description="Column of the table that between is about.")
     take: str = Field(default="mean", description="How the rows are reduced to one number: mean, sum, share, p99, ...")
-    gap: float | None = Field(default=None, description="Smallest gap that parts two clusters, for take = clusters.")
-    below: float | None = Field(default=None, description="Which values count in take = time-share: those below it.")
+    gap: FiniteFloat | None = Field(
+        default=None, description="Smallest gap that parts two clusters, for take = clusters."
+    )
+    below: FiniteFloat | None = Field(
+        default=None, description="Which values count in take = time-share: those below it."
+    )
     weight: str | None = Field(default=None, description="Column of the table that weights the mean of each part.")
     by: str | None = Field(
         default=None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 
 from fanin.names import checked
 from fanin.numbers.summary import table_names
-from fanin.scenario.format.base import FileName, Names, Numbers, OneOrMore, Section, Span, Where, listed
+from fanin.scenario.format.base import Ends, FileName, Names, Numbers, OneOrMore, Section, Where, listed
+from fanin.scenario.format.values import LARGEST
 
 Kind = Literal["line", "bars", "points", "cdf", "time", "lanes", "topology", "format"]
 Scale = Literal["linear", "log"]
@@ -37,11 +38,15 @@ class Published(Section):
         return self
 
 
+_MOST_BITS = 2**31
+"""Of one field, as a table of whole numbers takes them."""
+
+
 class MessageField(Section):
     """One field of a message format."""
 
     name: str
-    bits: int = Field(gt=0)
+    bits: int = Field(gt=0, le=_MOST_BITS)
 
 
 class Plot(Section):
@@ -65,8 +70,10 @@ class Plot(Section):
     )
     where: Where = Field(default={}, description="Runs that are drawn: column -> value or values.")
     rows: Where = Field(default={}, description="Rows of the result table that are drawn.")
-    seed: int | None = Field(default=None, description="The one seed that time, cdf and lanes draw.")
-    every: float | None = Field(default=None, gt=0, description="time: means over intervals of this many seconds.")
+    seed: int | None = Field(default=None, ge=0, le=LARGEST, description="The one seed that time, cdf and lanes draw.")
+    every: FiniteFloat | None = Field(
+        default=None, gt=0, description="time: means over intervals of this many seconds."
+    )
     total: bool = Field(
         default=False, description="time: rows of one line at the same time are added up, not averaged."
     )
@@ -78,8 +85,8 @@ class Plot(Section):
     y_label: str | None = Field(default=None, description="What the y axis is called; unit and definition are added.")
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
-    x_range: Span | None = Field(default=None, description="Part of the axis that is shown, in stored units.")
-    y_range: Span | None = None
+    x_range: Ends | None = Field(default=None, description="Part of the axis that is shown, in stored units.")
+    y_range: Ends | None = None
     names: dict[str, str] = Field(default={}, description="What the figure calls lines: a line's name -> another.")
     published: list[Published] = Field(default=[], description="Numbers of the paper to draw.")
     note: str = Field(default="", description="What a reader has to know, below the plot.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,12 @@ Scalar = bool | int | float | str
 _NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*)"
 _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
 _MOST_VALUES = 1_000_000
+
+LARGEST = 2**64 - 1
+"""The largest whole number that the engine reads, and so the largest seed."""
+
+_SHOWN = 20
+"""Digits of a number that is too long to be shown as a whole."""
 
 COUNTED = ("pkt", "mss", "B")
 """Units that are counted in whole numbers."""
@@ -85,7 +92,7 @@ def parse_range(text: str) -> Range | None:
     """The range in a text such as ``10..200:10`` or ``5pkt..80pkt:5pkt``; ``None`` if it is not a range.
 
     Raises:
-        ValueError: its parts have different units.
+        ValueError: its parts have different units, or one of them is no number or is too large.
 
     """
     match = _RANGE.match(text.strip())
@@ -94,7 +101,25 @@ def parse_range(text: str) -> Range | None:
     first, unit, last, last_unit, step, step_unit = match.groups()
     if last_unit != unit or (step is not None and step_unit != unit):
         raise ValueError(f"{text!r}: write first, last and step in the same unit, such as '5pkt..80pkt:5pkt'")
-    return Range(Fraction(first), Fraction(last), None if step is None else Fraction(step), unit)
+    return Range(_number(first), _number(last), None if step is None else _number(step), unit)
+
+
+def _number(text: str) -> Fraction:
+    try:
+        found = Fraction(text)
+    except (ValueError, ZeroDivisionError):  # thousands of digits, or a division by zero
+        raise ValueError(f"{_cut(text)} is not a number that a range can have") from None
+    _refuse_large(found)
+    return found
+
+
+def _refuse_large(number: Fraction | int) -> None:
+    if not -LARGEST <= number <= LARGEST:
+        raise ValueError(f"{_cut(str(number))} is too large: numbers go up to {LARGEST}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def expand(value: object) -> list[Scalar]:
@@ -104,12 +129,20 @@ def expand(value: object) -> list[Scalar]:
     for item in values:
         if not isinstance(item, bool | int | float | str):
             raise ValueError(f"takes values or ranges such as '10..200:10', not {item!r}")
+        _refuse_endless(item)
         found = parse_range(item) if isinstance(item, str) else None
         expanded += [item] if found is None else found.values()
     if not expanded:
         raise ValueError("needs at least one value")
     # True and 1 are equal in Python, but not in a scenario.
     return list({(type(item), item): item for item in expanded}.values())
+
+
+def _refuse_endless(value: Scalar) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"takes finite numbers, not {value}")
+    if isinstance(value, int):
+        _refuse_large(value)
 
 
 def values_of(text: str) -> list[Scalar]:
@@ -123,9 +156,14 @@ def values_of(text: str) -> list[Scalar]:
 
 
 def expand_seeds(value: object) -> list[int]:
-    """The seeds of ``seeds = "1..10"``, of a list, or of one number."""
+    """The seeds of ``seeds = "1..10"``, of a list, or of one number.
+
+    Raises:
+        ValueError: one is no whole number from zero to the largest that the engine reads, or there are too many.
+
+    """
     seeds = expand(value)
-    if not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds):
+    if not all(isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= LARGEST for seed in seeds):
         raise ValueError("seeds are whole numbers or ranges such as '1..10'")
     return [int(seed) for seed in seeds]
 
