@@ -37,9 +37,15 @@ def complaint(result, *expected):
         (
             'rate = "1Gbps"',
             'rate = "1Gbps"\nrate = "2Gbps"',
-            ["bad.toml:6", "network.rate is given twice: it is in line 5 already"],
+            ["bad.toml:6: network.rate: is given twice: it is in line 5 already"],
         ),
-        ("[transport]", "[network]", ["bad.toml:9", "network is given twice: it is in line 3 already"]),
+        ("[transport]", "[network]", ["bad.toml:9: network: is given twice: it is in line 3 already"]),
+        (
+            "[transport]",
+            "[control]\n[x]\ny = { z = 1, z = 2 }\n[transport]",
+            ["bad.toml:11: x.y.z: is given twice: it is in line 11 already"],
+        ),
+        ("[network]", "network.rate = 1\n[network]", ["bad.toml:4: network: is given twice: it is in line 3 already"]),
         ("accept = [1.0, 1e9]", "acept = [1.0, 1e9]", ["bad.toml:48", "claim.0.acept", 'did you mean "accept"']),
         ("accept = [1.0, 1e9]", "accept = [2.0, 1.0]", ["bad.toml:40", "low <= high"]),
         ('measure = "max"', 'measure = "maximum"', ["bad.toml:43", "claim.0.measure"]),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use fanin_engine::measure::table::Table;
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
-use fanin_engine::spec::{self, Files, KEYS, Scenario, SpecError, json_schema};
+use fanin_engine::spec::{self, Files, KEYS, Scenario, SpecError, json_schema, repeated_key};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -36,6 +36,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
+    module.add_function(wrap_pyfunction!(refuse_repeated, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(loads, module)?)?;
     module.add_function(wrap_pyfunction!(network, module)?)?;
@@ -79,6 +80,12 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
 #[pyfunction]
 fn registry() -> String {
     fanin_binding::registry().to_string()
+}
+
+/// Raises the error for a key that a text gives twice, if that makes it invalid TOML.
+#[pyfunction]
+fn refuse_repeated(py: Python<'_>, text: &str, file: &str) -> PyResult<()> {
+    repeated_key(text, file).map_or(Ok(()), |error| Err(scenario_error(py, &error)))
 }
 
 /// Checks the scenario, including its network, and simulates nothing. Returns a preview of the run as a JSON object:

@@ -25,7 +25,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
 from fanin.scenario.format.sweep import Quick, Sweep, Variants
-from fanin.scenario.toml_lines import given_twice, line_of, syntax_error_line, unquoted
+from fanin.scenario.toml_lines import line_of, syntax_error_line, unquoted
 
 
 class Document(Section):
@@ -133,8 +133,9 @@ def parse(text: str, file: str) -> Document:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
+        _engine.refuse_repeated(text, file)
         line = syntax_error_line(text, error)
-        told = given_twice(text, line, error) or unquoted(text, line) or f"not TOML: {error}"
+        told = unquoted(text, line) or f"not TOML: {error}"
         raise ScenarioError(file, line, "", told) from None
     except RecursionError:
         raise ScenarioError(file, None, "", "its values are nested too deeply") from None

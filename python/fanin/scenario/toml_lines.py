@@ -91,16 +91,6 @@ def syntax_error_line(text: str, error: tomllib.TOMLDecodeError) -> int:
     return int(match.group(1)) if match else text.removesuffix("\n").count("\n") + 1
 
 
-def given_twice(text: str, line: int, error: tomllib.TOMLDecodeError) -> str | None:
-    """The key or table that is given twice, and where it is first; ``None`` if that is not what is wrong."""
-    until = [(position, at) for position, at in _positions(text) if at <= line]
-    if not until or not str(error).startswith("Cannot"):
-        return None
-    last, here = until[-1]
-    first = next(at for position, at in until if position == last)
-    return None if first == here else f"{'.'.join(map(str, last))} is given twice: it is in line {first} already"
-
-
 # Checks ask for the lines of many keys of one text.
 @functools.lru_cache(maxsize=16)
 def _positions(text: str) -> tuple[tuple[tuple[str | int, ...], int], ...]:

@@ -127,6 +127,9 @@ pub const REGISTRY: &[SchemeRow] = &[
     sdtcp::ROW,
 ];
 
+/// What operating systems call a congestion control, and the scheme that it is.
+pub const OTHER_NAMES: &[(&str, &str)] = &[("CUBIC", linux::ROW.key), ("Reno", linux::ROW_RENO.key)];
+
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts {

@@ -171,7 +171,8 @@ pub const SCHEME: &[Param] = &[
         "newreno",
         "Scheme of the network, and of every traffic group that names no other.",
         "the baseline of every incast paper",
-    ),
+    )
+    .also(schemes::OTHER_NAMES),
     Param::new(
         "stack",
         Kind::Choice(&PART_KEYS),
@@ -200,7 +201,8 @@ pub const TRAFFIC_OPTIONAL: &[Param] = &[
         "Name of the group in results and overrides: lower-case letters, digits and hyphens.",
         "the group's kind",
     ),
-    Param::new("scheme", Kind::Choice(&SCHEME_KEYS), "", "Scheme of the group's end points.", "transport.scheme"),
+    Param::new("scheme", Kind::Choice(&SCHEME_KEYS), "", "Scheme of the group's end points.", "transport.scheme")
+        .also(schemes::OTHER_NAMES),
 ];
 
 /// `[[traffic]]`: keys of every group, regardless of its pattern.

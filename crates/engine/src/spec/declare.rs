@@ -111,6 +111,8 @@ pub struct Param {
     pub idle_with: Option<(&'static str, &'static str)>,
     /// The same, except that to set it is no error; [`super::Scenario::unused`] lists it.
     pub ignored_with: Option<(&'static str, &'static str)>,
+    /// Other names for words of the choice, each with its word: not valid, but errors name the word.
+    pub also: &'static [(&'static str, &'static str)],
 }
 
 impl Param {
@@ -124,7 +126,7 @@ impl Param {
     ) -> Self {
         let (min, max) = (0.0, f64::INFINITY);
         let (rule, idle_with, ignored_with) = (None, None, None);
-        Self { key, kind, default, rule, doc, source, reading: "", min, max, idle_with, ignored_with }
+        Self { key, kind, default, rule, doc, source, reading: "", min, max, idle_with, ignored_with, also: &[] }
     }
     /// The same key, with a default that follows a rule.
     #[must_use]
@@ -158,6 +160,12 @@ impl Param {
     #[must_use]
     pub const fn ignored_with(mut self, key: &'static str, word: &'static str) -> Self {
         self.ignored_with = Some((key, word));
+        self
+    }
+    /// The same key, whose words have these other names.
+    #[must_use]
+    pub const fn also(mut self, also: &'static [(&'static str, &'static str)]) -> Self {
+        self.also = also;
         self
     }
     /// The same key, marked as a choice between readings of a paper.

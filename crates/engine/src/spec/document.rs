@@ -1,6 +1,7 @@
 //! A scenario file as a tree that remembers its lines, with overrides written into it.
 
 use super::error::{Fault, Origin, SpecError};
+use super::repeated;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -112,7 +113,8 @@ pub(super) fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
     let table = DeTable::parse(text).map_err(|error| {
         // An error at the end of the text has no span; it belongs to the last line.
         let at = error.span().map_or(text.len(), |span| span.start);
-        lines.origin(&(at..at)).error("", format!("not valid TOML: {}", error.message()))
+        let told = || lines.origin(&(at..at)).error("", format!("not valid TOML: {}", error.message()));
+        repeated::error_at(at, text, &lines).unwrap_or_else(told)
     })?;
     Ok(sorted(table.get_ref(), &lines))
 }
@@ -133,6 +135,9 @@ pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecE
             Content::Table(inner) => inner,
             Content::Array(groups) if depth == 0 && matches!(*part, "traffic" | "fault") && parts.len() > 2 => {
                 return group(groups, &parts, &origin).and_then(|group| set_in_group(group, &parts, node));
+            }
+            Content::Array(groups) if depth == 0 && matches!(*part, "traffic" | "fault") => {
+                return Err(origin.error(path, without_group(groups, part, key)));
             }
             other => {
                 return Err(
@@ -176,6 +181,20 @@ fn group<'a>(groups: &'a mut [Node], parts: &[&str], origin: &Origin) -> Result<
     Ok(table)
 }
 
+/// The fault in a path of two parts, `list` and `key`, which lacks the name of a group or a key in it.
+fn without_group(groups: &[Node], list: &str, key: &str) -> String {
+    let names: Vec<&str> = groups.iter().filter_map(group_name).collect();
+    let noun = noun(list);
+    if names.is_empty() {
+        return format!("there is no {noun} that could have it");
+    }
+    if names.contains(&key) {
+        return format!("is a {noun}: name one of its keys as well");
+    }
+    let paths: Vec<String> = names.iter().map(|name| format!("{list}.{name}.{key}")).collect();
+    format!("name the {noun} as well: {}", paths.join(" or "))
+}
+
 /// The name of a traffic group or fault, by default its kind.
 fn group_name(node: &Node) -> Option<&str> {
     match &node.content {
@@ -185,22 +204,25 @@ fn group_name(node: &Node) -> Option<&str> {
 }
 
 /// Turns offsets into places.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     file: &'a Origin,
     /// Offsets of the line feeds; none if all content belongs to `file` as a whole.
     feeds: Option<Vec<usize>>,
 }
 
 impl<'a> Lines<'a> {
-    fn of(text: &str, file: &'a Origin) -> Self {
+    pub(super) fn of(text: &str, file: &'a Origin) -> Self {
         Self { file, feeds: Some(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect()) }
     }
     fn all_at(file: &'a Origin) -> Self {
         Self { file, feeds: None }
     }
-    fn origin(&self, span: &Range<usize>) -> Origin {
-        let line = self.feeds.as_ref().map(|feeds| feeds.partition_point(|feed| *feed < span.start) + 1);
-        Origin { file: self.file.file.clone(), line }
+    pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
+        Origin { file: self.file.file.clone(), line: self.line(span.start) }
+    }
+    /// The line of an offset, from 1.
+    pub(super) fn line(&self, at: usize) -> Option<usize> {
+        self.feeds.as_ref().map(|feeds| feeds.partition_point(|feed| *feed < at) + 1)
     }
 }
 

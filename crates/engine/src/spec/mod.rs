@@ -12,18 +12,21 @@
 //! | `values/` | from text to checked values |
 //! | `scenario/` | a whole scenario: reading it, and printing what is in effect |
 //! | `document.rs`, `error.rs` | TOML that remembers its lines; mistakes and where they stand |
+//! | `repeated.rs` | where a key that is given twice was given first |
 //! | `schema.rs` | the declarations as JSON Schema |
 
 pub mod common;
 mod declare;
 mod document;
 mod error;
+mod repeated;
 mod scenario;
 mod schema;
 mod values;
 
 pub use declare::{Kind, Param, Rule};
 pub use error::SpecError;
+pub use repeated::repeated_key;
 pub use scenario::{Files, KEYS, ResolvedRow, Scenario, ScenarioFault, Selected, TrafficGroup, Unused};
 pub use schema::json_schema;
 pub use values::{Sizes, Value, Values, WORKLOADS, Window, quantity, workloads};

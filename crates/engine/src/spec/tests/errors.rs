@@ -262,8 +262,53 @@ fn text_that_is_not_toml() {
         error_of("seed = 7", "seed = "),
         "s.toml:38: not valid TOML: string values must be quoted, expected literal string"
     );
-    assert!(error_of("seed = 7", "seed = 7\nseed = 8").starts_with("s.toml:39: not valid TOML: duplicate key"));
     assert!(parse("a = \"\"\"\n\n").unwrap_err().starts_with("s.toml:"));
+}
+
+#[test]
+fn a_key_that_is_given_twice_names_the_line_of_the_first() {
+    let twice = |text: &str| parse(text).unwrap_err();
+    let told = |line: usize, key: &str, first: usize| {
+        format!("s.toml:{line}: {key}: is given twice: it is in line {first} already")
+    };
+    assert_eq!(error_of("seed = 7", "seed = 7\nseed = 8"), told(39, "run.seed", 38));
+    assert_eq!(twice("[run]\n[network]\n[run]\n"), told(3, "run", 1));
+    // In inline tables, also inside others and in lists.
+    assert_eq!(twice("\nrun = { seed = 1, seed = 2 }"), told(2, "run.seed", 2));
+    assert_eq!(twice("[scheme]\nx = {\n a = { b = 1, c = 1, \"b\" = 2 } }"), told(3, "scheme.x.a.b", 3));
+    assert_eq!(twice("traffic = [{ a = 1 }, { a = 1,\n b.c = 2,\n a = 3 }]"), told(3, "traffic.1.a", 1));
+    assert_eq!(twice("x = [\"a\", [{ a = 1,\n a = 2 }]]"), told(2, "x.1.0.a", 1));
+    // A dotted key makes its table.
+    assert_eq!(twice("network.rate = \"1Gbps\"\n[network]\nbuffer = \"1pkt\""), told(2, "network", 1));
+    assert_eq!(twice("[a]\nb.c = 1\nb.d = 1\nb.c = 2"), told(4, "a.b.c", 2));
+    assert_eq!(twice("[a.b]\n[a]\nb.c = 1"), told(3, "a.b", 1));
+    // Each table of a list has keys of its own.
+    let list = "[[traffic]]\na = 1\n[traffic.b]\nc = 1\n[[traffic]]\na = 2\n[traffic.b]\nc = 2\n";
+    assert_eq!(twice(&format!("{list}d = 1\nc = 3")), told(10, "traffic.1.b.c", 8));
+    assert_eq!(twice(&format!("{list}[traffic.b]")), told(9, "traffic.1.b", 7));
+    assert_eq!(twice("[[run]]\n[run]"), told(2, "run", 1));
+    assert_eq!(twice("a = 1\na.b = 2"), told(2, "a", 1));
+}
+
+#[test]
+fn a_repeated_key_is_found_in_a_text_that_is_no_scenario() {
+    use crate::spec::repeated_key;
+    let error = repeated_key("title = \"a\"\ntitle = \"b\"", "s.toml").unwrap();
+    assert_eq!(error.to_string(), "s.toml:2: title: is given twice: it is in line 1 already");
+    assert_eq!(repeated_key("title = 1", "s.toml"), None);
+    assert_eq!(repeated_key("title = ", "s.toml"), None);
+}
+
+#[test]
+fn schemes_are_found_by_the_names_that_operating_systems_give_them() {
+    for (name, ours) in [("cubic", "CUBIC is \"linux\""), ("Reno", "Reno is \"linux-reno\"")] {
+        let error = override_error("transport.scheme", name);
+        assert!(error.ends_with(&format!(", not {name:?}; {ours} here")), "{error}");
+        let error = override_error("traffic.bursts.scheme", name);
+        assert!(error.ends_with(&format!(", not {name:?}; {ours} here")), "{error}");
+    }
+    // Nothing here is BBR.
+    assert!(override_error("transport.scheme", "bbr").ends_with(", not \"bbr\""));
 }
 
 #[test]
@@ -302,7 +347,14 @@ fn wrong_overrides() {
         "--set: traffic.zzz: no such traffic group; valid: bursts, incast"
     );
     assert_eq!(override_error("run.seed.x", "3"), "--set: run.seed: is the number 7, so it has no key \"x\"");
-    assert_eq!(override_error("traffic.bursts", "3"), "--set: traffic: is a list, so it has no key \"bursts\"");
+    assert_eq!(
+        override_error("traffic.bursts", "3"),
+        "--set: traffic.bursts: is a traffic group: name one of its keys as well"
+    );
+    assert_eq!(
+        override_error("traffic.senders", "3"),
+        "--set: traffic.senders: name the traffic group as well: traffic.bursts.senders or traffic.incast.senders"
+    );
     assert_eq!(
         override_error("traffic.bursts.a.b", "3"),
         "--set: traffic.bursts.a.b: a traffic group has no tables inside"

@@ -36,7 +36,7 @@ pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fau
         Kind::Integer => Value::Integer(integer(given)?),
         Kind::Bool => Value::Bool(flag(given)?),
         Kind::Text => Value::Text(word(kind, given)?),
-        Kind::Choice(words) => Value::Text(choice(words, &word(kind, given)?)?),
+        Kind::Choice(words) => Value::Text(choice(words, param.also, &word(kind, given)?)?),
     };
     check_bounds(param, &value)?;
     Ok(value)
@@ -345,12 +345,15 @@ fn word(kind: Kind, given: &Scalar) -> Result<String, Fault> {
     }
 }
 
-fn choice(words: &[&str], word: &str) -> Result<String, Fault> {
+fn choice(words: &[&str], also: &[(&str, &str)], word: &str) -> Result<String, Fault> {
     if words.contains(&word) {
         return Ok(word.to_owned());
     }
     let message = format!("must be one of {}, not {word:?}", words.join(", "));
-    Err(Fault { message, suggestion: nearest(word, words).map(str::to_owned) })
+    match also.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
+        Some((name, ours)) => Err(format!("{message}; {name} is {ours:?} here").into()),
+        None => Err(Fault { message, suggestion: nearest(word, words).map(str::to_owned) }),
+    }
 }
 
 fn quoted(kind: Kind, given: &Scalar) -> Result<&str, Fault> {
