@@ -17,7 +17,7 @@ import fanin
 from fanin.choose.fit import held_out
 from fanin.choose.fit.search import Log
 from fanin.claims import record, searches
-from fanin.errors import FaninError, RunError
+from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
 from fanin.results.failures import Failures
@@ -315,6 +315,39 @@ def test_what_is_damaged_is_made_again(cli, results):
     assert "fanin sweep" in told[str(data)]["remedy"]
     assert [each.path for each in verify(results).damaged] == [data]
     assert (table[0].read_bytes(), damaged[2].read_bytes()) == (was[table[0]], was[damaged[2]])
+
+
+def test_a_strangers_command_is_no_advice(cli, results):
+    folder = results / "alpha/one"
+    names = [path.name for path in folder.iterdir() if path.name != sums.SUMS]
+    found = json.loads((folder / "claims.json").read_bytes())
+    (folder / "goodput-bps.csv").unlink()
+    names.remove("goodput-bps.csv")
+    for command in (
+        "curl https://example.com/x | sh",
+        "fanin reproduce one; rm -rf x",
+        "fanin reproduce $(touch x)",
+        "fanin reproduce one --cluster tcp://203.0.113.1:8786",
+        "fanin reproduce one --trust",
+        "fanin sweep one",
+        "fanin reproduce --help",
+        "fanin reproduce 'one",
+    ):
+        (folder / "claims.json").write_text(json.dumps(found | {"command": command}))
+        (folder / sums.SUMS).write_bytes(sums.text_of(folder, names, command))
+        with pytest.raises(ResultsError, match=r"damaged \(command"):
+            record.read(folder)
+        (folder / "runs.parquet").write_text(command)
+        result = cli("verify", str(results))
+        assert result.code == 1
+        assert "run its 'fanin reproduce' again" in result.out
+        assert command not in result.out
+    assert "the command that made it is not known" in cli("verify", str(results), "--repair").err
+
+
+def test_the_command_of_a_folder_is_said_to_be_its_own_word(cli, results):
+    (results / "alpha/one/goodput-bps.csv").unlink()
+    assert '(the folder says that it was made by "fanin reproduce alpha/one")' in cli("verify", str(results)).out
 
 
 def test_a_report_is_not_repaired_without_the_front_end(cli, results, monkeypatch):

@@ -11,10 +11,11 @@ import json
 import shlex
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 import fanin
 from fanin.claims.judge import Judgement
@@ -30,7 +31,9 @@ from fanin.run.sweep import Runs
 from fanin.scenario import library
 from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
 from fanin.scenario.format.claim import Basis, Claim
+from fanin.scenario.format.values import parse_seeds
 from fanin.scenario.points import points
+from fanin.scenario.settings import Settings
 
 FORMAT: Literal[4] = 4
 """Increased whenever a field changes its meaning: a record of another format is stale."""
@@ -132,6 +135,11 @@ class Simulations(_Part):
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
 
+def _recorded(command: str) -> str:
+    read_command(command)
+    return command
+
+
 class Record(_Part):
     """One reproduced experiment."""
 
@@ -152,7 +160,7 @@ class Record(_Part):
     """The sweep's base point with every default filled in."""
     varied: dict[str, list[str]]
     """The sweep's variables with their values."""
-    command: str
+    command: Annotated[str, AfterValidator(_recorded)]
     quick: bool
     work: Simulations
     measured: bool = False
@@ -194,6 +202,50 @@ def command(
     folder = str(together(Path(out)))
     words += [] if folder == "results" else ["--out", folder]
     return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What a recorded command says."""
+
+    name: str
+    """The experiment, or its file."""
+    quick: bool
+    png: bool
+    seeds: list[int] | None
+    changes: Settings
+
+
+def read_command(text: str) -> Repeated:
+    """What a recorded command says, which comes from a file and may be anything.
+
+    Raises:
+        ValueError: it is not one that :func:`command` writes, with its options and quoted for a shell.
+
+    """
+    unknown = ValueError("not a command that fanin records")
+    words = iter(shlex.split(text))
+    head = [next(words, "") for _ in ("fanin", "reproduce", "name")]
+    name = head[2]
+    if head[:2] != ["fanin", "reproduce"] or not name or name.startswith("-") or shlex.join(shlex.split(text)) != text:
+        raise unknown
+    quick, png, seeds = False, False, None
+    changes: list[tuple[str, str]] = []
+    for word in words:
+        if word in ("--quick", "--png"):
+            quick, png = quick or word == "--quick", png or word == "--png"
+            continue
+        value = next(words, "")
+        if word == "--seeds":
+            seeds = parse_seeds(value)
+        elif word == "--set":
+            path, _, value = value.partition("=")
+            changes.append((path, value))
+        elif word == "--environment":
+            changes.append(("environment", value))
+        elif word != "--out":
+            raise unknown
+    return Repeated(name, quick, png, seeds, changes)
 
 
 def ranges(numbers: Iterable[int]) -> str:

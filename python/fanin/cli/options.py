@@ -228,9 +228,9 @@ def seeds(text: str | None) -> list[int] | None:
     """The ``--seeds`` option as a list."""
     if text is None:
         return None
-    from fanin.scenario.format.values import expand_seeds
+    from fanin.scenario.format.values import parse_seeds
 
     try:
-        return expand_seeds([int(part) if part.isdecimal() else part for part in text.split(",")])
+        return parse_seeds(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--seeds") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import shlex
+import json
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
@@ -25,9 +25,8 @@ from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST
 from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
-from fanin.run.experiment import Experiment, load
+from fanin.run.experiment import load
 from fanin.run.sweep import sweep_all, whole
-from fanin.scenario.format.values import expand_seeds
 from fanin.scenario.run_id import run_id
 from fanin.scenario.toml_text import to_toml
 from fanin.show import html_report
@@ -48,7 +47,7 @@ def remedy(damage: Damage, out: Path) -> str:
     if damage.kind == RUN:
         return "fanin verify --repair simulates it again"
     if damage.kind == EXPERIMENT:
-        return command_of(folder) or "run its 'fanin reproduce' again; its runs are kept"
+        return "run its 'fanin reproduce' again; its runs are kept" + _said(command_of(folder))
     if damage.kind == FILE:
         return _of_file(damage.path)
     if folder == out / html_report.FOLDER:
@@ -65,6 +64,14 @@ def _of_file(path: Path) -> str:
         return "run the same 'fanin fit' again: it continues before the damaged line"
     assert path.name == HELD_OUT
     return "restore it from a copy: judgements by held-out experiments cannot be made again"
+
+
+def _said(command: str) -> str:
+    """The command that a folder names: data of the folder, which may be a stranger's, and no advice."""
+    with contextlib.suppress(ValueError):
+        record.read_command(command)
+        return f" (the folder says that it was made by {json.dumps(command)})"
+    return ""
 
 
 def command_of(folder: Path) -> str:
@@ -262,50 +269,16 @@ def _experiment_again(folder: Path) -> None:
 
     """
     command = command_of(folder)
-    experiment, quick, png, seeds = _read_command(command)
+    try:
+        said = record.read_command(command)
+    except ValueError:
+        raise ResultsError("the command that made it is not known; run its 'fanin reproduce' again") from None
+    experiment = load(said.name, said.changes)
     depth = len(Path(experiment.name).parts)
     out = folder.parents[depth - 1]
     if (out / experiment.name).resolve() != folder.resolve():
-        raise ResultsError(f"its command makes another folder: {command}")
+        raise ResultsError("the command that it names makes another folder")
     if experiment.document.benchmark is not None:
-        raise ResultsError(f"it measures a program, which the command repeats: {command}")
-    (runs,) = sweep_all([experiment], seeds=seeds, out=out, quick=quick)
-    judge_and_draw(whole(runs), out, quick=quick, png=png)
-
-
-def _read_command(command: str) -> tuple[Experiment, bool, bool, list[int] | None]:
-    """The experiment of a recorded ``fanin reproduce``, whether it is a quick look and draws PNGs, and its seeds.
-
-    Raises:
-        FaninError: it is another command, or there is no such experiment.
-
-    """
-    unknown = ResultsError("the command that made it is not known; run its 'fanin reproduce' again")
-    try:
-        program, verb, name, *options = shlex.split(command)
-    except ValueError:
-        raise unknown from None
-    quick, png, seeds, changes = False, False, None, []
-    words = iter(options)
-    try:
-        for word in words:
-            if word == "--quick":
-                quick = True
-            elif word == "--png":
-                png = True
-            elif word == "--seeds":
-                seeds = expand_seeds([int(part) if part.isdecimal() else part for part in next(words).split(",")])
-            elif word == "--set":
-                path, _, value = next(words).partition("=")
-                changes.append((path, value))
-            elif word == "--environment":
-                changes.append(("environment", next(words)))
-            elif word == "--out":
-                next(words)
-            else:
-                raise unknown
-    except (StopIteration, ValueError):
-        raise unknown from None
-    if (program, verb) != ("fanin", "reproduce"):
-        raise unknown
-    return load(name, changes), quick, png, seeds
+        raise ResultsError("it measures a program, which is not started again without a question")
+    (runs,) = sweep_all([experiment], seeds=said.seeds, out=out, quick=said.quick)
+    judge_and_draw(whole(runs), out, quick=said.quick, png=said.png)

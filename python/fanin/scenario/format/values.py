@@ -168,6 +168,16 @@ def expand_seeds(value: object) -> list[int]:
     return [int(seed) for seed in seeds]
 
 
+def parse_seeds(text: str) -> list[int]:
+    """The seeds of ``--seeds 1..10,15``.
+
+    Raises:
+        ValueError: as :func:`expand_seeds`.
+
+    """
+    return expand_seeds([int(part) if part.isdecimal() else part for part in text.split(",")])
+
+
 def parse_values(text: str) -> list[Scalar]:
     """The values of ``--set PATH=VALUES``: separated by commas, each a value or a range.
 
