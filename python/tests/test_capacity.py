@@ -64,6 +64,16 @@ def test_finds_the_exact_place_in_few_runs(work, capacity):
     assert rough.capacity <= capacity < rough.breaks_at <= max(rough.capacity * 1.05, rough.capacity + 1)
 
 
+def test_a_bound_has_no_interval_that_cannot_be(work):
+    def half_collapse(fan_in: int, seed: int) -> dict:
+        return {"goodput_bps": 9e9 if seed % 2 else 1e8, "capacity_bps": 1e10}
+
+    search = searched(half_collapse, keep="goodput=9Gbps", first=5, last=5, seeds=4)
+    ((bound,),) = [each.bounds for each in search.found().tried]
+    assert (bound.as_dict()["half"], bound.as_dict()["low"], bound.as_dict()["high"]) == (None, 1e8, 9e9)
+    assert "goodput 4,550 (100..9,000) Mbit/s" in bound.shown()
+
+
 def test_ends_of_the_range(work):
     every = searched(lambda *_: 0).found()
     assert (every.capacity, every.breaks_at, every.monotone) == (1024, None, True)

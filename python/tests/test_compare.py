@@ -313,6 +313,13 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
     # Of three seeds one collapses: the interval would reach above the capacity, and below zero.
     assert lines[4].split("\t") == ["wild", "6,033 (100..9,000)"]
     assert lines[6] == "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"
+    told = compared[2].as_dict()["metrics"]["goodput_bps"]
+    assert (told["half"], told["low"], told["high"]) == (None, 1e8, 9e9)
+    assert [placed(compared, wanted, "steady")[-1].as_dict()[end] for end in ("half", "low", "high")] == [
+        None,
+        0.3,
+        48.0,
+    ]
     assert lines[8].split("\t") == ["rank", "scheme", "query-p99 [ms]", "difference from the best", "verdict"]
     cells = [line.split("\t") for line in lines[9:]]
     assert [(each[0], each[1], each[4]) for each in cells] == [

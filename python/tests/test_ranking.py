@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from fanin.choose import ranking
-from fanin.choose.ranking import CRITERION, RankedSystem, Regime, Value
+from fanin.choose.ranking import CRITERION, RankedSystem, Regime
 from fanin.claims import record
+from fanin.numbers.stats import Spread
 from fanin.scenario import catalogue, library
 from fanin.show import ranking_matrix
 
@@ -136,12 +137,12 @@ def test_a_measure_that_a_seed_lacks_has_no_value():
     frame = runs(a=[1, 2, 3]).with_columns(pl.Series("query_p99_s", [0.1, None, 0.2]))
     value = ranking.rank(frame)[0].values["query_p99_s"]
     assert math.isnan(value.mean)
-    assert value.shown("query_p99_s") == "-"
+    assert ranking.shown("query_p99_s", value) == "-"
 
 
 def test_over_several_regimes_the_geometric_mean_counts():
     def regime(a, b):
-        values = {name: Value(0.0, 0.0) for name in ranking.MEASURES}
+        values = {name: Spread(0.0, 0.0, 0.0, 0.0) for name in ranking.MEASURES}
         return Regime({}, [RankedSystem("a", 1, values, a, 0, 3), RankedSystem("b", 2, values, b, 1, 3)])
 
     first, second = ranking.overall([regime(1.0, 0.01), regime(0.25, 1.0)])

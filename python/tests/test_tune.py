@@ -13,8 +13,11 @@ from test_capacity import TINY
 
 import fanin
 from fanin.choose import goals
-from fanin.choose.tuning.answer import Trial, front, snippet
+from fanin.choose.comparison import paired
+from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
+from fanin.cli.tune import _print
+from fanin.show import tuning_folder
 
 BUFFER = ("--param", "network.buffer=12pkt..48pkt")
 
@@ -244,3 +247,35 @@ def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
     assert (result.code, "transfer 3 is stuck" in result.err) == (1, True)
     found = json.loads(result.out)
     assert (found["trials"], len(found["failed"])) == (2, 1)
+
+
+def test_no_interval_is_given_that_cannot_be(work, capsys):
+    experiment = fanin.load("small.toml")
+    wanted, bounds = [goals.goal("goodput", experiment)], [goals.keep("timeout-ratio=90%", experiment)]
+
+    def checked(values: dict | None, *goodputs: float) -> Checked:
+        rows = [
+            {"seed": seed, "goodput_bps": each, "timeout_ratio": float(each < 1e9), "capacity_bps": 1e10}
+            for seed, each in enumerate(goodputs, start=1)
+        ]
+        measured = wanted[0].values(rows, rows)
+        away = paired(measured, measured - 1e9)
+        return Checked(values, [wanted[0].spread(rows)], [away], [bounds[0].measure.spread(rows)], [], [])
+
+    # Of three seeds one collapses: the intervals would reach above the capacity, below zero, and above one.
+    own, found = checked(None, 9e9, 9.1e9, 9.2e9), checked({"network.buffer": "40pkt"}, 9e9, 9.1e9, 1e8)
+    answer = Tuned([], [], own, [found])
+    _print("It", answer, wanted, bounds, {"network.buffer": "24pkt"}, 0.01)
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert lines[2][:3] == ["default", "24pkt", "9,100 ± 248"]
+    assert lines[3][2] == "6,067 (100..9,100)"
+    assert lines[3][-1].startswith("33.33 (0..100)")
+    assert ["(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"] in lines
+    told = tuning_folder.as_dict(answer, wanted, bounds, 0.01)
+    kept = told["default"]["goals"]["goodput"]
+    assert kept["high"] - kept["mean"] == pytest.approx(kept["half"])
+    (best,) = told["best"]
+    assert {key: best["goals"]["goodput"][key] for key in ("half", "low", "high")} == {
+        "half": None, "low": 1e8, "high": 9.1e9,
+    }  # fmt: skip
+    assert {key: best["keep"][0][key] for key in ("half", "low", "high")} == {"half": None, "low": 0.0, "high": 1.0}

@@ -77,7 +77,7 @@ class Advised:
 
     def as_dict(self, goal: Goal) -> dict[str, Any]:
         """For JSON."""
-        change = None if self.change is None else self.change.as_dict()
+        change = self.change
         return {
             **{key: value for key, value in self.place.as_dict().items() if key != "scheme"},
             "remedy": self.remedy.name,
@@ -85,8 +85,8 @@ class Advised:
             "needs": self.remedy.needs,
             "deployable": self.remedy.effort.is_deployable,
             "effect": self.effect(goal),
-            "change": change and change["difference"],
-            "change_half": change and change["difference_half"],
+            "change": change and finite(change.difference),
+            "change_half": change and finite(change.difference_half),
             "background_change": finite(self.cost),
             "capacity": None if self.found is None else self.found.as_dict() | {"tried": len(self.found.tried)},
         }

@@ -76,14 +76,12 @@ class Estimate:
         needed = math.ceil(seeds * (half / away) ** 2) + 1
         return needed if needed <= _MOST_SEEDS else None
 
-    def as_dict(self) -> dict[str, float | None]:
-        """For JSON."""
-        return {name: finite(value) for name, value in vars(self).items()}
 
-
-def apart(own: tuple[float, float], away: Estimate | None) -> Estimate:
-    """A mean with half of its interval, combined with the differences of an estimate, which may be missing."""
-    return Estimate(*own, *((math.nan, math.nan) if away is None else (away.difference, away.difference_half)))
+def numbers(own: Spread, away: Estimate | None) -> dict[str, float | None]:
+    """A mean and the differences of an estimate, which may be missing, for JSON."""
+    nothing = math.nan
+    differs = (nothing, nothing) if away is None else (away.difference, away.difference_half)
+    return {**own.as_dict(), "difference": finite(differs[0]), "difference_half": finite(differs[1])}
 
 
 def paired(values: Floats, others: Floats) -> Estimate | None:
@@ -126,7 +124,7 @@ class Compared:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         timeouts = self.timeouts and self.timeouts.as_dict()
-        metrics = {name: estimate.as_dict() for name, estimate in self.estimates.items()}
+        metrics = {name: numbers(found, away) for name, away in self.estimates.items() if (found := self.spread(name))}
         return {
             "scheme": self.scheme,
             "runs": len(self.rows),
@@ -281,12 +279,11 @@ class Placed:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        numbers = apart((self.value.mean, self.value.half), self.behind).as_dict()
-        measures = {name: {"mean": finite(of.mean), "half": finite(of.half)} for name, of in self.measures.items()}
+        measures = {name: of.as_dict() for name, of in self.measures.items()}
         return {
             "scheme": self.scheme,
             "rank": self.rank,
-            **numbers,
+            **numbers(self.value, self.behind),
             "comparison": self.comparison,
             "seeds_to_decide": self.seeds_to_decide,
             "measures": measures,
@@ -316,9 +313,7 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float
         for scheme, of in rows.items()
     }
     found = ranked(values, more=goal.more, margin=margin)
-    measures = {
-        scheme: {each.name: Goal(((each, 1.0),)).spread(of) for each in goal.measures} for scheme, of in rows.items()
-    }
+    measures = {scheme: {each.name: each.spread(of) for each in goal.measures} for scheme, of in rows.items()}
     return [
         Placed(
             each.name,

@@ -61,6 +61,16 @@ class Measure:
         """The values in several runs."""
         return np.array([self.value(row) for row in rows], dtype=np.float64)
 
+    def spread(self, rows: Sequence[Row]) -> Spread:
+        """The mean over several runs, with what is drawn around it."""
+        return spread_of(self.shown_as, self.values(rows), capacity_of(rows))
+
+    def shown(self, found: Spread) -> str:
+        """A mean with its interval, or with the quantiles of the seeds, without the unit."""
+        if math.isinf(found.mean):
+            return "unfinished"
+        return "-" if math.isnan(found.mean) else format_spread(self.shown_as, found)
+
     @property
     def is_ratio(self) -> bool:
         """Whether a percentage is a value of this measure itself, and not a share of a reference."""
@@ -193,15 +203,12 @@ class Goal:
 
     def spread(self, rows: Sequence[Row], reference: Sequence[Row] = ()) -> Spread:
         """The mean over several runs, with what is drawn around it; a reference as for :meth:`values`."""
-        values = self.values(rows, reference)
-        if len(self.parts) > 1:
-            return spread(values)
-        return spread_of(self.parts[0][0].shown_as, values, capacity_of(rows))
+        return spread(self.values(rows, reference)) if len(self.parts) > 1 else self.measures[0].spread(rows)
 
     def shown(self, found: Spread) -> str:
         """A mean with its interval, or with the quantiles of the seeds, without the unit."""
-        if len(self.parts) == 1 and math.isfinite(found.mean):
-            return format_spread(self.parts[0][0].shown_as, found)
+        if len(self.parts) == 1:
+            return self.measures[0].shown(found)
         ends = f" ({format_number(found.low, 2)}..{format_number(found.high, 2)})" if found.quantiles else ""
         return f"{self.format(found.mean, found.half)}{ends}"
 

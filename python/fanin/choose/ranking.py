@@ -18,8 +18,9 @@ from fanin.claims.record import Record
 from fanin.claims.standing import NONE, Standing
 from fanin.errors import ResultsError
 from fanin.later import np, pl
-from fanin.numbers.stats import FEWEST, finite, mean_interval
-from fanin.numbers.summary import column, format_number, measured, short
+from fanin.numbers.stats import FEWEST, Spread, finite
+from fanin.numbers.summary import CAPACITY, column, format_spread, measured, short
+from fanin.results.dataset import capacity_of, spread_of
 from fanin.results.store import read_table
 from fanin.scenario import library, sections
 from fanin.scenario.file import ScenarioFile
@@ -54,21 +55,13 @@ _NAMES = {
 
 UNFINISHED = "groups.queries.incomplete"
 
+UNKNOWN = Spread(math.nan, math.nan, math.nan, math.nan)
+"""The mean of a measure that some seed lacks."""
 
-@dataclass(frozen=True)
-class Value:
-    """Mean over the seeds and half of its 95 % interval; not a number where there is none."""
 
-    mean: float
-    half: float
-
-    def shown(self, measure: str) -> str:
-        """As text, in the unit of the measure's heading."""
-        if math.isnan(self.mean):
-            return NONE
-        scale = column(measure).scale
-        half = "" if math.isnan(self.half) else f" ± {format_number(self.half * scale, 2)}"
-        return f"{format_number(self.mean * scale, 3)}{half}"
+def shown(measure: str, found: Spread) -> str:
+    """A mean over the seeds as text, in the unit of the measure's heading."""
+    return NONE if math.isnan(found.mean) else format_spread(measure, found, digits=3)
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ class RankedSystem:
     system: str
     rank: int | None
     """One more than the number of systems that are significantly better; ``None`` if undecided."""
-    values: dict[str, Value]
+    values: dict[str, Spread]
     share: float
     """Its query goodput relative to the best."""
     unfinished: int
@@ -87,7 +80,7 @@ class RankedSystem:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, which knows no NaN."""
-        values = {name: {"mean": finite(value.mean), "half": finite(value.half)} for name, value in self.values.items()}
+        values = {name: value.as_dict() for name, value in self.values.items()}
         return {
             "system": self.system,
             "rank": self.rank,
@@ -246,12 +239,13 @@ def rank(runs: pl.DataFrame, margin: float = LEAST) -> list[RankedSystem]:
     ]
 
 
-def _value(runs: pl.DataFrame, name: str) -> Value:
+def _value(runs: pl.DataFrame, name: str) -> Spread:
     """Mean and interval of a column; not a number if a seed has no value, such as a percentile of no values."""
     values = runs[name] if name in runs.columns else None
     if values is None or values.null_count() or not len(values):
-        return Value(math.nan, math.nan)
-    return Value(*mean_interval(values.cast(pl.Float64).to_numpy()))
+        return UNKNOWN
+    known = runs.select(CAPACITY).iter_rows(named=True) if CAPACITY in runs.columns else ()
+    return spread_of(name, values.cast(pl.Float64).to_numpy(), capacity_of(known))
 
 
 def front(every: list[Overall]) -> list[Overall]:

@@ -78,7 +78,7 @@ def advise(
     interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
 
     --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, sentences, diagnosis:
-    {outcome, sentences}, remedies: [{remedy, rank, mean, half, difference, difference_half, comparison,
+    {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference, difference_half, comparison,
     seeds_to_decide, measures, settings, needs, deployable, effect, change, change_half, background_change, capacity:
     {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], refused, failed, paths}.
 

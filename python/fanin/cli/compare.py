@@ -134,10 +134,10 @@ def compare(
     finished, scores are relative to the first scheme that has, which does not change the order.
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
-    mean, half, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme, runs, error,
-    timeouts: {of, count, with_timeout, rate, low, high}, metrics: {goodput_bps: {mean, half, difference,
-    difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null. timeouts counts queries,
-    or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
+    mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme,
+    runs, error, timeouts: {of, count, with_timeout, rate, low, high}, metrics: {goodput_bps: {mean, half, low, high,
+    difference, difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null. timeouts counts
+    queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
@@ -289,8 +289,6 @@ def _shown(each: Compared, metric: str, margin: float) -> str:
 
 
 def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
-    from fanin.choose.goals import Goal
-
     weighted = len(goal.parts) > 1
     header = ["rank", "scheme", goal.heading, "difference from the best", "verdict"]
     header += [each.heading for each in goal.measures] if weighted else []
@@ -311,7 +309,7 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         ]
         if weighted:
             values = zip(goal.measures, each.measures.values(), strict=True)
-            cells += [Goal(((part, 1.0),)).shown(value) for part, value in values]
+            cells += [part.shown(value) for part, value in values]
         body.append(cells)
     if ranking:
         print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)

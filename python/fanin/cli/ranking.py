@@ -36,8 +36,8 @@ def ranking(
     there is also one page per experiment with every measure of every system.
 
     --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places: [{system, rank,
-    share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}. Places are in order, the best first; an
-    undecided rank is null, and half is half of the 95 % interval of a mean.
+    share_of_best, unfinished, seeds, measures: {column: {mean, half, low, high}}}]}]}. Places are in order, the best
+    first; an undecided rank is null, and half is half of the 95 % interval of a mean.
 
     **Examples**
 
@@ -83,7 +83,7 @@ def _print(ranking: Ranking) -> None:
         [
             *map(str, regime.where.values()),
             regime.best[0].system,
-            regime.best[0].values[CRITERION].shown(CRITERION),
+            rank.shown(CRITERION, regime.best[0].values[CRITERION]),
             ", ".join(place.system for place in regime.best[1:]) or "-",
         ]
         for regime in ranking.regimes

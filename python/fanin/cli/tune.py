@@ -26,7 +26,7 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
 
 if TYPE_CHECKING:
@@ -161,6 +161,8 @@ def _print(
     print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
     kept = sum(each.kept for each in tuned.trials)
     say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
+    if any(value.quantiles for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)):
+        say(QUANTILES)
     if len(goals) == 1 and tuned.best:
         say()
         advised = tuned.best[0].is_advice(goals, margin)
@@ -175,15 +177,13 @@ def _keep_yours(found: Checked, goal: Goal, margin: float) -> str:
 def _row(
     name: str, each: Checked, values: list[str], goals: list[Goal], keeps: list[Keep], margin: float | None
 ) -> list[str]:
-    from fanin.choose.goals import Goal
-
     cells = [name, *values]
     for index, goal in enumerate(goals):
         away = each.differences[index]
         shown = goal.format(away.difference, away.difference_half) if margin is not None and away else ""
         how = "" if margin is None else each.comparison(index, goal, margin)
-        cells += [goal.format(*each.goals[index]), shown, how]
-    return cells + [Goal(((keep.measure, 1.0),)).format(*value) for keep, value in zip(keeps, each.keeps, strict=True)]
+        cells += [goal.shown(each.goals[index]), shown, how]
+    return cells + [keep.measure.shown(value) for keep, value in zip(keeps, each.keeps, strict=True)]
 
 
 def _tell(tuned: Tuned) -> None:

@@ -59,6 +59,10 @@ class Spread:
     quantiles: bool = False
     """Whether the ends are quantiles of the seeds, as the interval contains what cannot be."""
 
+    def as_dict(self) -> dict[str, float | None]:
+        """For JSON: the ends are there also where they are quantiles, and ``half`` is null."""
+        return {name: finite(getattr(self, name)) for name in ("mean", "half", "low", "high")}
+
 
 def spread(values: Floats, most: float = math.inf) -> Spread:
     """A mean with its interval, or with quantiles of the seeds where the interval contains what cannot be.

@@ -354,16 +354,16 @@ def format_value(name: str, value: object) -> str:
     return f"{format_number(shown)} {how.shown_as}".rstrip()
 
 
-def format_interval(name: str, mean: float, half: float) -> str:
+def format_interval(name: str, mean: float, half: float, digits: int = 4) -> str:
     """A mean and half of its interval in the display unit, which is not printed; the mean alone without an interval."""
     scale = column(name).scale
     spread = "" if math.isnan(half) else f" ± {format_number(half * scale, 2)}"
-    return f"{format_number(mean * scale)}{spread}"
+    return f"{format_number(mean * scale, digits)}{spread}"
 
 
-def format_spread(name: str, found: Spread) -> str:
+def format_spread(name: str, found: Spread, digits: int = 4) -> str:
     """As :func:`format_interval`, or with the quantiles of the seeds where the interval contains what cannot be."""
-    text, scale = format_interval(name, found.mean, found.half), column(name).scale
+    text, scale = format_interval(name, found.mean, found.half, digits), column(name).scale
     ends = f" ({format_number(found.low * scale, 2)}..{format_number(found.high * scale, 2)})"
     return f"{text}{ends if found.quantiles else ''}"
 

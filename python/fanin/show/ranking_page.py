@@ -19,15 +19,16 @@ from fanin.choose.ranking import (
     RankedSystem,
     Ranking,
     Regime,
-    Value,
     axis_name,
     definition,
     front,
     heading,
     name_of,
     overall,
+    shown,
 )
 from fanin.claims.standing import Standing
+from fanin.numbers.summary import format_interval
 from fanin.show import pages
 
 _LEADERS = 3
@@ -51,7 +52,7 @@ class Cell:
 
     def shown(self, measure: str) -> str:
         """The number with its unit."""
-        value = self.place.values[measure].shown(measure)
+        value = shown(measure, self.place.values[measure])
         partial = self.place.unfinished and measure.startswith("query") and value != "-"
         return f"{value} †" if partial else value
 
@@ -154,4 +155,4 @@ def percent(share: float) -> str:
 
 def rate(each: Overall) -> str:
     """Goodput of the background flows."""
-    return Value(each.background, math.nan).shown("groups.background.goodput_bps")
+    return format_interval("groups.background.goodput_bps", each.background, math.nan, digits=3)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.comparison import apart
+from fanin.choose.comparison import numbers
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.later import np
-from fanin.numbers.stats import finite
 from fanin.results.dataset import as_json
 from fanin.results.files import filling, writing
 from fanin.results.runs import frame_of
@@ -41,12 +40,9 @@ def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep], margin: 
 def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep], margin: float) -> dict[str, Any]:
     found = {}
     for place, goal in enumerate(goals):
-        numbers = apart(each.goals[place], each.differences[place]).as_dict()
-        found[goal.name] = {**numbers, "comparison": each.comparison(place, goal, margin)}
-    bounds = [
-        {"keep": keep.text, "mean": finite(mean), "half": finite(half)}
-        for keep, (mean, half) in zip(keeps, each.keeps, strict=True)
-    ]
+        apart = numbers(each.goals[place], each.differences[place])
+        found[goal.name] = {**apart, "comparison": each.comparison(place, goal, margin)}
+    bounds = [{"keep": keep.text, **found.as_dict()} for keep, found in zip(keeps, each.keeps, strict=True)]
     return {"values": each.values, "goals": found, "keep": bounds, "broken": each.broken}
 
 
@@ -84,7 +80,7 @@ def _draw(tuned: Tuned, goals: Sequence[Goal], title: str, folder: Path) -> list
     def points(trials: list[Trial]) -> np.ndarray[Any, np.dtype[np.float64]]:
         return np.array([each.goals for each in trials], dtype=np.float64).reshape(-1, len(goals))
 
-    default = np.array([mean for mean, _ in tuned.default.goals], dtype=np.float64)
+    default = np.array([each.mean for each in tuned.default.goals], dtype=np.float64)
     kept = points([each for each in tuned.trials if each.kept])
     others = points([each for each in tuned.trials if not each.kept])
     best = points(front(tuned.trials, goals))

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from fanin.choose.goals import Keep
 from fanin.errors import FaninError
 from fanin.later import np
-from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, finite, mean_interval, share_at_most, spread
-from fanin.numbers.summary import format_spread, format_value, most
+from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, Spread, finite, mean_interval, share_at_most
+from fanin.numbers.summary import format_value
 from fanin.results.dataset import Row
 
 State = Literal["keeps", "breaks", "open"]
@@ -29,8 +29,8 @@ class Bound:
 
     keep: Keep
     reference: float
-    values: Floats
-    """The measure with each seed."""
+    found: Spread
+    """The measure over the seeds."""
     margins: Floats
     """Distance of each from the bound, positive if the bound is satisfied."""
 
@@ -55,15 +55,15 @@ class Bound:
         """The measured value and the bound."""
         name = self.keep.measure.shown_as
         unit = format_value(name, 0.0).partition(" ")[2]
-        found = spread(self.values, most(name))
-        value = "unfinished" if math.isinf(found.mean) else f"{format_spread(name, found)} {unit}".rstrip()
+        value = self.keep.measure.shown(self.found)
+        if math.isfinite(self.found.mean):
+            value = f"{value} {unit}".rstrip()
         return f"{self.keep.measure.name} {value} ({self.keep.shown(self.reference).partition(' ')[2]})"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        mean, half = mean_interval(self.values)
-        numbers = {"mean": mean, "half": half, "limit": self.keep.limit(self.reference)}
-        return {"keep": self.keep.text, **{name: finite(value) for name, value in numbers.items()}, "state": self.state}
+        limit = finite(self.keep.limit(self.reference))
+        return {"keep": self.keep.text, **self.found.as_dict(), "limit": limit, "state": self.state}
 
 
 @dataclass(frozen=True)
@@ -141,5 +141,5 @@ def judge(fan_in: int, keeps: Sequence[Keep], rows: dict[int, list[Row]]) -> Jud
         reference = max(means) if keep.measure.more else min(means)
         with np.errstate(invalid="ignore"):
             margins = keep.margins(rows[fan_in], reference)
-        bounds.append(Bound(keep, reference, values, margins))
+        bounds.append(Bound(keep, reference, keep.measure.spread(rows[fan_in]), margins))
     return Judged(fan_in, [row["seed"] for row in rows[fan_in]], bounds)

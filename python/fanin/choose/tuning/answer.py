@@ -10,6 +10,7 @@ from fanin.choose.comparison import LEAST, Estimate
 from fanin.choose.goals import Goal
 from fanin.choose.tuning.space import Values
 from fanin.later import np
+from fanin.numbers.stats import Spread
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class Checked:
 
     values: Values | None
     """``None`` is the scenario's own values."""
-    goals: list[tuple[float, float]]
-    """Mean of each goal, and half of its 95 % interval."""
+    goals: list[Spread]
+    """Mean of each goal, and what is drawn around it."""
     differences: list[Estimate | None]
     """Paired difference of each goal from the default."""
-    keeps: list[tuple[float, float]]
+    keeps: list[Spread]
     """The measure of each bound."""
     broken: list[str]
     """The bounds that the means do not keep."""
@@ -44,7 +45,7 @@ class Checked:
         """How a goal compares with the default's; a difference counts by the rule of :class:`Estimate`."""
         found = self.differences[index]
         if found is None:
-            return "unfinished" if math.isinf(self.goals[index][0]) else "finishes"
+            return "unfinished" if math.isinf(self.goals[index].mean) else "finishes"
         if math.isnan(found.difference_half):
             return "not comparable"
         if not found.differs:

@@ -23,7 +23,6 @@ from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, some
 from fanin.choose.tuning.space import Param, Values
 from fanin.errors import NotFoundError, RunError, WorkerError
-from fanin.numbers.stats import mean_interval
 from fanin.results.dataset import Row
 from fanin.results.failures import BrokenOff
 from fanin.results.files import writing
@@ -228,9 +227,9 @@ class Study:
         ]
         return Checked(
             values,
-            [mean_interval(each) for each in goals],
+            [goal.spread(rows, base) for goal in self._goals],
             [paired(own, other) for own, other in zip(goals, others, strict=True)],
-            [mean_interval(keep.measure.values(rows)) for keep in self._keeps],
+            [keep.measure.spread(rows) for keep in self._keeps],
             broken,
             [goal.name for goal in self._goals if not goal.can_refer_to(base)],
         )
