@@ -373,7 +373,8 @@ def _never_ended(case: Case, runs: pl.DataFrame, sets: Sequence[Where]) -> str:
     missing, ended = f"{group}incomplete", f"{group}completed"
     if case.table is not None or not {missing, ended} <= set(runs.columns):
         return ""
-    used = pl.concat([_chosen(case, runs, where) for where in sets])
+    names = list({case.axis, case.y, missing, ended}.union(*sets))
+    used = pl.concat([_chosen(case, runs[names], where) for where in sets])
     late = used.filter(pl.col(missing) > 0)
     if not is_completion_time(case.y):
         # Of a column of the experiment only an infinite value tells that it is such a time.
@@ -414,20 +415,21 @@ def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
     for name in (case.axis, y, *where):
         if name not in runs.columns:
             raise FaninError(f"claim {case.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
-    return _chosen(case, runs, where).select(
-        pl.col(case.axis).cast(pl.Float64).alias("x"), pl.col("seed"), pl.col(y).cast(pl.Float64).alias("y")
+    rows = _chosen(case, runs[list({case.axis, "seed", y, *where})], where)
+    return pl.DataFrame(
+        [rows[case.axis].cast(pl.Float64).alias("x"), rows["seed"], rows[y].cast(pl.Float64).alias("y")]
     )
 
 
 def _chosen(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
     """The rows of a claim's curve."""
-    x = pl.col(case.axis).cast(pl.Float64)
     chosen = filtered(runs, where)
-    if case.at is not None:
-        chosen = chosen.filter(x.is_in(case.at))
-    if case.between is not None:
-        chosen = chosen.filter(x >= case.between[0], x <= case.between[1])
-    return chosen
+    if case.at is None and case.between is None:
+        return chosen
+    x = chosen[case.axis].cast(pl.Float64).to_numpy()
+    first, last = case.between or (-math.inf, math.inf)
+    on = (x >= first) & (x <= last)
+    return chosen[np.flatnonzero(on & np.isin(x, case.at) if case.at is not None else on)]
 
 
 def _reads(case: Case, row: Mapping[str, Scalar], where: Filter) -> bool:
@@ -444,12 +446,18 @@ def _paired(curves: list[pl.DataFrame]) -> list[tuple[Floats, Floats]]:
     lacks one of these seeds is left out.
     """
     seeds = sorted(set.intersection(*(set(curve["seed"]) for curve in curves)))
-    found = []
-    for curve in curves:
-        points = curve.filter(pl.col("seed").is_in(seeds))
-        table = points.pivot(on="seed", index="x", values="y", aggregate_function="mean").sort("x").drop_nulls()
-        found.append((table["x"].to_numpy(), table.select(map(str, seeds)).to_numpy().T))
-    return found
+    return [_by_seed(curve.filter(pl.col("seed").is_in(seeds)).drop_nulls(), seeds) for curve in curves]
+
+
+def _by_seed(points: pl.DataFrame, seeds: list[int]) -> tuple[Floats, Floats]:
+    """Sorted x, and y with one row per seed; NumPy's sums, as a frame's reshaping costs many small curves more."""
+    x, columns = np.unique(points["x"].to_numpy(), return_inverse=True)
+    cells = np.searchsorted(seeds, points["seed"].to_numpy()) * len(x) + columns
+    shape = (len(seeds), len(x))
+    counts = np.bincount(cells, minlength=len(seeds) * len(x)).reshape(shape)
+    sums = np.bincount(cells, weights=points["y"].to_numpy(), minlength=len(seeds) * len(x)).reshape(shape)
+    whole = counts.all(axis=0)
+    return x[whole], sums[:, whole] / counts[:, whole]
 
 
 def _missing(case: Case, runs: pl.DataFrame, sets: list[Where]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fanin.later import np, pl
 from fanin.numbers import summary
@@ -16,6 +16,9 @@ from fanin.results import never_ended
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.values import Scalar
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Filter = Mapping[str, list[Scalar]]
 """Column -> the values, one of which a row must have."""
@@ -46,22 +49,23 @@ def matches(row: Mapping[str, object], where: Filter) -> bool:
 
 def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
     """The rows that match; in a column of text, values are compared as text."""
-    conditions = []
+    chosen = np.ones(len(frame), dtype=bool)
     for name, values in where.items():
-        column = pl.col(name)
-        if frame.schema[name] == pl.Boolean or frame.schema[name].is_numeric():
-            numbers = [value for value in values if not isinstance(value, str)]
-            conditions.append(_among(column.cast(pl.Float64), numbers))
+        column = frame[name]
+        if column.dtype == pl.Boolean or column.dtype.is_numeric():
+            chosen &= _among(column.cast(pl.Float64).to_numpy(), [each for each in values if not isinstance(each, str)])
         else:
-            conditions.append(column.cast(pl.String).is_in([_text(value) for value in values]))
-    return frame.filter(*conditions) if conditions else frame
+            texts = {_text(value) for value in values}
+            chosen &= np.fromiter((each in texts for each in column.cast(pl.String)), dtype=bool, count=len(frame))
+    return frame if chosen.all() else frame[np.flatnonzero(chosen)]
 
 
-def _among(column: pl.Expr, numbers: list[int | float]) -> pl.Expr:
+def _among(column: Floats, numbers: list[int | float]) -> npt.NDArray[np.bool_]:
     """Whether a column has one of these numbers; a range such as 90000..134100 is tested by its ends."""
     if numbers and numbers == list(range(int(numbers[0]), int(numbers[0]) + len(numbers))):
-        return column.is_between(numbers[0], numbers[-1]) & (column == column.floor())
-    return column.is_in([float(value) for value in numbers])
+        among: npt.NDArray[np.bool_] = (column >= numbers[0]) & (column <= numbers[-1]) & (column == np.floor(column))
+        return among
+    return np.isin(column, np.array(numbers, dtype=np.float64))
 
 
 def _text(value: Scalar) -> str:
