@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import fanin
+from fanin.run.garbage import collect_seldom
 from fanin.run.sweep import sweep, sweep_all
 from fanin.scenario import library
 from fanin.show import html_report
@@ -87,6 +88,7 @@ def quick(names: list[str], folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    collect_seldom()  # as the command line does
     with tempfile.TemporaryDirectory() as temporary:
         sys.stdout.write(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
         tiny(Path(temporary))

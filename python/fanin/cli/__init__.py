@@ -11,6 +11,7 @@ import warnings
 
 from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, note, say, version
 from fanin.errors import FaninError, RunError
+from fanin.run.garbage import collect_seldom
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -50,6 +51,7 @@ def _run(arguments: list[str] | None) -> None:
     from fanin.cli import commands
 
     interrupt_on_sigterm()
+    collect_seldom()
     _engine.keep_panics()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:

@@ -44,7 +44,9 @@ class Scenarios:
         base = tomllib.loads(without(experiment.origin[0], OWNED))
         self._base = base
         self._names_files = any("file" in group for group in base.get("traffic", []))
-        self._points = {_key(point.row): point for point in points(experiment)}
+        seeds = set(runs["seed"])
+        used = [seed for seed in experiment.seeds if seed in seeds]
+        self._points = {_key(point.row): point for point in points(experiment, used)}
 
     def of(self, case: Case) -> Plain | None:
         """The run in the middle of those on which a case is judged, with the systems that it is compared with.

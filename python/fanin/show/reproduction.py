@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from fanin.results import columns, curves
 from fanin.results.files import filling, writing
 from fanin.results.layout import CLAIMS
 from fanin.run.experiment import Experiment
+from fanin.run.garbage import collect_seldom
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.departures import as_judged
@@ -147,13 +147,9 @@ def judge_and_draw_all(
 
 
 def _prepare_worker() -> None:
-    """Ignores Ctrl-C, which the terminal sends to all processes and the main process handles; collects garbage seldom.
-
-    A figure makes so many objects that looking for cycles takes a sixth of the time.
-    """
+    """Ignores Ctrl-C, which the terminal sends to all processes and the main process handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()
-    gc.set_threshold(100_000)
+    collect_seldom()
 
 
 def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: bool = False) -> Reproduction:
