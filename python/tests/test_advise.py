@@ -125,6 +125,32 @@ def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cl
     assert "an ECN threshold in the switch" in more
 
 
+def test_the_advice_to_keep_a_scenario_says_how_much_room_it_leaves(cli, work):
+    Path("room.toml").write_text(ROOM.format(rate="10Gbps"))
+
+    def told(*arguments: str) -> tuple[int, list[str]]:
+        found = advised(cli, "room.toml", "--capacities", "1", *arguments)
+        own = next(each for each in found["remedies"] if each["remedy"] == AS_IT_IS)
+        assert found["recommended"] is None
+        return own["capacity"]["capacity"], found["sentences"]
+
+    # Six of fourteen senders leave room; fourteen do not, although they are no slower for it.
+    most, said = told()
+    assert said[0].startswith("Keep yours: no remedy ")
+    assert "room" not in said[1]
+    same, said = told("--set", f"traffic.servers.senders={most}")
+    assert same == most > 6
+    assert said[0].startswith("Keep yours as long as there are no more senders: no remedy ")
+    assert said[1].endswith(f"Your {most} senders leave hardly any room: with {most + 1} the bounds break.")
+    assert said[2].startswith("For more, take ")
+    # A bound that does not hold is no reason to keep anything.
+    fewer, said = told("--set", f"traffic.servers.senders={most}", "--keep", "query-p99=300us")
+    assert fewer < most
+    assert said[0].startswith("No remedy that takes only settings ")
+    assert said[1].endswith(f"You have {most}, so the bounds do not hold.")
+    assert "Keep yours" not in " ".join(said)
+
+
 def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
     for rate, own in (("1Gbps", 20), ("10Gbps", 65), ("20Gbps", 130)):
         Path("room.toml").write_text(ROOM.format(rate=rate))

@@ -56,6 +56,21 @@ def test_a_collapse_by_lost_windows(tmp_path):
     assert tries[-1] == "fanin advise s.toml"
 
 
+def test_losses_of_first_windows_are_told_from_later_ones(tmp_path):
+    # 700 windows of ten packets in a buffer of 4,000: what is beyond is lost, and more is lost as windows grow.
+    found, words = star(tmp_path / "s.toml", buffer="4000pkt", window="10mss", senders=700)
+    assert found.outcome in ("collapse", "timeouts")
+    early = words.why.partition("times the buffer: about ")[2].partition(" packets are lost before")[0]
+    assert int(early.replace(",", "")) == 3000
+    assert found.port.drops > 1.1 * 3000
+    later = words.why.partition(" The other ")[2].partition(" came later, when marks or losses can.")[0]
+    assert int(later.replace(",", "")) == pytest.approx(found.port.drops - 3000, rel=0.05)
+    # Servers that begin one after another leave the port time to send.
+    told_, words = told(tmp_path / "s.toml", (tmp_path / "s.toml").read_text(), **{"traffic.servers.jitter": "9ms"})
+    assert "first windows alone" not in words.why
+    assert told_.sent_while_starting == pytest.approx(9e-3 * 10e9 / 8)
+
+
 def test_a_value_that_a_suggestion_replaces_is_left_out_of_its_command(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="30KB", window="2mss", senders=20, bytes="32KB")
     _, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "100ms", "transport.mss": "1460B"})

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fanin.choose.capacity.find import fan_in_path, find
 from fanin.choose.capacity.search import Found
@@ -36,6 +36,11 @@ _FURTHER = 16
 
 _FAR = 1024
 """More answers at once than one port is asked to take."""
+
+_ROOM = 0.25
+"""A scenario whose bounds break with so many more senders has hardly room for more."""
+
+Room = Literal["enough", "hardly any", "too little"]
 
 _AT_LEAST = 4
 """So many times its own fan-in is searched in any case."""
@@ -146,6 +151,23 @@ class Advice:
         return min(far, key=lambda each: (each.remedy.effort, -_carries(each)), default=None)
 
     @property
+    def fan_in(self) -> int:
+        """How many senders the scenario has; 0 if it has no fan-in."""
+        group = self.facts.fan_in
+        return int(group[group["key"]]) if group else 0
+
+    @property
+    def room(self) -> Room:
+        """Whether the scenario as it is carries its own senders, and more; taken for granted if that is not known."""
+        own = self.own.found
+        if own is None:
+            return "enough"
+        if (own.capacity or 0) < self.fan_in:
+            return "too little"
+        # The next number of senders that was tried is further up by the precision of the search.
+        return "enough" if own.breaks_at is None or own.breaks_at > (1 + _ROOM) * self.fan_in else "hardly any"
+
+    @property
     def best_of_all(self) -> Advised:
         """The best, whatever it needs."""
         return self.every[0]
@@ -234,7 +256,7 @@ def advise(
     if over is None or asked.capacities == 0:
         return answer
     chosen = _worth_searching(answer, asked.capacities)
-    here = int(facts.fan_in[facts.fan_in["key"]]) if facts.fan_in else 0
+    here = answer.fan_in
     found = find(
         experiment,
         [dict(each.remedy.settings) for each in chosen],

@@ -167,6 +167,12 @@ class Facts:
         return at_once, min(window, each[0]) if each[0] else window
 
     @property
+    def sent_while_starting(self) -> float:
+        """Bytes that the port can send while the responses of the fan-in begin, one after the other."""
+        begin = quantity((self.fan_in or {}).get("jitter", ""))
+        return begin[0] * self.port.rate_bps / 8 if begin else 0.0
+
+    @property
     def answers_that_fit(self) -> int:
         """How many whole responses the buffer holds together, at least one: windows grow until a response has ended."""
         group = self.fan_in or {}

@@ -33,17 +33,7 @@ def sentences(advice: Advice) -> list[str]:
     own, best, first = advice.own, advice.best, advice.best_of_all
     said = []
     if best is None:
-        said.append(
-            f"Keep yours: no remedy that takes only settings of hosts, applications and switches improves "
-            f"{advice.goal.name} by what counts ({_result(own, advice)})."
-        )
-        if own.found is not None:
-            said.append(_carries_in_words(own, advice, "As it is,"))
-        if (further := advice.further) is not None:
-            said.append(
-                f"For more, take {_quoted(further)}. {_carries_in_words(further, advice)} It needs "
-                f"{further.remedy.needs}."
-            )
+        said += _as_it_is(advice)
     else:
         said.append(
             f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}. "
@@ -56,6 +46,32 @@ def sentences(advice: Advice) -> list[str]:
     if first is not best and not first.remedy.effort.is_deployable and first.effect(advice.goal) == "better":
         said.append(f"Best of all is {_quoted(first)} ({_result(first, advice)}), but it needs {first.remedy.needs}.")
     return said
+
+
+def _as_it_is(advice: Advice) -> list[str]:
+    """What to say if nothing is better than the scenario as it is: that depends on how much room it leaves."""
+    own, further = advice.own, advice.further
+    improves = (
+        f"o remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by what "
+        f"counts ({_result(own, advice)})"
+    )
+    carries = _carries_in_words(own, advice, "As it is,")
+    what = (advice.over or "").rpartition(".")[2]
+    if advice.room == "enough":
+        said = [f"Keep yours: n{improves}.", carries]
+    elif advice.room == "hardly any":
+        breaks = f"Your {advice.fan_in} {what} leave hardly any room: with {own.found.breaks_at}" if own.found else ""
+        said = [
+            f"Keep yours as long as there are no more {what}: n{improves}.",
+            f"{carries} {breaks} the bounds break.",
+        ]
+    else:
+        said = [f"N{improves}.", f"{carries} You have {advice.fan_in}, so the bounds do not hold."]
+    if further is not None:
+        aim = "For more" if advice.room != "too little" else "To keep the bounds"
+        carries = _carries_in_words(further, advice)
+        said.append(f"{aim}, take {_quoted(further)}. {carries} It needs {further.remedy.needs}.")
+    return [sentence for sentence in said if sentence]
 
 
 def _quoted(each: Advised) -> str:

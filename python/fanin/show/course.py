@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from typing import Any
@@ -169,15 +170,20 @@ def _where(facts: Facts) -> str:
 
 
 def _windows(facts: Facts) -> str:
-    """That the first windows alone overflow the buffer."""
+    """That the first windows alone overflow the buffer, and that what is lost later is another matter."""
     at_once, each = facts.first_windows
-    total = at_once * each
-    if facts.outcome not in ("collapse", "timeouts") or total <= facts.buffer or facts.port.between_switches:
+    total, drops = at_once * each, facts.port.drops
+    beyond = total - facts.buffer - facts.sent_while_starting
+    if facts.outcome not in ("collapse", "timeouts") or beyond <= 0 or not drops or facts.port.between_switches:
         return ""
-    return (
-        f"The first windows alone ({at_once} of {_bytes(each)}) are {format_number(total / facts.buffer, 2)} times the "
-        "buffer: no mark or loss can slow them down in time."
-    )
+    said = f"The first windows alone ({at_once} of {_bytes(each)}) are {format_number(total / facts.buffer, 2)} times"
+    early = "lost before a mark or a loss can slow a sender down"
+    lost = min(math.ceil(beyond / facts.segment), drops)
+    if (facts.summary["queries"] or 0) > 1:
+        return f"{said} the buffer: what does not fit is {early}."
+    later = drops - lost
+    rest = f" The other {_about(later)} came later, when marks or losses can." if later > 0.1 * drops else ""
+    return f"{said} the buffer: about {_about(lost)} packets are {early}.{rest}"
 
 
 def _controller(facts: Facts) -> str:
@@ -333,6 +339,12 @@ def _time(seconds: float | None) -> str:
 def _bytes(number: float) -> str:
     unit, factor = ("B", 1.0) if number < 1e3 else ("KB", 1e-3) if number < 1e6 else ("MB", 1e-6)
     return f"{format_number(number * factor, 3)} {unit}"
+
+
+def _about(count: int) -> str:
+    """A number of which two digits are known."""
+    digits = max(0, len(str(count)) - 2)
+    return f"{round(count, -digits):,}"
 
 
 def _share(share: float) -> str:
