@@ -14,10 +14,11 @@ from test_fuzzed import damaged
 
 import fanin
 from fanin.errors import ResultsError
-from fanin.results import sums
+from fanin.results import store, sums
 from fanin.results.files import write_whole
 from fanin.results.records import Packed, text_of
 from fanin.results.store import Store, manifest_text
+from fanin.serve import reader
 from fanin.serve.confined import MOST_JSON, MOST_LOG, MOST_TABLE
 from fanin.serve.reader import Reader, Request
 
@@ -266,6 +267,68 @@ def test_a_table_that_grows_beyond_the_memory_costs_only_its_answer(tmp_path):
     assert json.loads(answer.read_bytes())[0]["rows"] == 1
     reader.close()
     assert not answer.parent.exists()
+
+
+@pytest.mark.parametrize("value", [8, 0])
+def test_no_command_reads_a_table_that_does_not_fit(cli, work, monkeypatch, value):
+    """By what the file says of itself, and, if that is not true, by reading it where memory is bounded."""
+    column = pl.repeat(7, 4_000_000, dtype=pl.UInt64, eager=True)
+    pl.DataFrame({f"c{place}": column for place in range(36)}).write_parquet("bomb.parquet")
+    for module in (reader, store):
+        monkeypatch.setattr(module, "available", lambda: 1.1e9)
+    monkeypatch.setattr(store, "_VALUE", value)
+    for words in (
+        ("export", "bomb.parquet", "--out", "bomb.csv"),
+        ("export", "bomb.parquet", "--to", "fct"),
+        ("fct", "bomb.parquet"),
+        ("compare", "small.toml", "--reference", "bomb.parquet"),
+    ):
+        result = cli(*words)
+        assert (result.code, result.out) == (3, ""), result.err
+        assert "bomb.parquet: the table" in result.err
+        assert "memory" in result.err
+    assert not (work / "bomb.csv").exists()
+
+
+def test_a_long_text_in_many_rows_is_not_written(cli, work):
+    pl.DataFrame({"a": pl.repeat("x" * 100_000, 20_000, eager=True)}).write_parquet("texts.parquet")
+    result = cli("export", "texts.parquet")
+    assert (result.code, result.out) == (3, "")
+    assert "2,000,000,000 bytes of text" in result.err
+
+
+FLOWS = {
+    "flow": [0, 1], "group": ["g", "g"], "class": ["a", "b"], "src": [1, 2], "dst": [3, 4], "bytes": [10, 20],
+    "start_s": [0.0, 1.0], "fct_s": [1.0, 2.0], "ideal_s": [0.5, 0.5], "ideal_hpcc_s": [0.5, 0.5],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("flow", ["x", "y"]),
+        ("bytes", [[1], [2]]),
+        ("fct_s", [float("inf"), 1.0]),
+        ("fct_s", [1e308, 1e308]),
+        ("ideal_s", [float("nan"), 1.0]),
+        ("class", [None, None]),
+        ("group", [b"\xff", b"\xff"]),
+        ("class", [[b"a"], [b"b"]]),
+    ],
+)
+def test_a_flows_table_of_a_stranger_is_refused(cli, work, column, values):
+    pl.DataFrame(FLOWS).write_parquet("flows.parquet")
+    assert cli("fct", "flows.parquet").code == cli("export", "flows.parquet", "--to", "fct").code == 0
+    pl.DataFrame(FLOWS | {column: values}, strict=False).write_parquet("flows.parquet")
+    refused = [
+        cli("fct", "flows.parquet"),
+        cli("export", "flows.parquet", "--to", "fct"),
+        cli("export", "flows.parquet"),
+    ]
+    assert refused[0].code == 3
+    assert "not a flows table" in refused[0].err
+    assert {each.code for each in refused} <= {0, 3}
+    assert not [each for each in refused if each.code == 3 and len(each.err.splitlines()) != 1]
 
 
 def test_a_table_that_takes_too_long_is_given_up(tmp_path):

@@ -55,9 +55,12 @@ def fct(
     - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
     """
     from fanin.results.files import write_whole, writing
+    from fanin.results.tables import not_numbers
 
     definition = analysis.DEFINITIONS[slowdown.value]
     flows = analysis.complete(_together(paths))
+    if name := not_numbers(flows.select(analysis.NUMBERS)):
+        raise ResultsError(f"{paths[0]}: not a flows table: not every {name} is a finite number")
     sizes = analysis.by_size(flows, definition, bins)
     classes = analysis.by_class(flows, definition)
     if cdf is not None:
@@ -79,6 +82,7 @@ def fct(
 def _together(paths: list[Path]) -> pl.DataFrame:
     from fanin.results import tables
     from fanin.results.store import read_table
+    from fanin.serve.reader import refuse_large
 
     files = [(path, tables.find(path, "flows")) for path in paths]
     without = [path for path, file in files if file is None]
@@ -87,6 +91,7 @@ def _together(paths: list[Path]) -> pl.DataFrame:
     if without:
         note(f"{len(without)} of {len(files)} runs have no table flows and are left out")
     paths = [path for path, file in files if file is not None]
+    refuse_large(file for _, file in files if file is not None)
     found = [read_table(file) for _, file in files if file is not None]
     warn_of_differences(paths)
     try:

@@ -48,7 +48,10 @@ class Making:
 def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool) -> None:
     """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 if anything differs."""
     from fanin.choose import reference
+    from fanin.serve.reader import refuse_large
 
+    if asked.reference.suffix.lower() == ".parquet" and asked.reference.is_file():
+        refuse_large([asked.reference])
     theirs = reference.read(asked.reference)
     columns, tolerances = _columns(asked)
     runs, failures = _runs(experiment, asked.table, making)

@@ -56,6 +56,10 @@ whose initial window does not fill its path is slower by the round trips in whic
 """
 
 
+NUMBERS = ("flow", "bytes", "fct_s", *(each.ideal for each in DEFINITIONS.values()))
+"""The columns that are numbers."""
+
+
 def complete(flows: pl.DataFrame) -> pl.DataFrame:
     """The finite flows that completed, smallest first.
 
@@ -63,9 +67,11 @@ def complete(flows: pl.DataFrame) -> pl.DataFrame:
         ResultsError: the table was written by an engine that did not record a needed column.
 
     """
-    needed = ["flow", "group", "class", "bytes", "fct_s", *(each.ideal for each in DEFINITIONS.values())]
-    if missing := [name for name in needed if name not in flows.columns]:
+    if missing := [name for name in (*NUMBERS, "group", "class") if name not in flows.columns]:
         raise ResultsError(f"the flow table has no column {missing[0]}: run the scenario again with this engine")
+    for name in ("group", "class"):
+        if flows.schema[name] not in (pl.String, pl.Categorical, pl.Enum) or flows[name].null_count():
+            raise ResultsError(f"not a flows table: not every {name} is a text")
     done = flows.filter(pl.col("fct_s").is_not_null(), pl.col("bytes").is_not_null())
     return done.sort("bytes", "flow").with_columns(pl.col("class", "group").cast(pl.String))
 

@@ -34,6 +34,7 @@ from fanin.results import records, sums
 from fanin.results.files import beside, refuse_links_out, replacing, tidy, writing
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.packages import packages
+from fanin.run.memory import SHARE, available, shown
 
 CAPTURE = "trace.pcapng"
 
@@ -122,9 +123,10 @@ def read_table(path: Path) -> pl.DataFrame:
     """A Parquet file as a frame, after its content was compared with the digest in its folder, if there is one.
 
     Raises:
-        ResultsError: it is missing, unreadable or damaged.
+        ResultsError: it is missing, unreadable or damaged, or has more rows than fit in the free memory.
 
     """
+    _refuse_many_rows(path)
     try:
         in_run = (path.parent / MANIFEST).is_file()
         content = read_run(path.parent).content(path.name) if in_run else sums.read_bytes(path)
@@ -133,6 +135,18 @@ def read_table(path: Path) -> pl.DataFrame:
     except OSError as error:
         raise ResultsError(damaged(path, error.strerror or str(error))) from None
     return _parsed(path, content)
+
+
+def _refuse_many_rows(path: Path) -> None:
+    """Refuses a table that by its own word does not fit in memory; one that says less is damaged."""
+    with contextlib.suppress(OSError):
+        told = json.loads(_engine.describe_parquet(path))
+        if (needed := told["rows"] * len(told["columns"]) * _VALUE) > (room := SHARE * available()):
+            raise ResultsError(f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}")
+
+
+_VALUE = 8
+"""Bytes of a number in memory."""
 
 
 def _parsed(path: Path, content: bytes) -> pl.DataFrame:

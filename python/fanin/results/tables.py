@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -130,7 +131,7 @@ def write_csv(paths: list[Path], out: TextIO) -> None:
     For tables of several runs each row starts with its run's id.
 
     Raises:
-        ResultsError: a file is damaged, or its columns are not those of the first.
+        ResultsError: a file is damaged, its columns are not those of the first, or they cannot be CSV.
 
     """
     columns: list[str] | None = None
@@ -139,21 +140,43 @@ def write_csv(paths: list[Path], out: TextIO) -> None:
         frame = read_table(path)
         if with_ids:
             frame = frame.select(pl.lit(path.absolute().parent.name).alias("run_id"), pl.all())
-        units = [*([""] if with_ids else []), *(entry["unit"] for entry in describe(path)["columns"])]
-        head, body = csv_parts(frame, units)
-        if columns is None:
-            columns = frame.columns
-            out.write(head)
-        elif frame.columns != columns:
+        if columns not in (None, frame.columns):
             raise ResultsError(f"{path}: not the columns of {paths[0]}")
-        out.write(body)
+        units = [*([""] if with_ids else []), *(entry["unit"] for entry in describe(path)["columns"])]
+        try:
+            out.writelines(itertools.islice(csv_parts(frame, units), 0 if columns is None else 1, None))
+        except ValueError as error:
+            raise ResultsError(f"{path}: {error}") from None
+        columns = frame.columns
 
 
-def csv_parts(frame: pl.DataFrame, units: list[str]) -> tuple[str, str]:
-    """A table as CSV: the line of names with that of units, and the rows."""
-    header, _, body = frame.write_csv().partition("\n")
-    return f"{header}\n# {','.join(units)}\n", body
+def csv_parts(frame: pl.DataFrame, units: list[str]) -> Iterator[str]:
+    """A table as CSV: the line of names with that of units, and the rows in parts of bounded size.
 
+    Raises:
+        ValueError: it has columns of lists or of objects, or texts that are longer than a label.
+
+    """
+    texts = [each for each in frame.iter_columns() if each.dtype in (pl.String, pl.Categorical, pl.Enum)]
+    sizes = [each.cast(pl.String).str.len_bytes().fill_null(0).to_numpy() for each in texts]
+    total = sum(int(each.sum(dtype="u8")) for each in sizes)
+    if total > max(_MOST_TEXT, _LABEL * frame.height * len(sizes)):
+        raise ValueError(f"{total:,} bytes of text, which are not written")
+    longest = sum(int(each.max(initial=0)) for each in sizes)
+    try:
+        names = frame.clear().write_csv().removesuffix("\n")
+        yield f"{names}\n# {','.join(units)}\n"
+        for part in frame.iter_slices(max(_PART // (longest + _NUMBER * max(frame.width, 1)), 1)):
+            yield part.write_csv(include_header=False)
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"cannot be CSV: {str(error).splitlines()[0]}") from None
+
+
+_MOST_TEXT, _LABEL = 1 << 30, 256
+"""A table may have more bytes of text than the first only if a text has on average no more than the second."""
+
+_PART, _NUMBER = 1 << 26, 20
+"""Bytes of CSV that are made at a time, and of a number in it."""
 
 _FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")
 
@@ -173,10 +196,24 @@ def write_fct(path: Path, out: TextIO) -> None:
     if missing:
         raise ResultsError(f"{path}: not a flows table: it has no {', '.join(missing)}")
     completed = frame.select(_FCT_COLUMNS).filter(pl.col("fct_s").is_not_null())
+    if name := not_numbers(completed):
+        raise ResultsError(f"{path}: not a flows table: not every {name} is a finite number")
     for flow, source, destination, size, *seconds in completed.iter_rows():
         addresses = " ".join(f"{_address(node):08x}" for node in (source, destination))
         times = " ".join(str(round(value * 1e9)) for value in seconds)
         out.write(f"{addresses} {10000 + flow % 55536} 100 {size} {times}\n")
+
+
+def not_numbers(frame: pl.DataFrame) -> str | None:
+    """The first column that is not of numbers alone: finite ones, with which one can calculate."""
+    for each in frame.iter_columns():
+        if not each.dtype.is_numeric() or each.null_count() or not (each.cast(pl.Float64).abs() < _MOST).all():
+            return each.name
+    return None
+
+
+_MOST = 1e200
+"""No number of a table is as large, but in a stranger's."""
 
 
 def _address(node: int) -> int:

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,12 +28,19 @@ from fanin.numbers.summary import column, table_names
 from fanin.registry import registry
 from fanin.results import sums, tables
 from fanin.results.store import StoredRun, read_table
+from fanin.run.memory import SHARE, available
 
 MEMORY = 4 << 30
 """Bytes of address space of the process."""
 
 SECONDS = 60.0
 """For one request."""
+
+LEAST = 1 << 30
+"""Bytes of address space in which such a process can start."""
+
+PATIENCE = 300.0
+"""Seconds for a table that a command was asked to read."""
 
 _ANSWER = 2 << 30
 """Bytes of an answer."""
@@ -133,6 +142,22 @@ class Reader:
             self._process = None
 
 
+def refuse_large(files: Iterable[Path]) -> None:
+    """Reads tables once in that process, before a command reads them in its own.
+
+    Raises:
+        ResultsError: one is damaged, does not fit in the free memory, or takes too long.
+
+    """
+    with closing(Reader(int(max(LEAST, SHARE * available())), PATIENCE)) as reader:
+        for file in files:
+            try:
+                reader.read(Request(file.parent, (file.name,), limit=0)).unlink()
+            except ResultsError as error:
+                said = str(error)
+                raise ResultsError(said if said.startswith(str(file)) else f"{file}: {said}") from None
+
+
 def _answer_all(memory: int) -> None:
     """The other side: answers requests until stdin is closed."""
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -153,7 +178,7 @@ def _answered(request: Request, answer: Path) -> str | None:
     try:
         with answer.open("wb") as out:
             if request.csv:
-                out.write(_csv(request).encode(errors="replace"))
+                out.writelines(part.encode(errors="replace") for part in _csv(request))
             else:
                 out.write(json.dumps([_columns(request, file) for file in request.files], allow_nan=False).encode())
     except FaninError as error:
@@ -183,9 +208,9 @@ def _read(request: Request, file: str) -> tuple[pl.DataFrame, list[dict[str, Any
         return frame, tables.describe(Path(copy.name))["columns"]
 
 
-def _csv(request: Request) -> str:
+def _csv(request: Request) -> Iterator[str]:
     frame, described = _read(request, request.files[0])
-    return "".join(tables.csv_parts(frame, [each["unit"] for each in described]))
+    return tables.csv_parts(frame, [each["unit"] for each in described])
 
 
 def _columns(request: Request, file: str) -> dict[str, Any]:
