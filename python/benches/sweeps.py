@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import fanin
-from fanin.run.garbage import collect_seldom
+from fanin.garbage import collect_seldom
 from fanin.run.sweep import sweep, sweep_all
 from fanin.scenario import library
 from fanin.show import html_report

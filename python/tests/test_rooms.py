@@ -86,6 +86,7 @@ def test_the_modules_beside_the_rooms_are_those_that_every_room_needs():
         "fanin.digests",
         "fanin.errors",
         "fanin.extension",
+        "fanin.garbage",
         "fanin.later",
         "fanin.names",
         "fanin.registry",

@@ -11,7 +11,7 @@ import warnings
 
 from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, note, say, version
 from fanin.errors import FaninError, RunError
-from fanin.run.garbage import collect_seldom
+from fanin.garbage import collect_seldom
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -16,12 +16,12 @@ from fanin.claims import record
 from fanin.claims.judge import Judgement, judge, together
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
 from fanin.errors import FaninError
+from fanin.garbage import collect_seldom
 from fanin.later import pl
 from fanin.results import columns, curves
 from fanin.results.files import filling, writing
 from fanin.results.layout import CLAIMS
 from fanin.run.experiment import Experiment
-from fanin.run.garbage import collect_seldom
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.departures import as_judged
