@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from fanin.cli.terminal import note, print_json, print_table, say, watching
+import fanin
+from fanin.cli.run import _end
+from fanin.cli.terminal import Pace, note, print_json, print_table, say, watching
 
 PRINT = """\
 from fanin.cli.terminal import print_table
@@ -56,18 +58,61 @@ def test_prose_wraps_between_words():
 
 
 def test_a_short_run_shows_no_progress(capsys):
-    with watching("run", until_end=True) as show:
+    with watching("run", end=1.0) as show:
         assert show(0.5)
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("until_end", "said"), [(True, "run: 25 %, about 30 s left"), (False, "run: 10 s so far")])
-def test_a_long_run_says_what_is_left_if_that_is_known(monkeypatch, capsys, until_end, said):
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (1.0, "run: 25 %, about 30 s left"),
+        (0.5, "run: 50 %, about 10 s left"),
+        (0.2, "run: 100 %, the last transfers"),
+        (None, "run: 10 s so far"),
+    ],
+)
+def test_a_long_run_says_what_is_left_if_that_is_known(monkeypatch, capsys, end, said):
     now = iter([0.0, 10.0])
     monkeypatch.setattr("fanin.cli.terminal.time.monotonic", lambda: next(now))
-    with watching("run", until_end=until_end) as show:
+    with watching("run", end=end) as show:
         assert show(0.25)
     assert capsys.readouterr().err.strip() == said
+
+
+@pytest.mark.parametrize("begins", [0.0, 0.5, 0.9])
+def test_the_pace_of_a_run_is_that_of_its_later_half(begins):
+    """Until the load begins, at this share of its duration, a run costs next to no time."""
+    pace, whole = Pace(), 60.0
+    for tick in range(1, 6000):
+        seconds = tick / 100
+        share = begins + (1 - begins) * seconds / whole
+        left = pace.left(seconds, share, 1.0)
+        if seconds >= 0.1 * whole:
+            assert left is not None
+            assert (whole - seconds) / 2 <= left <= 2 * (whole - seconds)
+    assert len(pace._marks) < 100
+    assert Pace().left(1.0, 0.0, 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("traffic", "expected"),
+    [
+        ('kind = "background"\nflows = 2', 1.0),
+        ('kind = "background"\nflows = 2\nbytes-each = "1MB"', None),
+        ('kind = "incast"\nsenders = 2\nbytes-each = "1MB"', None),
+        # 1,000 transfers of 1 MB at half of the 1 Gbit/s: 16 s, from the second on.
+        (
+            'kind = "poisson"\nfrom = "all"\nto = "receiver-0"\nbytes-each = "1MB"\nload = "50%"\ncount = 1000\n'
+            'start = "1s"',
+            0.17,
+        ),
+    ],
+)
+def test_when_a_run_probably_ends(tmp_path, traffic, expected):
+    path = tmp_path / "s.toml"
+    path.write_text(f'[network]\ntopology = "star"\n[run]\nduration = "100s"\n[[traffic]]\n{traffic}\n')
+    assert _end(fanin.load(path), []) == (expected and pytest.approx(expected))
 
 
 def test_no_text_controls_the_terminal(capsys, monkeypatch):

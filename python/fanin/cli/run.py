@@ -13,6 +13,7 @@ from fanin.cli.terminal import keeping, note, print_json, print_table, say, say_
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
+from fanin.numbers.units import seconds
 
 if TYPE_CHECKING:
     from fanin.scenario.settings import Settings
@@ -79,7 +80,7 @@ def run(
     if place is not None:
         place.prepare()
     _warn(experiment, settings)
-    with keeping(None), watching("run", until_end=_lasts(experiment, settings)) as progress:
+    with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress)
     _introduce(scenario, experiment, settings, seed)
     if remark := remarks.incomplete(finished.summary):
@@ -97,11 +98,23 @@ def run(
         note(path)
 
 
-def _lasts(experiment: fanin.Experiment, settings: Settings) -> bool:
-    """Whether the run lasts for its whole duration, because no transfer of known size ends it."""
+def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
+    """The share of its duration at which a run probably ends; ``None`` if that depends on how its transfers fare.
+
+    It lasts for its whole duration if no transfer of known size ends it, and if all such transfers arrive at a load,
+    until they have arrived.
+    """
     if not experiment.needs_network:
-        return False
-    return all(group["mean_bytes"] == 0 for group in experiment.preview(settings)["groups"])
+        return None
+    resolved, last = experiment.resolved(settings), 0.0
+    for group, seen in zip(resolved["traffic"], experiment.preview(settings)["groups"], strict=True):
+        if seen["mean_bytes"] == 0:
+            # Endless data.
+            continue
+        if seen["offered"] is None or "count" not in group:
+            return None
+        last = max(last, seconds(group["start"]) + group["count"] * seen["offered"]["interval_s"])
+    return min(last / seconds(resolved["run"]["duration"]), 1.0) if last else 1.0
 
 
 def _print(title: str, finished: fanin.Run, told: Course, *, all_: bool) -> None:

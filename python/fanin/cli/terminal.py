@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -300,36 +301,61 @@ _PATIENCE_S = 2.0
 """A run that takes longer shows its progress."""
 
 
+class Pace:
+    """How fast a run proceeds, by the later half of the time that it has taken so far.
+
+    What came before says little: nothing costs time before the load starts, and more in flight costs more.
+    """
+
+    def __init__(self) -> None:
+        self._marks = deque([(0.0, 0.0)])
+
+    def left(self, seconds: float, share: float, end: float) -> float | None:
+        """Seconds until the share ``end`` is simulated, if ``share`` is after so many; ``None`` if not known."""
+        marks = self._marks
+        # A mark per cent of the time: few, however long the run is.
+        if seconds > 1.01 * marks[-1][0]:
+            marks.append((seconds, share))
+        while len(marks) > 2 and marks[1][0] <= seconds / 2:
+            marks.popleft()
+        since, before = marks[0]
+        return (seconds - since) * (end - share) / (share - before) if before < share < end else None
+
+
 @contextmanager
-def watching(what: str, *, until_end: bool) -> Iterator[Callable[[float], bool]]:
+def watching(what: str, *, end: float | None) -> Iterator[Callable[[float], bool]]:
     """What to call with the share of a run's duration that is simulated: beyond two seconds it shows that, on stderr.
 
     Args:
         what: What is shown first in the line.
-        until_end: Whether the run lasts for its whole duration. Otherwise it ends at an unknown time, with its last
-            transfer, and only the time that it has taken is shown.
+        end: The share of its duration at which the run probably ends. If that is not known, only the time that the
+            run has taken is shown.
 
     """
     begun = said = time.monotonic()
     console = terminal(sys.stderr)
     shown: Progress | None = None
+    pace = Pace()
 
     def show(share: float) -> bool:
         nonlocal said, shown
         now = time.monotonic()
+        seconds = pace.left(now - begun, share, end or 0.0)
         if now - begun < _PATIENCE_S:
             return True
-        left = f"about {_duration((now - begun) * (1 - share) / share)} left" if until_end and share > 0 else ""
+        left = "" if seconds is None else f"about {_duration(seconds)} left"
+        if end is not None and share >= end:
+            left = "the last transfers"
         if console is None:
             if now - said >= _PLAIN_INTERVAL_S:
                 said = now
-                done = f"{100 * share:.0f} %" if until_end else f"{now - begun:.0f} s so far"
+                done = f"{now - begun:.0f} s so far" if end is None else f"{min(100 * share / end, 100):.0f} %"
                 note(", ".join(part for part in (f"{what}: {done}", left) if part))
             return True
         if shown is None:
             shown = _bar(console)
             shown.start()
-            shown.add_task(what, total=1.0 if until_end else None, left="")
+            shown.add_task(what, total=end, left="")
         shown.update(shown.task_ids[0], completed=share, left=left)
         return True
 
