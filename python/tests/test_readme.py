@@ -24,30 +24,39 @@ PARSED = {
 }
 """Other commands that are only parsed, and why."""
 
-TRACE = "1\n0 1 3 100 1500 2.0\n"
-"""What the README's ``trace.txt`` may be: one flow."""
-
 
 def commands(block: str) -> list[str]:
     """The commands of a snippet, without the comments behind them."""
     return [line.partition("  #")[0].strip() for line in block.splitlines() if line.startswith("fanin ")]
 
 
+def written(block: str) -> list[str]:
+    """The commands of a snippet that write a file."""
+    return re.findall(r"(?m)^cat (?:.*\n)+?END$", block)
+
+
+def runs(command: str) -> bool:
+    """Whether a command is run here; one that reads a file of the snippets always is."""
+    return "--reference" in command or (command.split()[1] not in ELSEWHERE and command not in PARSED)
+
+
 def test_snippets_run_in_order(tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
-    Path("trace.txt").write_text(TRACE, encoding="utf-8")
     seen = set()
     for block in snippets():
         if block.startswith("# scenario.toml\n"):
             Path("scenario.toml").write_text(block, encoding="utf-8")
         elif block.startswith("import fanin\n"):
             exec(compile(block, str(README), "exec"), {})
+        for text in written(block):
+            subprocess.run(["sh", "-c", text], check=True)
         for command in commands(block):
             seen.add(command)
             parse(command)
-            if command.split()[1] not in ELSEWHERE and command not in PARSED:
+            if runs(command):
                 paste(command, cli)
     assert set(PARSED) <= seen
+    assert {path.name for path in Path().iterdir()} > {"sweep.toml", "measured.csv", "trace.txt", "flows.csv"}
 
 
 def test_tables_of_snippets_belong_to_a_scenario(tmp_path):
