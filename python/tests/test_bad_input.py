@@ -138,6 +138,40 @@ def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
     assert not any((work / "results" / "runs").iterdir())
 
 
+def test_a_disk_that_is_full_when_the_table_of_runs_is_written(cli, work, monkeypatch):
+    written = Path.write_bytes
+
+    def full(path, content):
+        if path.name == "runs.parquet":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return written(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = cli("reproduce", "small.toml", "--quick", "--set", "run.duration=20ms")
+    assert result.code == 3
+    assert "No space left on device; free some space, or choose another place with --out" in result.err
+    assert not (work / "results/small/runs.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('seeds = "1..3"', 'seeds = "1..200000"', "it has 1,200,000 runs or more; 1,000,000 can be planned"),
+        ("[2, 8, 24]", '"1..20000"', "20,002 values of its variables and variants; at most 10,000 are checked"),
+        (
+            "[sweep]",
+            "".join(f"[variant.a{i}]\nx{i} = {{}}\ny{i} = {{}}\nz{i} = {{}}\n" for i in range(15)) + "[sweep]",
+            "it has 14,348,907 runs or more",
+        ),
+        ("[run]", '[[traffic]]\nkind = "incast"\n' * 10_000 + "[run]", "traffic: 10,002 of them; at most 10,000"),
+    ],
+)
+def test_what_is_too_large_to_plan_is_refused_before_anything_runs(cli, work, old, new, says):
+    (work / "large.toml").write_text((work / "small.toml").read_text().replace(old, new, 1))
+    for verb in ("check", "sweep", "reproduce"):
+        complaint(cli(verb, "large.toml"), "large.toml:", says)
+
+
 def test_an_export_that_fails_leaves_what_was_there(cli, work, monkeypatch):
     folder = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"])
     (work / "out").mkdir()

@@ -28,6 +28,10 @@ ASKED_FOR = {
 """Result table -> the key of [measure] that enables it, and the value that disables it."""
 
 
+_MOST_CHANGES = 10_000
+"""Each takes milliseconds."""
+
+
 @dataclass(frozen=True)
 class Change:
     """Values set by a sweep or a variant, and their place in the file."""
@@ -72,7 +76,11 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
     """
     if experiment.needs_network:
         experiment.check_settings(given)
-        for change in changes(experiment):
+        found = changes(experiment)
+        if len(found) > _MOST_CHANGES:
+            message = f"{len(found):,} values of its variables and variants; at most {_MOST_CHANGES:,} are checked"
+            raise ScenarioError(str(experiment.path), line_of(experiment.text, ("sweep",)), "sweep", message)
+        for change in found:
             _check_change(experiment, given, change)
         for choice in experiment.open:
             _check_open(experiment, given, choice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -11,9 +12,13 @@ from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.settings import Settings, override
+from fanin.scenario.toml_lines import line_of
 
 _QUICK_VALUES = 4
 """From this many numbers on, a quick look takes only the first, the middle and the last."""
+
+
+_MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
         quick: Whether to use the seeds and values of ``[quick]``, and three values of other long numeric variables.
 
     Raises:
-        ScenarioError: variables that change together have different numbers of values.
+        ScenarioError: variables that change together have different numbers of values, or there are too many points.
 
     """
     chosen = seeds or (experiment.quick.seeds if quick else experiment.seeds)
@@ -55,7 +60,8 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
     axes: dict[str, list[Variant]] = {}
     for variant in experiment.variants:
         axes.setdefault(variant.axis, []).append(variant)
-    found = []
+    found: list[Point] = []
+    _refuse_many(experiment, math.prod(map(len, axes.values())))
     for cases in itertools.product(*axes.values()):
         variables = dict(experiment.sweep.variables)
         for case in cases:
@@ -65,13 +71,23 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
             variables = {path: _thinned(values) for path, values in variables.items()}
             variables |= {path: values for path, values in experiment.quick.variables.items() if path not in fixed}
         labels = {case.axis: case.label for case in cases}
-        for values in _combinations(experiment, variables):
+        steps = _steps(experiment, variables)
+        _refuse_many(experiment, len(found) + math.prod(map(len, steps)) * len(chosen))
+        for values in _combinations(steps, list(variables)):
             found += [Point(values, seed, labels) for seed in chosen]
     return found
 
 
-def _combinations(experiment: ScenarioFile, variables: dict[str, list[Scalar]]) -> Iterable[dict[str, Scalar]]:
-    """Every combination of the variables' values; the last variable varies fastest, and zipped ones vary together."""
+def _refuse_many(experiment: ScenarioFile, count: int) -> None:
+    """Refuses a sweep before its points take all of the memory."""
+    if count > _MOST_POINTS:
+        line = line_of(experiment.text, ("sweep",))
+        message = f"it has {count:,} runs or more; {_MOST_POINTS:,} can be planned, so divide it into several"
+        raise ScenarioError(str(experiment.path), line, "sweep", message)
+
+
+def _steps(experiment: ScenarioFile, variables: dict[str, list[Scalar]]) -> list[list[dict[str, Scalar]]]:
+    """The values of each variable, or of those that change together."""
     together = {name: tuple(names) for names in experiment.sweep.zip_ for name in names}
     steps: dict[tuple[str, ...], list[dict[str, Scalar]]] = {}
     for name in variables:
@@ -84,11 +100,16 @@ def _combinations(experiment: ScenarioFile, variables: dict[str, list[Scalar]]) 
         steps[names] = [
             dict(zip(names, values, strict=True)) for values in zip(*(variables[each] for each in names), strict=True)
         ]
-    for parts in itertools.product(*steps.values()):
+    return list(steps.values())
+
+
+def _combinations(steps: list[list[dict[str, Scalar]]], names: list[str]) -> Iterable[dict[str, Scalar]]:
+    """Every combination of the variables' values; the last variable varies fastest."""
+    for parts in itertools.product(*steps):
         merged: dict[str, Scalar] = {}
         for part in parts:
             merged |= part
-        yield {name: merged[name] for name in variables}
+        yield {name: merged[name] for name in names}
 
 
 def _thinned(values: list[Scalar]) -> list[Scalar]:

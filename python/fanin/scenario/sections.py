@@ -145,6 +145,12 @@ def parse(text: str, file: str) -> Document:
     known = [*_engine.keys(), *OWNED]
     if unknown := [key for key in tables if key not in known]:
         raise _unknown(tables, text, file, unknown, known)
+    for key in ("traffic", "fault"):
+        if isinstance(tables.get(key), list) and len(tables[key]) > _MOST_TABLES:
+            message = (
+                f'{len(tables[key]):,} of them; at most {_MOST_TABLES:,}, and one of kind = "flows" has any number'
+            )
+            raise ScenarioError(file, line_of(text, (key, _MOST_TABLES)), key, message)
     if misplaced := list(_misplaced(tables)):
         message = "this key belongs at the top of the file, before the first [table]"
         first, *others = [
@@ -160,6 +166,9 @@ def parse(text: str, file: str) -> Document:
     _check_names(document, text, file)
     return document
 
+
+_MOST_TABLES = 10_000
+"""Traffic groups, or faults: each is compared with all others."""
 
 _FIRST = {"environment", "title", "paper", "figure", "description", "runs-of", "variants-of", "held-out", "benchmark"}
 """Keys of the file itself. TOML reads one that follows a table as a key of that table."""

@@ -19,6 +19,7 @@ from fanin.errors import FaninError
 from fanin.garbage import collect_seldom
 from fanin.later import pl
 from fanin.results import columns, curves
+from fanin.results.dataset import parquet_of
 from fanin.results.files import filling, writing
 from fanin.results.layout import CLAIMS
 from fanin.run.experiment import Experiment
@@ -192,7 +193,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
     command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, command) as new:
-        frame.write_parquet(new / TABLE)
+        (new / TABLE).write_bytes(parquet_of(frame))
         files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in document.plot}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
         record.write(record.make(runs, judgements, drawn, warnings, command, quick=quick), new)

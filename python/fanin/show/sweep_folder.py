@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import asdict
 from pathlib import Path
 
-from fanin.later import pl
 from fanin.results.curves import numeric
-from fanin.results.dataset import SWEEPS, DataSet, as_json
+from fanin.results.dataset import SWEEPS, DataSet, as_json, parquet_of
 from fanin.results.files import whole_folder
 from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot
@@ -33,8 +31,8 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
     final = Path(out) / SWEEPS / data.head.id
     frame = data.frame
     with whole_folder(final) as folder:
-        (folder / "runs.parquet").write_bytes(_parquet(frame))
-        (folder / "summary.parquet").write_bytes(_parquet(data.summary))
+        (folder / "runs.parquet").write_bytes(parquet_of(frame))
+        (folder / "summary.parquet").write_bytes(parquet_of(data.summary))
         (folder / "sweep.json").write_bytes(as_json(asdict(data.head) | {"packages": packages()}))
         if data.failed:
             (folder / "failed.json").write_bytes(as_json(data.failed))
@@ -65,9 +63,3 @@ def plots_of(data: DataSet) -> list[Plot]:
     return [
         Plot.model_validate({"kind": kind, "title": data.head.title, "x": x, "y": name, "by": by}) for name in measured
     ]
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()
