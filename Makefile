@@ -11,7 +11,7 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: table, verdicts and plots in results/
+demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: verdicts, plots and tables in results/
 	$(BIN)/fanin reproduce sdtcp/fig9 --seeds 1,2
 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python

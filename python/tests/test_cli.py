@@ -208,15 +208,42 @@ def test_reproduce_leaves_what_it_says(cli, work):
     assert pl.read_parquet(work / "results/small/runs.parquet").height == 12
 
 
-def test_reproduce_prints_table_verdicts_and_paths_last(cli, work):
-    result = cli("reproduce", "small.toml")
+def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_next(cli, work):
+    lines = cli("reproduce", "small.toml", "--seeds", "1,2").out.splitlines()
+    assert lines[:4] == [
+        "small: A small incast",
+        "- under a reading: Something arrives.",
+        "",
+        "1 sentence: 1 under a reading",
+    ]
+    figures, data = lines[4:6]
+    assert figures.startswith("Figures in results/small: goodput-bps.svg")
+    assert data.startswith("Data in results/small: runs.parquet (a row for each run), claims.json")
+    assert [line for line in lines[6:] if line.startswith("  fanin")] == [
+        "  fanin reproduce small.toml --seeds 1,2 --details",
+        "  fanin reproduce small.toml",
+        "  fanin claims small",
+    ]
+    # What is suggested works, and says the same of the same runs.
+    again = cli("reproduce", "small.toml", "--seeds", "1,2", "--details")
+    assert "12 found in the store" in again.err
+    assert {lines[3], figures, data} <= set(again.out.splitlines())
+    assert cli("claims", "small").code == 0
+    elsewhere = cli("reproduce", "small.toml", "--quick", "--set", "transport.rto-min=20ms", "--out", "other").out
+    again = "fanin reproduce small.toml --set transport.rto-min=20ms"
+    assert f"  {again} --quick --out other --details" in elsewhere.splitlines()
+    assert f"  {again} --out other" in elsewhere.splitlines()
+
+
+def test_reproduce_prints_tables_and_cases_on_demand(cli, work):
+    result = cli("reproduce", "small.toml", "--details")
     lines = result.out.splitlines()
     assert any(line == "    reproduced: some-goodput" for line in lines)
-    assert lines[-3].endswith("claims.json")
-    assert lines[-2] == "±: half of the 95 % interval over seeds; bands in plots: the whole interval"
-    assert lines[-1] == "1 sentence: 1 under a reading"
-    assert any("±" in line for line in lines[:-3])
-    assert "±" not in cli("reproduce", "small.toml", "--quick").out
+    assert "±: half of the 95 % interval over seeds; bands in plots: the whole interval" in lines
+    assert any(line.count("±") > 1 for line in lines)
+    assert "--details" not in result.out
+    assert "±" not in cli("reproduce", "small.toml", "--quick", "--details").out
+    assert "±" not in cli("reproduce", "small.toml").out
 
 
 def test_reproduce_needs_something_to_reproduce(cli, work):

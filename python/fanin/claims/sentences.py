@@ -402,7 +402,11 @@ def tally(claims: Sequence[tuple[Claimed, str]]) -> str:
     repeating = sum(bool(claim.same_as) for claim, _ in claims)
     halves = sum(bool(claim.half_of) for claim, _ in claims)
     found = counted([verdict for claim, verdict in claims if once([claim])])
-    more = [f"{repeating} more repeat a sentence that is counted in another experiment"] if repeating else []
+    more = (
+        [f"{repeating} more repeat{'s' if repeating == 1 else ''} a sentence that is counted in another experiment"]
+        if repeating
+        else []
+    )
     more += [f"{halves} more {'are halves of sentences' if halves > 1 else 'is half of a sentence'}"] if halves else []
     return f"{found} ({', '.join(more)})" if more else found
 

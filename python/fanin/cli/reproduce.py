@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,17 +16,18 @@ from fanin.claims import sentences
 from fanin.claims.verdicts import EDGE
 from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, MemoryOption, OutOption, SetOption, memory_of, overrides, seeds
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, reading, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, reading, say, say_trials, say_wrapped
 from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
-from fanin.results.layout import apart
+from fanin.results.layout import CLAIMS, apart, together
 
 if TYPE_CHECKING:
     from fanin.claims.judge import Judgement
     from fanin.run.experiment import Experiment
     from fanin.run.sweep import Runs
     from fanin.scenario.format.plot import Plot
+    from fanin.scenario.settings import Settings
     from fanin.show.plots.series import Series
     from fanin.show.reproduction import Reproduction
 
@@ -61,6 +65,10 @@ def reproduce(
     trust: Annotated[
         bool, typer.Option("--trust", help="Let a file of yours start the program of its `benchmark` without asking.")
     ] = False,
+    details: Annotated[
+        bool,
+        typer.Option("--details", help="Also print the numbers of each figure and of each case of a claim."),
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every case is reproduced.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -81,6 +89,9 @@ def reproduce(
     Such results are kept apart, in OUT/changed, and never count as verdicts on the paper: what they reproduce is
     "under a reading", which is these values. Explanations that were written for other seeds or values
     are not printed; the closing lines say where they are.
+
+    Printed are the verdict on each claim, the number of each verdict, where the figures and tables are, and what to do
+    next; with --details also the numbers of each figure, and those of each case of a claim.
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
     measure, x, y, published, value, interval, accept, outcome, distance, at_edge, basis, environment, reason, note,
@@ -135,7 +146,12 @@ def reproduce(
     with keeping(f"all runs are kept in {out}"):
         drawn = _draw([runs for runs in swept if not _is_lost(runs)], out, jobs, quick=quick, png=png)
         missing = _missing(swept)
-        _show(drawn, list(kept), missing, json=json)
+        _warn(drawn)
+        if json:
+            print_json({"experiments": [each.as_dict() for each in drawn], "kept": list(kept), "missing": missing})
+        else:
+            given = _Given(experiments or ["--all"], seeds_, out, changes, quick=quick, details=details)
+            _show(drawn, given)
         _make_page(out)
     _tell_missing(swept)
     outcomes: set[str] = {judgement.outcome for each in drawn for judgement in each.judgements}
@@ -214,22 +230,93 @@ def _tell_missing(swept: list[Runs]) -> None:
         note(f"error: {missing} of {missing + made} runs could not be made; the same command tries them again")
 
 
-def _show(drawn: list[Reproduction], kept: list[str], missing: list[dict[str, Any]], *, json: bool) -> None:
-    """Prints the results."""
+def _warn(drawn: list[Reproduction]) -> None:
     remarks: dict[str, list[str]] = {}
     for each in drawn:
         for warning in each.warnings:
             remarks.setdefault(warning, []).append(each.experiment.name)
     for remark, names in remarks.items():
         note(f"warning: {', '.join(names)}: {remark}")
-    if json:
-        print_json({"experiments": [each.as_dict() for each in drawn], "kept": kept, "missing": missing})
-        return
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What the command was given, for the commands that it suggests."""
+
+    experiments: list[str]
+    seeds: str | None
+    out: Path
+    changes: Settings
+    quick: bool
+    details: bool
+
+    def command(self, *, whole: bool = False) -> str:
+        """The same command, or with all seeds and points."""
+        options = [
+            f"--environment {shlex.quote(value)}"
+            if path == "environment"
+            else f"--set {shlex.quote(f'{path}={value}')}"
+            for path, value in self.changes
+        ]
+        options += [f"--seeds {self.seeds}"] if self.seeds and not whole else []
+        options += ["--quick"] if self.quick and not whole else []
+        return " ".join(["fanin reproduce", *map(shlex.quote, self.experiments), *options, *self.place])
+
+    @property
+    def place(self) -> list[str]:
+        """The option for the results folder, unless it is the usual one."""
+        out = together(self.out)
+        return [] if out == Path("results") else [f"--out {shlex.quote(str(out))}"]
+
+
+def _show(drawn: list[Reproduction], given: _Given) -> None:
+    """Prints the verdicts, their number, where the files are, and what to do next; before these, details on demand."""
     for each in drawn:
-        _print(each)
-    for path in (path for each in drawn for path in each.paths):
-        say(str(path))
-    _print_closing(drawn)
+        if given.details:
+            _print(each)
+        elif each.claims:
+            say(f"{each.experiment.name}: {each.experiment.document.title or each.experiment.name}")
+            for claim, judged in each.claims:
+                say_wrapped(f"- {each.said(claim, judged)}: {claim.says}")
+            say()
+    if given.details:
+        _explain(drawn)
+    claims = [(claim, each.verdict(claim, cases)) for each in drawn for claim, cases in each.claims]
+    if claims:
+        say_wrapped(sentences.tally(claims))
+    for each in drawn:
+        _print_files(each.paths)
+    if drawn:
+        say_trials(_trials(drawn, given, judged=bool(claims)))
+
+
+def _print_files(paths: list[Path]) -> None:
+    """The files of an experiment, in one line each for its figures and the rest."""
+    from fanin.show.reproduction import TABLE
+
+    drawings = [path.name for path in paths if path.suffix in (".svg", ".png")]
+    if drawings:
+        say_wrapped(f"Figures in {paths[0].parent}: {', '.join(drawings)}; the numbers of each in its .csv")
+    rest = [path.name for path in paths if path.name not in drawings and path.suffix != ".csv"]
+    what = {TABLE: "a row for each run", CLAIMS: "the verdicts with their reasons"}
+    if rest:
+        listed = ", ".join(f"{name} ({what[name]})" if name in what else name for name in rest)
+        say_wrapped(f"Data in {paths[0].parent}: {listed}")
+
+
+def _trials(drawn: list[Reproduction], given: _Given, *, judged: bool) -> Iterator[tuple[str, str]]:
+    """What to do next."""
+    if not given.details:
+        yield (
+            f"{given.command()} --details",
+            ("the numbers of each figure, and of each case of a sentence; nothing runs again"),
+        )
+    if given.seeds or given.quick:
+        yield given.command(whole=True), "all seeds and points, with 95 % intervals and the written explanations"
+    if judged and not given.changes:
+        papers = {each.experiment.name.partition("/")[0] for each in drawn}
+        named = [drawn[0].experiment.name] if len(drawn) == 1 else sorted(papers) if len(papers) == 1 else []
+        yield " ".join(["fanin claims", *named, *given.place]), "each verdict with its reason, again at any time"
 
 
 def _earlier(experiment: Experiment, out: Path) -> str:
@@ -325,14 +412,11 @@ def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
     print_table(heading, ["share", *(line or drawn.x.label for line in drawn.lines)], rows)
 
 
-def _print_closing(reports: list[Reproduction]) -> None:
-    """The meaning of ±, and the number of claims by verdict."""
+def _explain(reports: list[Reproduction]) -> None:
+    """The meaning of ±, if there is one."""
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")
-    claims = [(claim, each.verdict(claim, cases)) for each in reports for claim, cases in each.claims]
-    if claims:
-        say(sentences.tally(claims))
 
 
 def _claim_row(judgement: Judgement) -> list[str]:

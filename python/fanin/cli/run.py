@@ -9,7 +9,17 @@ import typer
 
 import fanin
 from fanin.cli.options import JsonOption, MemoryOption, OutOption, ScenarioArgument, SetOption, memory_of, overrides
-from fanin.cli.terminal import keeping, note, print_json, print_table, say, say_wrapped, summary_rows, watching
+from fanin.cli.terminal import (
+    keeping,
+    note,
+    print_json,
+    print_table,
+    say,
+    say_trials,
+    say_wrapped,
+    summary_rows,
+    watching,
+)
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
@@ -121,10 +131,7 @@ def _print(title: str, finished: fanin.Run, told: Course, *, all_: bool) -> None
     """The course of the run in words, then its totals."""
     say_wrapped(told.what)
     say_wrapped(told.why)
-    say("Try:")
-    for each in told.trials:
-        say(f"  {each.command}")
-        say(f"      {each.why}")
+    say_trials((each.command, each.why) for each in told.trials)
     say()
     summary = finished.summary
     queues = finished.queues().filter(pl.col("bottleneck"))

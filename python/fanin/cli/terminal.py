@@ -126,6 +126,14 @@ def say_wrapped(text: str) -> None:
     say(textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False) if wide else text)
 
 
+def say_trials(trials: Iterable[tuple[str, str]]) -> None:
+    """Commands to try, each with what it shows."""
+    say("Try:")
+    for command, why in trials:
+        say(f"  {command}")
+        say(f"      {why}")
+
+
 def print_json(value: object) -> None:
     """Prints one JSON value."""
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
