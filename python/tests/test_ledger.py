@@ -545,6 +545,7 @@ class TestReport:
             (("figure",), "\ud800 </script><script>", 0),
             (("source",), "\ud800", 0),
             (("file",), "a" * 5000, 0),
+            (("file",), "\ud800", 0),
             (("description",), ">" * 5000 + "[x](javascript:1)" * 500, 0),
             (("work", "runs"), "many", 3),
             (("work", "each"), {"0123456789abcdef": [10**400, 0, 0.0]}, 3),

@@ -133,7 +133,8 @@ def parse(text: str, file: str) -> Document:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        _engine.refuse_repeated(text, file)
+        # A text of a record can have what no file has, and the engine takes no such text.
+        _engine.refuse_repeated(*(each.encode(errors="replace").decode() for each in (text, file)))
         line = syntax_error_line(text, error)
         told = unquoted(text, line) or f"not TOML: {error}"
         raise ScenarioError(file, line, "", told) from None
