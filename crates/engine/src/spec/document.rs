@@ -1,8 +1,8 @@
 //! A scenario file as a tree that remembers its lines, with overrides written into it.
 
 use super::error::{Fault, Origin, SpecError};
+use super::lines::Lines;
 use super::repeated;
-use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -200,29 +200,6 @@ fn group_name(node: &Node) -> Option<&str> {
     match &node.content {
         Content::Table(table) => table.text("name").or_else(|| table.text("kind")),
         _ => None,
-    }
-}
-
-/// Turns offsets into places.
-pub(super) struct Lines<'a> {
-    file: &'a Origin,
-    /// Offsets of the line feeds; none if all content belongs to `file` as a whole.
-    feeds: Option<Vec<usize>>,
-}
-
-impl<'a> Lines<'a> {
-    pub(super) fn of(text: &str, file: &'a Origin) -> Self {
-        Self { file, feeds: Some(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect()) }
-    }
-    fn all_at(file: &'a Origin) -> Self {
-        Self { file, feeds: None }
-    }
-    pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
-        Origin { file: self.file.file.clone(), line: self.line(span.start) }
-    }
-    /// The line of an offset, from 1.
-    pub(super) fn line(&self, at: usize) -> Option<usize> {
-        self.feeds.as_ref().map(|feeds| feeds.partition_point(|feed| *feed < at) + 1)
     }
 }
 

@@ -11,7 +11,7 @@
 //! | [`common`] | the keys that every scenario has, and the selectors of the others |
 //! | `values/` | from text to checked values |
 //! | `scenario/` | a whole scenario: reading it, and printing what is in effect |
-//! | `document.rs`, `error.rs` | TOML that remembers its lines; mistakes and where they stand |
+//! | `document.rs`, `lines.rs`, `error.rs` | TOML that remembers its lines; mistakes and where they stand |
 //! | `repeated.rs` | where a key that is given twice was given first |
 //! | `schema.rs` | the declarations as JSON Schema |
 
@@ -19,6 +19,7 @@ pub mod common;
 mod declare;
 mod document;
 mod error;
+mod lines;
 mod repeated;
 mod scenario;
 mod schema;

@@ -2,8 +2,8 @@
 //!
 //! The reader of TOML refuses the second one, but knows neither the path to it nor the place of the first.
 
-use super::document::Lines;
 use super::error::{Origin, SpecError};
+use super::lines::Lines;
 use std::collections::BTreeMap;
 use toml_parser::Source;
 use toml_parser::parser::{Event, EventKind, parse_document};
