@@ -16,6 +16,7 @@ __all__ = [
     "network",
     "panics",
     "quantity",
+    "refuse_repeated",
     "registry",
     "resolve",
     "resolved_table",
