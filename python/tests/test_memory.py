@@ -13,6 +13,7 @@ import pytest
 import fanin
 from fanin.claims import assessment
 from fanin.errors import RunError, WorkerError
+from fanin.results import free_memory
 from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run
 from fanin.run import alone, memory, pool, threads
@@ -317,7 +318,7 @@ def test_what_runs_may_take_can_be_stated(cli, work):
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux")
 def test_the_limit_of_a_process_counts():
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
-    show = "from fanin.run import memory; print(memory._room_of_process())"
+    show = "from fanin.results import free_memory; print(free_memory._room_of_process())"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run([sys.executable, "-c", limit + show], capture_output=True, check=True, env=environment)
     assert 2e8 < float(done.stdout) < 2**30
@@ -363,18 +364,18 @@ def grouped(folder, limits):
 def test_the_limits_of_the_own_control_group_hold_and_those_around_it(tmp_path, membership, limits, room):
     (tmp_path / "cgroup").write_text(f"{membership}\n")
     grouped(tmp_path / "sys", limits)
-    assert memory._room_of_container(tmp_path / "cgroup", tmp_path / "sys") == room
+    assert free_memory._room_of_container(tmp_path / "cgroup", tmp_path / "sys") == room
 
 
 def test_a_job_has_the_memory_that_slurm_gave_it(monkeypatch):
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")
-    assert memory.available() == 100 * 2**20
+    assert free_memory.available() == 100 * 2**20
     # All of the machine's.
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "0")
-    assert memory.available() > 100 * 2**20
+    assert free_memory.available() > 100 * 2**20
 
 
 def test_this_machine_has_memory():
-    assert 1e7 < memory.available() < 1e15
-    assert memory.shown(2.5e9) == "2.5 GB"
-    assert memory.shown(12e6) == "12 MB"
+    assert 1e7 < free_memory.available() < 1e15
+    assert free_memory.shown(2.5e9) == "2.5 GB"
+    assert free_memory.shown(12e6) == "12 MB"

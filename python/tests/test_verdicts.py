@@ -248,7 +248,7 @@ def test_the_edge_is_marked_wherever_a_verdict_is_shown(cli, work):
     text = (work / "small.toml").read_text()
     first = json.loads(cli("reproduce", "small.toml", "--quick", "--json").out)["experiments"][0]["claims"][0]
     (work / "small.toml").write_text(text.replace("accept = [1.0, 1e9]", f"accept = [1.0, {first['value'] * 1.001}]"))
-    said = cli("reproduce", "small.toml", "--quick").out
+    said = cli("reproduce", "small.toml", "--quick", "--details").out
     assert "\nunder a reading, at the edge: " in said
     assert "\n    reproduced, at the edge: some-goodput\n" in said
     ledger = cli("claims", "small").out
@@ -277,14 +277,14 @@ def test_a_run_with_other_values_is_a_reading_and_no_environment(cli, work):
     assert other["basis"] == "reading"
     changed = claim("--set", "network.buffer=30pkt")
     assert (changed["verdict"], changed["reading"]) == ("under a reading", "network.buffer = 30pkt")
-    assert "\nunder a reading (under linux-6): " in cli("reproduce", "small.toml", "--environment", "linux-6").out
+    assert "\n- under a reading (under linux-6): " in cli("reproduce", "small.toml", "--environment", "linux-6").out
 
 
 def test_the_notes_of_plots_are_printed_once(cli, work):
     path = work / "small.toml"
     text = path.read_text().replace("[[plot]]", '[plots]\nnote = "DCTCP: with marks."\n\n[[plot]]')
     path.write_text(text + '\n[[plot]]\nid = "b"\nx = "flows"\ny = "drops"\nby = "transport.scheme"\n')
-    assert cli("reproduce", "small.toml", "--quick").out.count("\nDCTCP: with marks.\n") == 1
+    assert cli("reproduce", "small.toml", "--quick", "--details").out.count("\nDCTCP: with marks.\n") == 1
 
 
 def test_an_explanation_of_other_runs_says_so(cli, work):
@@ -299,10 +299,10 @@ def test_an_explanation_of_other_runs_says_so(cli, work):
     assert "): written for the full run with seeds 1..3, " in reason("--quick", "--out", "elsewhere")
     assert "): written for the file's own values, " in reason("--set", "network.buffer=30pkt")
     # The text, whose numbers deny those in the tables above it, is not printed.
-    said = cli("reproduce", "small.toml", "--seeds", "1,2").out
+    said = cli("reproduce", "small.toml", "--seeds", "1,2", "--details").out
     assert "): written for" not in said
     assert "\nExplanations are left out: they were written for seeds 1..3 (to be read in " in said
-    own = cli("reproduce", "small.toml").out
+    own = cli("reproduce", "small.toml", "--details").out
     assert "): x\n" in own
     assert "Explanations are left out" not in own
 

@@ -72,8 +72,9 @@ def run(
     - `fanin run sdtcp/fig9 --json --no-store`
     """
     from fanin.choose.diagnosis import facts
+    from fanin.results.free_memory import available
     from fanin.results.store import Store
-    from fanin.run.memory import available, estimate, refuse_oversized
+    from fanin.run.memory import estimate, refuse_oversized
     from fanin.scenario import remarks
     from fanin.show.course import course
 

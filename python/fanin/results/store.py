@@ -32,9 +32,9 @@ from fanin.later import pl
 from fanin.names import checked, is_run_id
 from fanin.results import records, sums
 from fanin.results.files import beside, refuse_links_out, replacing, tidy, writing
+from fanin.results.free_memory import SHARE, available, shown
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.packages import packages
-from fanin.run.memory import SHARE, available, shown
 
 CAPTURE = "trace.pcapng"
 

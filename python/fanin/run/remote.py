@@ -12,9 +12,10 @@ from typing import Any
 from fanin import _engine, extension
 from fanin.errors import ClusterError, RunError, WorkerError
 from fanin.results.failures import describe, is_of_run
+from fanin.results.free_memory import available
 from fanin.results.store import Store
 from fanin.run.job import PooledRun
-from fanin.run.memory import available, refuse_oversized
+from fanin.run.memory import refuse_oversized
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import Files, changed
 from fanin.scenario.settings import Settings

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from fanin.errors import RunError, WorkerError
 from fanin.results.files import writing
+from fanin.results.free_memory import SHARE, available, shown
 from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run import alone
 from fanin.run.job import PooledRun, kept
-from fanin.run.memory import SHARE, Needs, available, refuse_oversized, shown
+from fanin.run.memory import Needs, refuse_oversized
 from fanin.run.remote import task_of
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import refuse_changed

@@ -27,8 +27,8 @@ from fanin.later import pl
 from fanin.numbers.summary import column, table_names
 from fanin.registry import registry
 from fanin.results import sums, tables
+from fanin.results.free_memory import SHARE, available
 from fanin.results.store import StoredRun, read_table
-from fanin.run.memory import SHARE, available
 
 MEMORY = 4 << 30
 """Bytes of address space of the process."""
