@@ -95,6 +95,25 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
     await expect.poll(text).not.toContain('rto-min')
   })
 
+  test('What is typed into a field stays while results arrive', async () => {
+    await open(SCENARIO)
+    await settled()
+    const field = page.locator('[id="field-traffic.servers.senders"]')
+    await field.fill('12')
+    const before = await goodput()
+    // Another hand moves the slider: the field keeps the focus.
+    await page.getByRole('slider', { name: 'Senders' }).evaluate((slider: HTMLInputElement) => {
+      slider.value = '59'
+      slider.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    })
+    await expect.poll(text).toContain('senders = 60')
+    await page.waitForFunction((old) => document.querySelector('.totals td')?.textContent !== old, before)
+    await settled()
+    expect(await field.inputValue()).toBe('12')
+    await field.blur()
+    await expect.poll(text).toContain('senders = 12')
+  })
+
   test('A scheme that is written into the text is run first', async () => {
     await open(SCENARIO)
     await settled()

@@ -205,20 +205,48 @@ interface ControlProps {
 }
 
 /** Free text can have words that may be in it; everything else with words is a choice. */
-function Control({ id, param, value, fallback, wrong, write }: ControlProps) {
-  const common = {
-    id,
-    value,
-    'aria-invalid': wrong,
-    'aria-describedby': 'explanation',
-    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
-      write(currentTarget.value)
-    },
-  }
+function Control({ param, ...rest }: ControlProps) {
   const choice = param.words.length > 0 && (param.takes.includes(' | ') || param.takes === 'true or false')
-  if (!choice) return <input {...common} placeholder={fallback} title={param.takes} list={listOf(param)} />
+  return choice ? <Choice param={param} {...rest} /> : <FreeText param={param} {...rest} />
+}
+
+/** What is typed stays until it is done, also when results arrive meanwhile and the form is drawn anew. */
+function FreeText({ id, param, value, fallback, wrong, write }: ControlProps) {
+  const [typed, setTyped] = useState<string | undefined>()
   return (
-    <select {...common}>
+    <input
+      id={id}
+      value={typed ?? value}
+      placeholder={fallback}
+      title={param.takes}
+      list={listOf(param)}
+      aria-invalid={wrong}
+      aria-describedby="explanation"
+      onInput={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+      }}
+      onChange={({ currentTarget }) => {
+        write(currentTarget.value)
+        setTyped(undefined)
+      }}
+      onBlur={() => {
+        setTyped(undefined)
+      }}
+    />
+  )
+}
+
+function Choice({ id, param, value, fallback, wrong, write }: ControlProps) {
+  return (
+    <select
+      id={id}
+      value={value}
+      aria-invalid={wrong}
+      aria-describedby="explanation"
+      onChange={({ currentTarget }) => {
+        write(currentTarget.value)
+      }}
+    >
       <option value="">{fallback ? `default: ${fallback}` : 'not set'}</option>
       {param.words.map((word) => (
         <option key={word} value={word}>
