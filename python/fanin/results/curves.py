@@ -68,7 +68,7 @@ def table_rows(runs: HasRows, table: str, where: Filter, rows: Filter, *needed: 
 
 def in_intervals(frame: pl.DataFrame, time: str, width: float | None) -> pl.DataFrame:
     """The frame with times rounded down to the start of intervals of this width."""
-    if width is None:
+    if width is None or frame.is_empty():
         return frame
     # Slightly more, so that the start of a bin stays in its interval despite rounding errors.
     return frame.with_columns(((pl.col(time) / width + 1e-9).floor() * width).alias(time))

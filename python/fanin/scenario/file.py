@@ -55,10 +55,13 @@ class ScenarioFile:
         self._variants_from = dict.fromkeys(map(_place, self.variants), variants_from)
         self._other_sources: dict[str, str] = {}
         self.quick: Quick = mine.quick or base.quick or Quick()
+        if mine.variant and not mine.quick:
+            self.quick = self.quick.model_copy(update={"variant": {}})
         self.open: list[Choice] = self._open(mine.open_ if mine.open_ is not None else base.open_)
         self.columns: list[Column] = list({each.id: each for each in [*base.column, *mine.column]}.values())
         if mine.variants_of is not None:
             self._add_variants(mine.variants_of)
+        self._refuse_unknown_in_quick()
         self.seeds = self.sweep.seeds
         self.given: frozenset[str] | None = None
         """Sweep variables set by :meth:`vary` instead of the file; ``None`` if it was not called."""
@@ -73,6 +76,19 @@ class ScenarioFile:
         self._variants_from = other._variants_from | self._variants_from
         self.variants = list({_place(each): each for each in [*other.variants, *self.variants]}.values())
         self.columns = list({each.id: each for each in [*other.columns, *self.columns]}.values())
+
+    def _refuse_unknown_in_quick(self) -> None:
+        """Refuses axes of ``[quick]`` and labels that the variants do not have."""
+        text, path = (self.text, str(self.path)) if self.document.quick else self.origin
+        for axis, labels in self.quick.variant.items():
+            known = self.labels.get(axis, [])
+            for name in [axis, *labels] if not known else labels:
+                if name not in known:
+                    message, among = (
+                        (f'no variant is "{name}"', known) if known else ("no variant has this axis", [*self.labels])
+                    )
+                    key = f"quick.variant.{axis}"
+                    raise ScenarioError(path, line_of(text, ("quick", "variant")), key, message, nearest(name, among))
 
     def _open(self, declared: list[Choice] | str | None) -> list[Choice]:
         """The open parameters, possibly declared by another experiment."""

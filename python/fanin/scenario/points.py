@@ -48,7 +48,7 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
     Args:
         experiment: The experiment with the sweep.
         seeds: Seeds that replace the file's.
-        quick: Whether to use the seeds and values of ``[quick]``, and three values of other long numeric variables.
+        quick: Whether to use the seeds, values and variants of ``[quick]``, and three values of other long numeric variables.
 
     Raises:
         ScenarioError: variables that change together have different numbers of values, or there are too many points.
@@ -59,7 +59,8 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
         return []
     axes: dict[str, list[Variant]] = {}
     for variant in experiment.variants:
-        axes.setdefault(variant.axis, []).append(variant)
+        if not quick or variant.label in experiment.quick.variant.get(variant.axis, [variant.label]):
+            axes.setdefault(variant.axis, []).append(variant)
     found: list[Point] = []
     _refuse_many(experiment, math.prod(map(len, axes.values())))
     for cases in itertools.product(*axes.values()):

@@ -185,17 +185,21 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         for case in as_judged(experiment)
     ]
     judgements = together(judged)
-    series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
+    series = {plot.name: series_of(plot, runs, frame, quick=quick) for plot in document.plot if not plot.is_diagram}
+    # A quick look leaves out figures of variants that it leaves out.
+    plots = [each for each in document.plot if each.is_diagram or not (quick and series[each.name].data.is_empty())]
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
     warnings += runs.without()
-    warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
+    warnings += remarks.undrawn(
+        each.name for each in plots if not each.is_diagram and series[each.name].data.is_empty()
+    )
     command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, command) as new:
         (new / TABLE).write_bytes(parquet_of(frame))
-        files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in document.plot}
-        drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
+        files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in plots}
+        drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in plots]
         record.write(record.make(runs, judgements, drawn, warnings, command, quick=quick), new)
     _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]

@@ -97,6 +97,9 @@ Variants = Annotated[
 
 
 class Quick(_Points):
-    """The values that ``--quick`` runs instead of the sweep's."""
+    """What ``--quick`` runs: its values instead of the sweep's, and of some axes only some variants."""
 
     seeds: Seeds = Field(default=[1], description="Seeds of every point of a quick look.")
+    variant: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(
+        default={}, description="Axis -> labels of its variants in a quick look; of an axis that is not named, all."
+    )

@@ -51,7 +51,6 @@ def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True, identifie
     """Writes ``<name>.png`` if asked to, ``<name>.svg`` and ``<name>.csv`` into the folder.
 
     Raises:
-        FaninError: a published curve is of a line that the plot does not have.
         ResultsError: the folder cannot be written.
 
     """
@@ -447,7 +446,7 @@ def _draw_published(axes: Axes, plot: Plot, drawn: Series, published: Published,
     colour, marker = "black", _HOLLOW[index % len(_HOLLOW)]
     if published.by is not None:
         if published.by not in drawn.lines:
-            raise FaninError(f"plot {plot.name}: published {published.by!r} is no line; there are {drawn.lines}")
+            return  # as in a quick look
         look = styles(drawn.lines)[published.by]
         colour, marker = look.colour, look.marker
     if not published.x:
