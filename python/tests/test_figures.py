@@ -183,6 +183,67 @@ def test_variants_and_zipped_variables_make_the_points(paper):
     assert found[-1].values["scheme.dctcp.mark-threshold"] == "5pkt"
 
 
+def test_a_quick_look_leaves_out_variants_their_figures_and_their_claims(cli, paper):
+    text = paper.read_text().replace("[quick]\n", '[quick]\nvariant.system = ["TCP"]\n')
+    text += """
+[[plot]]
+id = "of-one"
+x = "traffic.bursts.senders"
+y = "fct_p50_s"
+by = "system"
+where = { system = "DCTCP" }
+names = { DCTCP = "with marks" }
+
+[[claim]]
+id = "left-out"
+says = "DCTCP is fast."
+measure = "mean"
+x = "traffic.bursts.senders"
+y = "fct_p50_s"
+where = { system = "DCTCP" }
+published = "fast"
+accept = [0, 1]
+why = "for the test"
+"""
+    paper.write_text(text)
+    assert {p.labels["system"] for p in points(fanin.load(paper))} == {"TCP", "DCTCP"}
+    assert {p.labels["system"] for p in points(fanin.load(paper), quick=True)} == {"TCP"}
+    result = cli("reproduce", "paper.toml", "--quick", "--json")
+    assert result.code == 0
+    assert "no rows" not in result.err
+    found = json.loads(result.out)["experiments"][0]
+    assert [(claim["id"], claim["outcome"]) for claim in found["claims"]][-1] == ("left-out", "not judged")
+    folder = Path("results/paper")
+    # Published values of a line that is left out are not drawn, and a figure of it alone is not.
+    assert "DCTCP" not in (folder / "by-size.svg").read_text()
+    assert not (folder / "of-one.svg").exists()
+    assert "of-one" not in [plot["name"] for plot in json.loads((folder / "claims.json").read_text())["plots"]]
+    assert cli("verify").code == 0
+
+
+@pytest.mark.parametrize(
+    ("quick", "message"),
+    [
+        ('variant.system = ["TPC"]', 'quick.variant.system: no variant is "TPC" (did you mean "TCP"?)'),
+        ('variant.sistem = ["TCP"]', 'quick.variant.sistem: no variant has this axis (did you mean "system"?)'),
+        ("variant.system = []", "quick.variant.system"),
+    ],
+)
+def test_a_quick_look_names_variants_of_the_file(cli, paper, quick, message):
+    paper.write_text(paper.read_text().replace("[quick]\n", f"[quick]\n{quick}\n"))
+    result = cli("check", "paper.toml")
+    assert result.code == 3
+    assert message in result.err
+
+
+def test_variants_of_ones_own_are_all_in_a_quick_look_of_anothers_runs(paper):
+    paper.write_text(paper.read_text().replace("[quick]\n", '[quick]\nvariant.system = ["TCP"]\n'))
+    other = paper.with_name("other.toml")
+    other.write_text('runs-of = "paper.toml"\n[variant.system]\nICTCP = { transport.scheme = "ictcp" }\n')
+    found = points(fanin.load(other), quick=True)
+    assert [(p.labels["system"], p.values["run.duration"]) for p in found] == [("ICTCP", "100ms")]
+
+
 def test_a_variant_may_have_its_own_part_of_the_sweep(paper):
     text = paper.read_text().replace('"5pkt"', '"5pkt"\n"traffic.bursts.senders" = "2..4"').replace("zip =", "#")
     paper.write_text(text)

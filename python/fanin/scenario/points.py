@@ -48,7 +48,7 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
     Args:
         experiment: The experiment with the sweep.
         seeds: Seeds that replace the file's.
-        quick: Whether to use the seeds, values and variants of ``[quick]``, and three values of other long numeric variables.
+        quick: Whether to use what ``[quick]`` names, and three values of other long numeric variables.
 
     Raises:
         ScenarioError: variables that change together have different numbers of values, or there are too many points.

@@ -185,9 +185,10 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         for case in as_judged(experiment)
     ]
     judgements = together(judged)
-    series = {plot.name: series_of(plot, runs, frame, quick=quick) for plot in document.plot if not plot.is_diagram}
-    # A quick look leaves out figures of variants that it leaves out.
-    plots = [each for each in document.plot if each.is_diagram or not (quick and series[each.name].data.is_empty())]
+    # Where a quick look leaves out variants, it leaves out their lines and figures.
+    partial = quick and bool(experiment.quick.variant)
+    series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}
+    plots = [each for each in document.plot if each.is_diagram or not (partial and series[each.name].data.is_empty())]
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []

@@ -55,14 +55,14 @@ class Series:
         return list(dict.fromkeys(self.data["by"]))
 
 
-def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, quick: bool = False) -> Series:
+def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool = False) -> Series:
     """The data of a plot.
 
     Args:
         plot: Which.
         runs: The runs, for what is drawn from their result tables.
         frame: Their table.
-        quick: Whether the runs are those of a quick look, which may lack some of the plot's lines.
+        partial: Whether lines may be missing, as in a quick look that leaves out variants.
 
     Raises:
         FaninError: the runs have no such column or no such rows.
@@ -76,17 +76,17 @@ def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, quick: bool = 
         case "lanes":
             drawn = _lanes(plot, runs)
         case _:
-            return means(plot, runs.labels, frame, quick=quick)
-    return readable(renamed(plot, drawn, quick=quick))
+            return means(plot, runs.labels, frame, partial=partial)
+    return readable(renamed(plot, drawn, partial=partial))
 
 
-def renamed(plot: Plot, drawn: Series, *, quick: bool = False) -> Series:
-    """The same series with the names that the plot gives to its lines; only in a quick look may it name one that is not there."""
-    if missing := plot.names.keys() - drawn.lines if drawn.lines and not quick else set():
+def renamed(plot: Plot, drawn: Series, *, partial: bool = False) -> Series:
+    """The same series with the names that the plot gives to its lines; ``partial``: some may be missing."""
+    if missing := plot.names.keys() - drawn.lines if drawn.lines and not partial else set():
         raise FaninError(f"plot {plot.name}: names: {sorted(missing)[0]!r} is no line; there are {drawn.lines}")
     named = [plot.names.get(line, line) for line in drawn.lines]
     published = [each.by for each in plot.published if each.by is not None and each.by not in named]
-    if published and named and not quick:
+    if published and named and not partial:
         raise FaninError(f"plot {plot.name}: published {published[0]!r} is no line; there are {named}")
     return replace(drawn, data=drawn.data.with_columns(pl.col("by").replace(plot.names))) if plot.names else drawn
 
@@ -107,14 +107,14 @@ def _in_thousands(how: ColumnInfo, data: pl.DataFrame, name: str) -> ColumnInfo:
     return replace(how, shown_as=unit, scale=scale)
 
 
-def means(plot: Plot, own: Labels, frame: pl.DataFrame, *, quick: bool = False) -> Series:
+def means(plot: Plot, own: Labels, frame: pl.DataFrame, *, partial: bool = False) -> Series:
     """Means over the seeds, for lines and bars, which need only the table of runs.
 
     Args:
         plot: Which.
         own: What the experiment says of its own columns.
         frame: The table of runs.
-        quick: Whether the runs are those of a quick look, which may lack some of the plot's lines.
+        partial: Whether lines may be missing, as in a quick look that leaves out variants.
 
     Raises:
         FaninError: there is no such column.
@@ -143,7 +143,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame, *, quick: bool = False) 
             *(pl.col(end).cast(pl.Float64).alias(key) for key, end in ends.items()),
             _most(chosen, name).alias("most"),
         ).drop_nulls(["x", "y"])
-        rows += _summaries(_relative(plot, points, quick=quick) if plot.relative_to else points)
+        rows += _summaries(_relative(plot, points, partial=partial) if plot.relative_to else points)
     data = _table(rows, chosen.schema[plot.x])
     if plot.kind == "line":
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
@@ -151,7 +151,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame, *, quick: bool = False) 
     if plot.kind in CATEGORICAL and frame.schema[plot.x] == pl.String:
         # Values such as "64KB" name their unit themselves.
         how = replace(how, shown_as="", scale=1.0)
-    return readable(renamed(plot, Series(data, how, _y_axis(plot, own)), quick=quick))
+    return readable(renamed(plot, Series(data, how, _y_axis(plot, own)), partial=partial))
 
 
 def _most(frame: pl.DataFrame, name: str) -> pl.Expr:
@@ -207,11 +207,11 @@ def _is_bare(value: str) -> bool:
     return True
 
 
-def _relative(plot: Plot, points: pl.DataFrame, *, quick: bool) -> pl.DataFrame:
+def _relative(plot: Plot, points: pl.DataFrame, *, partial: bool) -> pl.DataFrame:
     """Divides every value by that of the reference line with the same seed."""
     # Of a place with several rows, as in bars over all that varies, the reference is their mean.
     reference = points.filter(by=plot.relative_to).group_by("x", "seed").agg(base=pl.col("y").mean())
-    if reference.is_empty() and not quick:
+    if reference.is_empty() and not partial:
         names = ", ".join(points["by"].unique(maintain_order=True))
         raise FaninError(f"plot {plot.name}: relative-to: no line {plot.relative_to}; there are {names}")
     joined = points.join(reference, on=["x", "seed"], maintain_order="left").filter(pl.col("base") != 0)
