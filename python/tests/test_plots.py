@@ -5,7 +5,9 @@ import warnings
 import matplotlib as mpl
 import polars as pl
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 import fanin
 from fanin.errors import FaninError, ResultsError
@@ -109,6 +111,17 @@ def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(none, tmp
     svg = first[1].read_text()
     assert "Mbit/s" in svg
     assert "(published)" in svg
+
+
+@pytest.mark.parametrize("kind", ["line", "bars", "points"])
+def test_what_is_shared_by_ticks_and_figures_does_not_change_the_picture(tmp_path, monkeypatch, kind):
+    lines = {"TCP": [1, 2, 30], "a line of another name": [3, 1, 2]}
+    scale = {"y-scale": "linear" if kind == "bars" else "log"}
+    ours = svg_of(tmp_path, lines, kind, **scale)
+    monkeypatch.setattr(drawing, "SharedAxes", Axes)
+    plain = lambda figure, file, metadata: FigureCanvasSVG(figure).print_svg(file, metadata=metadata)  # noqa: E731
+    monkeypatch.setattr(drawing, "write_svg", plain)
+    assert svg_of(tmp_path, lines, kind, **scale) == ours
 
 
 def test_a_dollar_sign_begins_no_formula(none, tmp_path):

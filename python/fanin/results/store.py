@@ -20,7 +20,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -48,7 +48,7 @@ class StoredRun:
 
     folder: Path
     """Its folder; that of a run in a log does not exist."""
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] = field(hash=False)
     line: records.Line | None = None
     """Its place in a log."""
 
