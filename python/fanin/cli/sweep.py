@@ -243,7 +243,10 @@ def _print(data: DataSet) -> None:
     else:
         say(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
         if waited:
-            say(f"{_PER_THOUSAND}: queries, or else transfers, with the 95 % interval (Clopper and Pearson)")
+            say(
+                f"{_PER_THOUSAND}: queries, or else transfers, with a retransmission timeout, with the 95 % interval "
+                "(Clopper and Pearson); waits for tail loss probes are not counted (column loss_probes)"
+            )
         if any(_has_quantiles(row) for row in summary.iter_rows(named=True) if row["column"] in measures):
             say(QUANTILES)
 
