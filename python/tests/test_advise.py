@@ -167,7 +167,7 @@ def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
     assert page.startswith("# Advice: A rack")
     # A table has no line without cells in it.
     assert "|\n\n|" not in page
-    assert "| sdtcp | OpenFlow switches" in page
+    assert "| SDTCP | OpenFlow switches" in page
     assert "`--set transport.rto-min=1ms`" in page
     assert "As it is: Incast collapse" in result.out
     assert f"fanin advise {rack}" in page

@@ -14,9 +14,8 @@ from fanin.choose import comparison, goals
 from fanin.choose.comparison import Compared, Estimate, compare, placed, referred_to
 from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
-from fanin.cli.terminal import QUANTILES
 from fanin.numbers import summary
-from fanin.numbers.stats import Spread, mean_interval
+from fanin.numbers.stats import QUANTILES, Spread, mean_interval
 from fanin.registry import registry, scheme_title, scheme_titles
 from fanin.results.dataset import Timeouts
 from fanin.run import laboratory

@@ -350,7 +350,9 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
     found, words = told(tmp_path / "s.toml", kept)
     assert found.waits.initially > 0
     assert found.under_way_s > 1
-    assert f"{found.waits.initially} of them for the initial timer of 1 s, as no round trip had been measured" in words.why
+    assert (
+        f"{found.waits.initially} of them for the initial timer of 1 s, as no round trip had been measured" in words.why
+    )
     (trial,) = [each for each in words.trials if "rto-initial=10ms" in each.command]
     assert "end" not in trial.why
     cured, _ = told(tmp_path / "s.toml", kept, **{"transport.rto-initial": "10ms"})

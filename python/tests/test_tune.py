@@ -17,7 +17,7 @@ from fanin.choose.comparison import paired
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
 from fanin.cli.tune import _print
-from fanin.cli.terminal import QUANTILES
+from fanin.numbers.stats import QUANTILES
 from fanin.show import tuning_folder
 
 BUFFER = ("--param", "network.buffer=12pkt..48pkt")

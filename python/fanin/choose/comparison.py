@@ -215,26 +215,30 @@ def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scala
 def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
     """A warning that systems differ in more than their scheme, with the keys that :func:`beside_scheme` found.
 
-    On one stack the keys are named with the systems that bring values of their own: those without the usual value.
+    Among systems on one stack, those that bring values of their own are named: those without the usual value.
     """
     if not keys:
         return []
     stacks: dict[str, list[str]] = {}
     for name, stack in keys.get(STACK, {}).items():
         stacks.setdefault(stack, []).append(name)
-    start = "the systems differ in more than their scheme, in these keys of [transport]: "
+    told, end = [], ""
     if stacks:
         named = ", ".join(path.removeprefix("transport.") for path in keys if path != STACK)
-        told = "; ".join(f"{stack} under {', '.join(names)}" for stack, names in stacks.items())
+        under = "; ".join(f"{stack} under {', '.join(names)}" for stack, names in stacks.items())
+        told.append(f"stack ({under}), {named}")
         one = next(stack for stack in stacks if stack != _PLAIN)
-        return [f"{start}stack ({told}), {named}; --set {STACK}={one} runs all on one stack"]
+        end = f"; --set {STACK}={one} runs all on one stack"
     owners: dict[tuple[str, ...], list[str]] = {}
     for path, values in keys.items():
-        usual = max(values.values(), key=list(values.values()).count)
-        own = tuple(name for name, value in values.items() if value != usual)
-        owners.setdefault(own, []).append(path.removeprefix("transport."))
-    told = "; ".join(f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items())
-    return [start + told]
+        for group in stacks.values() or [list(values)]:
+            found = [values[name] for name in group if name in values]
+            usual = max(found, key=found.count, default="")
+            own = tuple(name for name in group if values.get(name, usual) != usual)
+            if own:
+                owners.setdefault(own, []).append(path.removeprefix("transport."))
+    told += [f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items()]
+    return [f"the systems differ in more than their scheme, in these keys of [transport]: {'; '.join(told)}{end}"]
 
 
 def compare_cases(
@@ -290,6 +294,13 @@ def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
     """The values for the seeds that both have, if there are any."""
     both = [seed for seed in own if seed in others]
     return (_array(own[seed] for seed in both), _array(others[seed] for seed in both)) if both else None
+
+
+def change_of(each: Compared, own: Compared, goal: Goal) -> Estimate | None:
+    """A goal, and its paired difference from that of another; ``None`` if no seed is in both, or any is infinite."""
+    before = dict(zip((row["seed"] for row in own.rows), goal.values(own.rows, own.rows), strict=True))
+    after = dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, own.rows), strict=True))
+    return _paired(after, before)
 
 
 @dataclass(frozen=True)

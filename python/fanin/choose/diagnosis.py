@@ -19,9 +19,9 @@ from fanin.registry import registry
 from fanin.results.runs import Run
 
 Outcome = Literal["collapse", "stalls", "timeouts", "losses", "full", "idle"]
-"""What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link lay
-idle; the link lay idle as long because of delayed acknowledgements; transfers waited for timers all the same; packets
-were lost and repaired without a timer; the link was busy; or nothing of all that."""
+"""What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
+lay idle; the link lay idle as long because of delayed acknowledgements; transfers waited for timers all the same;
+packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
 
 _COLLAPSED = 0.5
 """From this share of idle time on, timers and not the link decide how long the transfers took."""

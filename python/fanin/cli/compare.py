@@ -30,8 +30,8 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import QUANTILES, QUANTILES_OF_DIFFERENCES, counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
 from fanin.numbers.summary import column, format_spread, short
 from fanin.registry import scheme_title
 
@@ -132,9 +132,10 @@ def compare(
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme,
-    runs, error, timeouts: {of, count, with_timeout, rate, low, high, loss_probes}, metrics: {goodput_bps: {mean, half, low, high,
-    difference, difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null. timeouts counts
-    queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
+    runs, error, timeouts: {of, count, with_timeout, rate, low, high, loss_probes}, metrics: {goodput_bps: {mean, half,
+    low, high, difference, difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null.
+    timeouts counts queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its
+    95 % interval.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
@@ -257,8 +258,8 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
         say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
         return
     say(
-        f"± half the 95 % interval over {len(seeds)} seeds; * differs from {scheme_title(against)}, seed by seed, by at "
-        f"least {100 * margin:g} %"
+        f"± half the 95 % interval over {len(seeds)} seeds; * differs from {scheme_title(against)}, seed by seed, by "
+        f"at least {100 * margin:g} %"
     )
     if any((found := each.spread(metric)) and found.quantiles for each in compared for metric in shown):
         say(QUANTILES)

@@ -26,9 +26,9 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
-from fanin.numbers.stats import FEWEST, Spread
+from fanin.numbers.stats import FEWEST, QUANTILES, Spread
 from fanin.numbers.summary import column, format_spread, short, table_names
 
 if TYPE_CHECKING:

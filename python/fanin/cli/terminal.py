@@ -163,19 +163,6 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
         console.print(table, markup=False)
 
 
-QUANTILES = (
-    "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be or the seeds fall into "
-    "two groups"
-)
-"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
-
-QUANTILES_OF_DIFFERENCES = (
-    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, which fall into two groups; whether it "
-    "counts is judged by the 95 % interval of its mean"
-)
-"""The same for differences between runs with the same seeds."""
-
-
 def _cells(row: list[str]) -> list[str]:
     return [re.sub(r"[\t\n]", " ", harmless(cell)) for cell in row]
 

@@ -26,8 +26,8 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import QUANTILES, QUANTILES_OF_DIFFERENCES, counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep

@@ -104,6 +104,18 @@ def spread(values: Floats, most: float = math.inf) -> Spread:
     return Spread(mean, math.nan, percentile(values, 2.5), percentile(values, 97.5), quantiles=True)
 
 
+QUANTILES = (
+    "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be or the seeds fall into "
+    "two groups"
+)
+"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
+
+QUANTILES_OF_DIFFERENCES = (
+    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, which fall into two groups; whether "
+    "it counts is judged by the 95 % interval of its mean"
+)
+"""The same for differences between runs with the same seeds."""
+
 CONFIDENCE = 0.95
 """Confidence of statements about shares."""
 

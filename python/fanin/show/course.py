@@ -59,15 +59,19 @@ def _what(facts: Facts) -> str:
     span = _time(facts.under_way_s)
     match facts.outcome:
         case "collapse":
-            how = "" if facts.waits.timed_in_fan_in else " without a retransmission timeout, by waits for tail loss probes"
+            how = (
+                ""
+                if facts.waits.timed_in_fan_in
+                else " without a retransmission timeout, by waits for tail loss probes"
+            )
             return (
                 f"Incast collapse{how}: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
                 f"{_time(facts.busy_s)}{open_}."
             )
         case "stalls":
             return (
-                f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which the link "
-                f"{port.name} sent for {_time(facts.busy_s)}{open_}."
+                f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which "
+                f"the link {port.name} sent for {_time(facts.busy_s)}{open_}."
             )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
@@ -145,8 +149,8 @@ def _first_timer(facts: Facts) -> str:
     if not facts.waits.initially:
         return ""
     return (
-        f"; {facts.waits.initially:,} of them for the initial timer of {_setting(facts, 'rto-initial')}, as no round trip "
-        "had been measured"
+        f"; {facts.waits.initially:,} of them for the initial timer of {_setting(facts, 'rto-initial')}, as no round "
+        "trip had been measured"
     )
 
 
@@ -188,8 +192,8 @@ def _round_trips(facts: Facts) -> str:
     interrupts = f", and hosts wait for up to {_time(hosts)} until they are told of a packet" if hosts else ""
     return (
         f" A transfer of {_bytes(size)} takes about {trips} round trip{'s' if trips != 1 else ''} of "
-        f"{_time(facts.round_trip_s)} ({'1 for the handshake, ' if fresh else ''}{parts}){interrupts}; sending it takes "
-        f"{_time(8 * size / facts.port.rate_bps)}."
+        f"{_time(facts.round_trip_s)} ({'1 for the handshake, ' if fresh else ''}{parts}){interrupts}; sending it "
+        f"takes {_time(8 * size / facts.port.rate_bps)}."
     )
 
 
