@@ -288,8 +288,8 @@ def advise(
     if rival := _rival(answer):
         chosen = variations(facts, rival.remedy, resolve)
         variants = varied(laboratory, chosen, rival.remedy, asked.goal, asked.seeds, asked.margin)
-        better = answer.best is not None
-        answer = replace(answer, rival=rival.remedy.name, varied=[each.judged(better=better) for each in variants])
+        # Nothing to tell if there is nothing that may differ.
+        answer = replace(answer, rival=rival.remedy.name, varied=variants if len(variants) > 1 else [])
     return answer
 
 
@@ -350,10 +350,12 @@ def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
 
 def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
     """Warns of remedies that need marks which not all traffic can have."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    found: dict[tuple[str, ...], dict[str, None]] = {}
     for each in tried:
-        if each.unmarked:
-            found.setdefault(each.unmarked, []).append(each.name)
+        # What sets no scheme has that of the scenario.
+        if each.unmarked and (each.name == AS_IT_IS or SCHEME in each.settings):
+            name = scheme_title(str(each.settings[SCHEME])) if each.settings else each.name
+            found.setdefault(each.unmarked, {})[name] = None
     forwards = facts.scenario["network"]["non-ect"] != "drop"
     does, other = ("forwards", "drop") if forwards else ("drops", "by-queue")
     how = "drop it above the threshold, as WRED does" if forwards else "forward it"

@@ -57,6 +57,9 @@ def times(one: float, other: float) -> float:
     return max(one / other, other / one)
 
 
+AS_GIVEN = "hosts as given"
+
+
 @dataclass(frozen=True)
 class Variation:
     """Other hosts, or another switch."""
@@ -73,17 +76,13 @@ class Varied:
     own: Spread
     remedy: Spread
     effect: Effect
-    holds: bool = True
-    """Whether the advice is the same."""
+    holds: bool
+    """Whether the advice is the same: a remedy is better; or, if none was needed, none is still."""
 
     @property
     def times(self) -> float:
         """How many times better or worse the remedy is, at least one; not a number where that has no meaning."""
         return times(self.own.mean, self.remedy.mean)
-
-    def judged(self, *, better: bool) -> Varied:
-        """With the answer whether the advice holds: that the remedy is better, or that it is not."""
-        return replace(self, holds=(self.effect == "better") == better)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -98,7 +97,7 @@ class Varied:
 
 
 def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar]], dict[str, Any]]) -> list[Variation]:
-    """What may differ from the scenario where it is deployed, without what is not valid on it.
+    """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
 
     Args:
         facts: What a run of the scenario says about it.
@@ -107,7 +106,7 @@ def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar
 
     """
     transport, network = facts.scenario["transport"], facts.scenario["network"]
-    found = []
+    found = [Variation(AS_GIVEN, {})]
     # Only this stack has hosts as they are; on the others interrupts would be the only part of one.
     for interval in _INTERRUPTS if transport["stack"] == "linux-6" else ():
         if seconds(interval) != seconds(transport["interrupt-interval"]):
@@ -133,10 +132,16 @@ def _is_valid(resolve: Callable[[dict[str, Scalar]], dict[str, Any]], settings: 
     return True
 
 
+_ENOUGH = 2.0
+"""A scenario that needs no remedy may get worse by a smaller factor, for example as interrupts take their time."""
+
+
 def varied(
     laboratory: Laboratory, chosen: list[Variation], remedy: Remedy, goal: Goal, seeds: list[int], margin: float
 ) -> list[Varied]:
     """The scenario as it is and a remedy, with each variation and on the same seeds; without those whose runs failed.
+
+    The first variation has to be that of no value: whether the advice holds is judged by it.
 
     Raises:
         ResultsError: results cannot be written.
@@ -144,11 +149,18 @@ def varied(
     """
     asked = [(own | each.settings, seeds) for each in chosen for own in ({}, remedy.settings)]
     runs = laboratory.cases(asked, "varying the hosts")
-    found = []
+    found: list[Varied] = []
     for variation, before, after in zip(chosen, runs[::2], runs[1::2], strict=True):
         if before.rows and after.rows:
             own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
             spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
             how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin)
-            found.append(Varied(variation, spreads[0], spreads[1], how))
-    return found
+            found.append(Varied(variation, spreads[0], spreads[1], how, holds=True))
+    return [replace(each, holds=_holds(each, found[0], goal)) for each in found]
+
+
+def _holds(each: Varied, given: Varied, goal: Goal) -> bool:
+    if given.effect == "better" or each.effect == "better":
+        return given.effect == each.effect
+    got_worse = (each.own.mean < given.own.mean) == goal.more
+    return not got_worse or times(each.own.mean, given.own.mean) < _ENOUGH

@@ -55,17 +55,18 @@ def _robustness(advice: Advice) -> list[str]:
     """Whether the advice holds on other hosts."""
     if not advice.varied:
         return []
-    broken = [each.variation.name for each in advice.varied if not each.holds]
-    what = "That" if advice.best is not None else "That nothing better is found"
+    others = advice.varied[1:]
+    broken = _listed([each.variation.name for each in others if not each.holds])
+    kept = _listed([each.variation.name for each in others if each.holds])
+    if advice.best is None:
+        what, found = "That nothing better is needed", ""
+    else:
+        little = _listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
+        what, found = "That", f" It gains little with {little}: there, yours hardly needs it." if little else ""
     if not broken:
-        where = _listed([each.variation.name for each in advice.varied if each.times < _LITTLE])
-        but = (
-            f" It gains little with {where}: there, yours hardly needs it." if advice.best is not None and where else ""
-        )
-        return [f"{what} holds with {_listed([each.variation.name for each in advice.varied])} as well.{but}"]
-    kept = [each.variation.name for each in advice.varied if each.holds]
-    also = f", but does with {_listed(kept)}" if kept else ""
-    return [f"{what} does not hold with {_listed(broken)}{also}: find out what yours are."]
+        return [f"{what} holds with {kept} as well.{found}"]
+    also = f", but does with {kept}" if kept else ""
+    return [f"{what} does not hold with {broken}{also}: find out what yours are.{found}"]
 
 
 _LITTLE = 1.1
