@@ -105,21 +105,22 @@ def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar
         resolve: As for :func:`fanin.choose.remedies.remedies`.
 
     """
-    transport, network = facts.scenario["transport"], facts.scenario["network"]
+    transport, network, traffic = (facts.scenario[section] for section in ("transport", "network", "traffic"))
     found = [Variation(AS_GIVEN, {})]
     # Only this stack has hosts as they are; on the others interrupts would be the only part of one.
     for interval in _INTERRUPTS if transport["stack"] == "linux-6" else ():
         if seconds(interval) != seconds(transport["interrupt-interval"]):
             name = f"interrupts every {interval}" if seconds(interval) else "an interrupt for every packet"
             found.append(Variation(name, {"transport.interrupt-interval": interval}))
-    groups = [group for group in facts.scenario["traffic"] if "connections" in group]
+    groups = [group for group in traffic if "connections" in group]
     fresh = [group for group in groups if group["connections"] == "fresh"]
     if groups:
         other, chosen = ("persistent", fresh) if fresh else ("fresh", groups)
         name = "connections that are open before" if fresh else "a new connection for each answer"
         found.append(Variation(name, {f"traffic.{group['name']}.connections": other for group in chosen}))
     reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
-    if reacts[str(remedy.settings.get(SCHEME, transport["scheme"]))] and network["non-ect"] != "drop":
+    schemes = [str(remedy.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
+    if any(reacts[scheme] for scheme in schemes) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
     return [each for each in found if all(_is_valid(resolve, own | each.settings) for own in ({}, remedy.settings))]
 
