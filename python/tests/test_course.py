@@ -117,6 +117,7 @@ def test_too_little_load_is_no_collapse(tmp_path):
     found, words = told(tmp_path / "l.toml", load)
     assert found.outcome == "idle"
     assert "asks for no more (rpc 5 %)" in words.why
+    assert "round trip" in words.why.partition("asks for no more")[2]
     assert words.trials[0].command == "fanin run l.toml --set traffic.rpc.load=80%"
 
 

@@ -63,10 +63,11 @@ def advise(
 ) -> None:
     """Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.
 
-    Tried are the remedies that can be deployed (a shorter minimum timer, a smaller first window, fewer answers at once,
-    starts spread in time, a shared buffer, ECN thresholds with Linux DCTCP), and the systems of the papers. Their sizes
-    follow from the scenario: thresholds from the rate, the number of answers at once from the buffer, the spread from
-    the time that the link needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
+    Tried are the remedies that can be deployed (shorter timers, a smaller first window, fewer answers at once, starts
+    spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a timer and a window), and the
+    systems of the papers, those of senders on the stack of the scenario. Their sizes follow from the scenario:
+    thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
+    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
     the best that take only settings of hosts, applications and switches, the one with the least effort, if it is better
     than the scenario as it is by a difference that counts.
 

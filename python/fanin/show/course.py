@@ -173,7 +173,7 @@ def _too_little(facts: Facts) -> str:
     busy = f"the bottleneck, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
-        return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}."
+        return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
     return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
 
 
