@@ -344,9 +344,9 @@ def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
     assert both.settings["transport.initial-window"] == "2mss"
     assert both.settings["transport.rto-min"] == "1ms"
     assert {"timer of 10ms", "timer of 1ms", "Linux DCTCP, 65 packets, window of 2"} <= set(found)
-    assert "`ip route change ROUTE rto_min 10ms`" in found["timer of 10ms"].needs
+    assert "ip route change ROUTE rto_min 10ms on the senders" in found["timer of 10ms"].needs
     assert "net.ipv4.tcp_rto_min_us=10000" in found["timer of 10ms"].needs
-    assert "`ip route change ROUTE initcwnd 2`" in both.needs
+    assert "ip route change ROUTE initcwnd 2 on the senders" in both.needs
     # A timer that is short already, and a small window, are nothing to try.
     short, _, _ = tried(LINUX, **{"transport.rto-min": "1ms", "transport.initial-window": "2mss"})
     assert not [name for name in short if "timer" in name or "window" in name]

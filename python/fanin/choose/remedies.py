@@ -93,14 +93,14 @@ _FIRST = "10ms"
 _FEW = "2mss"
 """A small first window."""
 
-_INITCWND = "`ip route change ROUTE initcwnd 2` on the senders"
+_INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
 
 
 def _rto_min(timer: str) -> str:
     """The command that sets a minimum of the timer."""
     micro = round(seconds(timer) * 1e6)
     return (
-        f"`ip route change ROUTE rto_min {timer}` on the senders, or from Linux 6.11 on sysctl "
+        f"ip route change ROUTE rto_min {timer} on the senders, or from Linux 6.11 on sysctl "
         f"net.ipv4.tcp_rto_min_us={micro}"
     )
 
