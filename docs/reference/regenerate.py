@@ -18,7 +18,7 @@ from typing import Any
 
 import fanin
 from fanin.cli.commands import COMMANDS
-from fanin.registry import registry
+from fanin.registry import heading, registry
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parents[1] / "README.md"
@@ -68,7 +68,7 @@ def table(header: list[str], body: Iterable[list[str]]) -> str:
 def schemes() -> str:
     """The schemes by their titles, in the order of the registry."""
     manuals = [row["manual"] for row in registry()["schemes"]]
-    titles = list(dict.fromkeys(manual.partition("\n")[0].removeprefix("# ") for manual in manuals))
+    titles = list(dict.fromkeys(map(heading, manuals)))
     return textwrap.fill(f"{', '.join(titles[:-1])} and {titles[-1]}.", 132, break_on_hyphens=False) + "\n"
 
 

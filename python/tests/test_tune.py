@@ -17,6 +17,7 @@ from fanin.choose.comparison import paired
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
 from fanin.cli.tune import _print
+from fanin.numbers.stats import QUANTILES
 from fanin.show import tuning_folder
 
 BUFFER = ("--param", "network.buffer=12pkt..48pkt")
@@ -270,7 +271,7 @@ def test_no_interval_is_given_that_cannot_be(work, capsys):
     assert lines[2][:3] == ["default", "24pkt", "9,100 ± 248"]
     assert lines[3][2] == "6,067 (100..9,100)"
     assert lines[3][-1].startswith("33.33 (0..100)")
-    assert ["(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"] in lines
+    assert [QUANTILES] in lines
     told = tuning_folder.as_dict(answer, wanted, bounds, 0.01)
     kept = told["default"]["goals"]["goodput"]
     assert kept["high"] - kept["mean"] == pytest.approx(kept["half"])

@@ -58,11 +58,12 @@ def run(
     Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
 
     --json prints one object: the totals of the run and {diagnosis: {outcome, port, observed, rate_bps, buffer_bytes,
-    drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, timer_s, timeouts:
-    {syn, full_window, few_duplicates, lost_retransmission, spurious}, under_way_s, gaps_s, idle_s, idle_share,
-    sentences, try: [{command, why}]}, run_id, paths}. outcome is collapse, stalls, timeouts, losses, full or idle; port
-    is the total bottleneck, the one that lost most bytes or else held most, and observed the one whose queue was
-    measured. paths has those of the folder, the manifest and each table; with --no-store it is empty.
+    drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
+    waited_initially, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
+    round_trip_s, under_way_s, gaps_s, idle_s, idle_share, sentences, try: [{command, why}]}, run_id, paths}. outcome is
+    collapse, stalls, timeouts, losses, full or idle; port is the total bottleneck, the one that lost most bytes or else
+    held most, and observed the one whose queue was measured. paths has those of the folder, the manifest and each
+    table; with --no-store it is empty.
 
     **Examples**
 

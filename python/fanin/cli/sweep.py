@@ -26,9 +26,9 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
-from fanin.numbers.stats import FEWEST, Spread
+from fanin.numbers.stats import FEWEST, QUANTILES, Spread
 from fanin.numbers.summary import column, format_spread, short, table_names
 
 if TYPE_CHECKING:
@@ -243,7 +243,10 @@ def _print(data: DataSet) -> None:
     else:
         say(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
         if waited:
-            say(f"{_PER_THOUSAND}: queries, or else transfers, with the 95 % interval (Clopper and Pearson)")
+            say(
+                f"{_PER_THOUSAND}: queries, or else transfers, with a retransmission timeout, with the 95 % interval "
+                "(Clopper and Pearson); waits for tail loss probes are not counted (column loss_probes)"
+            )
         if any(_has_quantiles(row) for row in summary.iter_rows(named=True) if row["column"] in measures):
             say(QUANTILES)
 

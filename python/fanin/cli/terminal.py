@@ -163,10 +163,6 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
         console.print(table, markup=False)
 
 
-QUANTILES = "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"
-"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
-
-
 def _cells(row: list[str]) -> list[str]:
     return [re.sub(r"[\t\n]", " ", harmless(cell)) for cell in row]
 

@@ -26,8 +26,8 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
@@ -163,6 +163,8 @@ def _print(
     say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     if any(value.quantiles for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)):
         say(QUANTILES)
+    if any(away and away.quantiles for each in tuned.best for away in each.differences):
+        say(QUANTILES_OF_DIFFERENCES)
     if len(goals) == 1 and tuned.best:
         say()
         advised = tuned.best[0].is_advice(goals, margin)
@@ -180,7 +182,7 @@ def _row(
     cells = [name, *values]
     for index, goal in enumerate(goals):
         away = each.differences[index]
-        shown = goal.format(away.difference, away.difference_half) if margin is not None and away else ""
+        shown = goal.shown(away.away) if margin is not None and away else ""
         how = "" if margin is None else each.comparison(index, goal, margin)
         cells += [goal.shown(each.goals[index]), shown, how]
     return cells + [keep.measure.shown(value) for keep, value in zip(keeps, each.keeps, strict=True)]

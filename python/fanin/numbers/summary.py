@@ -362,7 +362,7 @@ def format_interval(name: str, mean: float, half: float, digits: int = 4) -> str
 
 
 def format_spread(name: str, found: Spread, digits: int = 4) -> str:
-    """As :func:`format_interval`, or with the quantiles of the seeds where the interval contains what cannot be."""
+    """As :func:`format_interval`, or with the quantiles of the seeds where an interval would mislead."""
     text, scale = format_interval(name, found.mean, found.half, digits), column(name).scale
     ends = f" ({format_number(found.low * scale, 2)}..{format_number(found.high * scale, 2)})"
     return f"{text}{ends if found.quantiles else ''}"

@@ -85,6 +85,8 @@ class Timeouts:
     of: int
     queries: bool
     """Whether queries are counted."""
+    probes: int = 0
+    """Tail loss probes of these runs, for which a sender waits as well; runs do not say in which queries."""
 
     @property
     def per_thousand(self) -> tuple[float, float, float]:
@@ -114,7 +116,8 @@ class Timeouts:
         """For JSON."""
         rate, low, high = self.per_thousand
         what = "queries" if self.queries else "transfers"
-        return {"of": what, "count": self.of, "with_timeout": self.events, "rate": rate, "low": low, "high": high}
+        found = {"of": what, "count": self.of, "with_timeout": self.events, "rate": rate, "low": low, "high": high}
+        return found | {"loss_probes": self.probes}
 
 
 def timeouts_of(rows: Iterable[Row]) -> Timeouts | None:
@@ -123,10 +126,12 @@ def timeouts_of(rows: Iterable[Row]) -> Timeouts | None:
     if not rows or any(row.get("queries") is None for row in rows):
         return None
     if all(row["queries"] for row in rows):
-        found = Timeouts(_sum(rows, "queries_with_timeout"), _sum(rows, "queries"), queries=True)
+        events, of, queries = _sum(rows, "queries_with_timeout"), _sum(rows, "queries"), True
     else:
-        waited = sum(round((row["timeout_ratio"] or 0.0) * row["flows"]) for row in rows)
-        found = Timeouts(waited, _sum(rows, "flows"), queries=False)
+        events = sum(round((row["timeout_ratio"] or 0.0) * row["flows"]) for row in rows)
+        of, queries = _sum(rows, "flows"), False
+    # Rows of an earlier engine have no probes.
+    found = Timeouts(events, of, queries, sum(int(row.get("loss_probes") or 0) for row in rows))
     return found if found.of else None
 
 
@@ -186,7 +191,8 @@ class DataSet:
         """The summary over seeds: keys, ``column unit mean half low high runs``; a row per point and numeric column.
 
         ``half`` is half of the 95 % interval, whose ends are ``low`` and ``high``; null with fewer than three seeds.
-        Where the interval contains what cannot be, ``half`` is null, and the ends are quantiles of the seeds.
+        Where the interval contains what cannot be, or the seeds fall into two groups, ``half`` is null, and the ends
+        are quantiles of the seeds.
         """
         frame = self.frame
         keys = [key for key in self.head.keys if key in frame.columns]

@@ -151,7 +151,8 @@ def _band(plot: Plot, drawn: Series) -> str:
         return ""
     what = "Bands" if plot.kind in ("line", "time") else "Whiskers"
     interval = f"{what}: 95 % interval of the mean over the seeds (Student's t)"
-    beyond = "; where that contains what cannot be, the 2.5th to the 97.5th percentile of the seeds"
+    where = "where that contains what cannot be or the seeds fall into two groups"
+    beyond = f"; {where}, the 2.5th to the 97.5th percentile of the seeds"
     return f"{interval}{beyond if quantiles else ''}."
 
 
