@@ -21,11 +21,12 @@ from fanin.cli.options import (
     overrides,
     seeds,
 )
-from fanin.cli.terminal import counting, keeping, print_json, say
+from fanin.cli.terminal import counting, keeping, note, print_json, say
 
 if TYPE_CHECKING:
     from fanin.results.stored_runs import ShownRuns
     from fanin.run.experiment import Experiment
+    from fanin.run.sweep import Runs
     from fanin.scenario.format.values import Scalar
     from fanin.show.plots.of_runs import Asked
 
@@ -65,7 +66,7 @@ def plot(
         list[str] | None,
         typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
     ] = None,
-    connections: Annotated[int, typer.Option("--connections", min=1, help="windows: so many, from the first on.")] = 4,
+    senders: Annotated[int, typer.Option("--senders", min=1, help="windows: those of so many senders.")] = 4,
     log: Annotated[bool, typer.Option("--log", help="A logarithmic axis of the values.")] = False,
     title: Annotated[str, typer.Option("--title", help="The title.")] = "",
     jobs: JobsOption = None,
@@ -79,16 +80,18 @@ def plot(
     runs and sweeps of a results folder, as they were recorded. Lines are called after what distinguishes the runs.
 
     queue is the backlog of the bottleneck over time with its buffer, goodput that of all traffic with the rate of the
-    receivers' links, windows the congestion windows of some connections, flows each transfer from its start to its end
+    receivers' links, windows the congestion windows of some senders, flows each transfer from its start to its end
     (thin if it waited for a retransmission timer), and cdf the distribution of a column over all seeds. Lines at the
-    buffer or the rate are drawn where they are in reach of the values.
+    buffer or the rate are drawn where they are in reach of the values. windows shows senders of each traffic group in
+    turn, first the one with the most timeouts, each with all of its connections one after the other. goodput and
+    windows run a scenario twice: the first run tells how long it takes, and so which bins fit.
 
     --json prints one object: {file, lines, runs}.
 
     **Examples**
 
     - `fanin plot queue scenario.toml --set transport.scheme=newreno,dctcp`
-    - `fanin plot windows scenario.toml --connections 2 --file windows.pdf`
+    - `fanin plot windows scenario.toml --senders 2 --file windows.pdf`
     - `fanin plot cdf scenario.toml --of slowdown --seeds 1..3 --log --file slowdown.svg`
     - `fanin plot flows results/runs/0123456789abcdef`
     """
@@ -99,7 +102,7 @@ def plot(
     picture = file or out / "plots" / f"{what.value}.png"
     if picture.suffix not in PICTURES:
         raise typer.BadParameter(f"{picture.name!r} ends with none of {', '.join(PICTURES)}", param_hint="--file")
-    asked = Asked(of, connections, log, title)
+    asked = Asked(of, senders, log, title)
     if not _is_scenario(runs_[0]):
         if set_ or seeds_:
             raise typer.BadParameter("stored runs are drawn as they are; name a scenario to run it", param_hint="--set")
@@ -107,15 +110,16 @@ def plot(
     elif len(runs_) > 1:
         raise typer.BadParameter("name one scenario, and what varies with --set", param_hint="RUNS")
     else:
-        experiment = _recording(runs_[0], what, asked)
-        runs = _simulated(experiment.vary(grid(set_), bare=True), what, asked, Pool(seeds(seeds_), jobs, memory, out))
+        runs = _simulated(runs_[0], grid(set_), what, asked, Pool(seeds(seeds_), jobs, memory, out))
     chosen = runs.chosen(_where(where)) if where else runs
-    about, series = drawn(what.value, chosen, Asked(of, connections, log, title))
+    about, series = drawn(what.value, chosen, asked)
     draw_picture(about, series, picture)
     if json:
         print_json({"file": str(picture), "lines": series.lines, "runs": len(chosen.runs)})
         return
     say(str(picture))
+    if about.note:
+        note(about.note)
 
 
 def _where(texts: list[str]) -> dict[str, list[Scalar]]:
@@ -140,18 +144,27 @@ def _is_scenario(name: str) -> bool:
     return name.endswith(".toml") or not (Path(name).exists() or tables.is_in_log(Path(name)))
 
 
-def _recording(name: str, what: What, asked: Asked) -> Experiment:
-    """The scenario with what the picture needs, unless it records that in a way of its own."""
-    from fanin.show.plots.of_runs import needs
-
-    return fanin.load(name, needs(what.value, asked, fanin.load(name).resolved()["measure"]))
-
-
-def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
-    """The runs of a scenario, each in the store."""
+def _simulated(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> ShownRuns:
+    """The runs of a scenario with what the picture needs, unless it records that in a way of its own."""
     from fanin.results.stored_runs import Shown, ShownRuns
-    from fanin.show.plots.of_runs import table_of
+    from fanin.show.plots.of_runs import depends_on_length, needs, tables_of, until
 
+    values, lengths, end = fanin.load(name).resolved(), [], []
+    if depends_on_length(what.value, values["measure"]):
+        _, done = _swept(fanin.load(name).vary(varied, bare=True), ["flows"], pool)
+        lengths = [float(run.summary["simulated_s"]) for _, run in done]
+        end = until(lengths, values["run"]["duration"])
+    settings = [*needs(what.value, asked, values["measure"], lengths), *end]
+    experiment, done = _swept(fanin.load(name, settings).vary(varied, bare=True), tables_of(what.value, asked), pool)
+    found = [
+        Shown(dict(point.row), run.table, experiment.resolved(point.overrides), run.summary, experiment.name)
+        for point, run in done
+    ]
+    return ShownRuns(found, done.labels)
+
+
+def _swept(experiment: Experiment, tables: list[str], pool: Pool) -> tuple[Experiment, Runs]:
+    """The runs of a scenario, each in the store."""
     chosen = pool.seeds or [int(experiment.resolved()["run"]["seed"])]
     with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
         done = fanin.sweep(
@@ -160,11 +173,7 @@ def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> 
             jobs=pool.jobs,
             memory=memory_of(pool.memory),
             out=pool.out,
-            tables=[table_of(what.value, asked)],
+            tables=tables,
             advance=counter.advance,
         )
-    found = [
-        Shown(dict(point.row), run.table, experiment.resolved(point.overrides), run.summary, experiment.name)
-        for point, run in done
-    ]
-    return ShownRuns(found, done.labels)
+    return experiment, done
