@@ -26,7 +26,6 @@ from fanin.cli.terminal import counting, keeping, note, print_json, say
 if TYPE_CHECKING:
     from fanin.results.stored_runs import ShownRuns
     from fanin.run.experiment import Experiment
-    from fanin.run.sweep import Runs
     from fanin.scenario.format.values import Scalar
     from fanin.show.plots.of_runs import Asked
 
@@ -110,7 +109,8 @@ def plot(
     elif len(runs_) > 1:
         raise typer.BadParameter("name one scenario, and what varies with --set", param_hint="RUNS")
     else:
-        runs = _simulated(runs_[0], grid(set_), what, asked, Pool(seeds(seeds_), jobs, memory, out))
+        pool = Pool(seeds(seeds_), jobs, memory, out)
+        runs = _simulated(_recording(runs_[0], grid(set_), what, asked, pool), what, asked, pool)
     chosen = runs.chosen(_where(where)) if where else runs
     about, series = drawn(what.value, chosen, asked)
     draw_picture(about, series, picture)
@@ -144,27 +144,24 @@ def _is_scenario(name: str) -> bool:
     return name.endswith(".toml") or not (Path(name).exists() or tables.is_in_log(Path(name)))
 
 
-def _simulated(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> ShownRuns:
-    """The runs of a scenario with what the picture needs, unless it records that in a way of its own."""
-    from fanin.results.stored_runs import Shown, ShownRuns
-    from fanin.show.plots.of_runs import depends_on_length, needs, tables_of, until
+def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Experiment:
+    """The scenario with what the picture needs, unless it records that in a way of its own."""
+    from fanin.show.plots.of_runs import depends_on_length, needs, until
 
-    values, lengths, end = fanin.load(name).resolved(), [], []
+    plain = fanin.load(name)
+    values, lengths = plain.resolved(), []
     if depends_on_length(what.value, values["measure"]):
-        _, done = _swept(fanin.load(name).vary(varied, bare=True), ["flows"], pool)
-        lengths = [float(run.summary["simulated_s"]) for _, run in done]
-        end = until(lengths, values["run"]["duration"])
-    settings = [*needs(what.value, asked, values["measure"], lengths), *end]
-    experiment, done = _swept(fanin.load(name, settings).vary(varied, bare=True), tables_of(what.value, asked), pool)
-    found = [
-        Shown(dict(point.row), run.table, experiment.resolved(point.overrides), run.summary, experiment.name)
-        for point, run in done
-    ]
-    return ShownRuns(found, done.labels)
+        first = _simulated(plain.vary(varied, bare=True), What.FLOWS, asked, pool)
+        lengths = [float(run.summary["simulated_s"]) for run in first.runs]
+    settings = [*needs(what.value, asked, values["measure"], lengths), *until(lengths, values["run"]["duration"])]
+    return fanin.load(name, settings).vary(varied, bare=True)
 
 
-def _swept(experiment: Experiment, tables: list[str], pool: Pool) -> tuple[Experiment, Runs]:
+def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
     """The runs of a scenario, each in the store."""
+    from fanin.results.stored_runs import Shown, ShownRuns
+    from fanin.show.plots.of_runs import tables_of
+
     chosen = pool.seeds or [int(experiment.resolved()["run"]["seed"])]
     with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
         done = fanin.sweep(
@@ -173,7 +170,11 @@ def _swept(experiment: Experiment, tables: list[str], pool: Pool) -> tuple[Exper
             jobs=pool.jobs,
             memory=memory_of(pool.memory),
             out=pool.out,
-            tables=tables,
+            tables=tables_of(what.value, asked),
             advance=counter.advance,
         )
-    return experiment, done
+    found = [
+        Shown(dict(point.row), run.table, experiment.resolved(point.overrides), run.summary, experiment.name)
+        for point, run in done
+    ]
+    return ShownRuns(found, done.labels)

@@ -148,8 +148,8 @@ def names() -> list[str]:
 
 
 _ALL_REDUCE = (
-    'each step of a ring all-reduce is traffic of kind "flows", a list of who sends what to whom; a parameter server is '
-    '"incast", and a tree "relay-tree": docs/guides/twelve-questions.md, question 12, has both'
+    'each step of a ring all-reduce is traffic of kind "flows", a list of who sends what to whom; a parameter server '
+    'is "incast", and a tree "relay-tree": docs/guides/twelve-questions.md, question 12, has both'
 )
 
 _CALLED_HERE = {

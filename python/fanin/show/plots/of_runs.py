@@ -104,11 +104,16 @@ def distributed(of: str | None) -> str:
     return name
 
 
-def tables_of(what: str, asked: Asked) -> list[str]:
-    """The result tables that are drawn."""
+def table_of(what: str, asked: Asked) -> str:
+    """The result table that is drawn."""
     table = KINDS[what].plot([], asked).table
     assert table is not None
-    return [table, "flows"] if what == "windows" else [table]
+    return table
+
+
+def tables_of(what: str, asked: Asked) -> list[str]:
+    """The result tables that it takes to draw it."""
+    return [table_of(what, asked), *(["flows"] if what == "windows" else [])]
 
 
 def needs(what: str, asked: Asked, measure: dict[str, Any], lengths: Sequence[float] = ()) -> Settings:
@@ -123,7 +128,7 @@ def needs(what: str, asked: Asked, measure: dict[str, Any], lengths: Sequence[fl
     """
     if what == "windows":
         return [("measure.probes", asked.of or "cwnd"), ("measure.probe-flows", str(_MOST_PROBED))]
-    key, off = ASKED_FOR.get(tables_of(what, asked)[0], ("", ""))
+    key, off = ASKED_FOR.get(table_of(what, asked), ("", ""))
     if key not in _RECORDED or measure[key] != off:
         return []
     return [(f"measure.{key}", _bin(lengths) if lengths and key == "bin" else _RECORDED[key])]
@@ -143,6 +148,8 @@ def depends_on_length(what: str, measure: dict[str, Any]) -> bool:
 
 def until(lengths: Sequence[float], duration: str) -> Settings:
     """The setting that ends runs where all of them have ended before: room for what they record is reserved for it."""
+    if not lengths:
+        return []
     end = math.ceil(1.01e6 * max(lengths)) + 1
     return [("run.duration", f"{end}us")] if end < 1e6 * seconds(duration) else []
 
