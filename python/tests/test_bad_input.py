@@ -238,9 +238,9 @@ def test_a_damaged_file_is_named_with_what_to_do(cli, work):
     loose = work / "loose.parquet"
     loose.write_bytes(b"PAR1 this is not a table PAR1")
     complaint(cli("describe", str(loose)), "loose.parquet", "damaged")
-    for other in (str(loose), "small.toml"):
+    for other, says in ((str(loose), "not a result of fanin"), ("small.toml", "a scenario")):
         message = cli("describe", other).err
-        assert "not a result of fanin" in message
+        assert says in message
         assert "delete" not in message
     complaint(cli("export", str(loose), "--to", "csv"), "loose.parquet", "damaged")
 
@@ -423,3 +423,28 @@ def test_values_that_are_nested_too_deeply_are_named(cli, work, value):
     complaint(cli("check", "small.toml"), "small.toml: its values are nested too deeply")
     assert cli("reproduce", "small.toml").code == 3
     assert cli("list", "experiments").code == 0
+
+
+def test_what_is_of_another_kind_than_the_command_takes_says_so(cli, work):
+    (work / "folder").mkdir()
+    (work / "folder" / "a.toml").write_text("")
+    (work / "notes.md").write_text("# Notes")
+    assert "folder: a folder, not a scenario: name a file, such as folder/a.toml" in cli("run", "folder").err
+    assert "sdtcp: a paper, of which this takes one experiment, such as sdtcp/" in cli("run", "sdtcp").err
+    assert "small.toml: a scenario, of which 'fanin run' makes results" in cli("export", "small.toml").err
+    assert "notes.md: no Parquet file: name a run's folder or one of its tables" in cli("describe", "notes.md").err
+
+
+def test_a_mistyped_choice_gets_the_nearest_and_several_seeds_the_commands_that_take_them(cli, work):
+    def said(*arguments):
+        found = cli(*arguments)
+        assert found.code == 2
+        return " ".join(found.err.replace("│", " ").split())
+
+    assert 'Did you mean "windows"?' in said("plot", "windws", "small.toml")
+    assert "Value error" not in said("plot", "windws", "small.toml")
+    assert "'1..3' are 3 seeds, and this is one run: sweep, compare and plot take --seeds 1..3" in said(
+        "run", "small.toml", "--seed", "1..3"
+    )
+    for wrong in ("x", "-1", "1.5"):
+        assert f"'{wrong}' is not a whole number from zero on" in said("run", "small.toml", "--seed", wrong)

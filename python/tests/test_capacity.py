@@ -308,6 +308,13 @@ def test_wrong_arguments(cli, tiny):
     assert (code, 'did you mean "dctcp"?' in text) == (3, True)
 
 
+def test_shares_that_the_best_does_not_reach_are_refused_before_anything_runs(cli, tiny):
+    for wrong, least in (("goodput=200%", "at most 100%"), ("query-p99=50%", "at least 100%")):
+        found = cli("capacity", "tiny.toml", "--keep", wrong)
+        assert (found.code, found.out) == (2, "")
+        assert f"so no fan-in keeps it: {least}" in " ".join(found.err.replace("│", " ").split())
+
+
 def test_the_fan_in_is_found_by_itself_only_if_there_is_one(tiny):
     assert fan_in_path(fanin.load(tiny)) == "traffic.answers.senders"
     tiny.write_text(TINY + TINY[TINY.index("[[traffic]]") :].replace("answers", "more"))

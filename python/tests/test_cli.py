@@ -140,6 +140,14 @@ def test_explain_offers_the_nearest_name(cli):
     assert 'did you mean "dctcp"' in result.err
 
 
+def test_explain_says_what_something_is_called_here(cli):
+    assert "fanin explain linux" in cli("explain", "cubic").err
+    assert "fanin explain linux" in cli("explain", "CUBIC").err
+    assert "question 12" in cli("explain", "all-reduce").err
+    # A typing mistake is not searched for in texts.
+    assert 'did you mean "dctcp"' in cli("explain", "dctpc").err
+
+
 def test_explain_takes_ends_groups_and_experiments(cli):
     assert cli("explain", "dctcp.mark-threshold").out.startswith("scheme.dctcp.mark-threshold: ")
     every = cli("explain", "mark-threshold").out

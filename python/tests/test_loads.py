@@ -92,6 +92,37 @@ def test_a_run_warns_before_it_begins(cli, incast):
     assert "warning" not in cli("run", "loads.toml", "--no-store").err
 
 
+def test_what_cannot_complete_before_the_run_ends(cli, incast):
+    (found,) = warnings(cli, "traffic.incast.bytes-each=20TB")
+    assert found.startswith("traffic.incast: 40 transfers of 20,000,000 MB take 640,000 s or more of the receivers'")
+    assert "run.duration = 30s" in found
+    assert "50 million packet-hops" in found
+    # 40 times 937 MB are 29.98 s of 10 Gbit/s.
+    assert warnings(cli, "traffic.incast.bytes-each=937MB") == []
+    assert len(warnings(cli, "traffic.incast.bytes-each=938MB")) == 1
+
+
+def test_a_timer_without_a_minimum(cli, incast):
+    (found,) = warnings(cli, "transport.rto-min=0ms")
+    assert "transport.rto-min = 0s: timers follow the measured round trip alone" in found
+
+
+def test_values_without_effect_are_not_shown_as_in_effect(cli, incast):
+    def shown(*settings):
+        options = [part for setting in settings for part in ("--set", setting)]
+        return {
+            row["path"]
+            for row in json.loads(cli("check", "loads.toml", "--resolved", "--json", *options).out)["values"]
+        }
+
+    shared = {"network.shared-buffer", "network.dt-alpha"}
+    assert not shared & shown()
+    assert "network.buffer" in shown()
+    assert shared < shown("network.admission=dynamic-threshold")
+    assert "network.buffer" not in shown("network.admission=dynamic-threshold")
+    assert "dt-alpha" not in cli("check", "loads.toml", "--resolved").out
+
+
 def test_a_load_that_a_tier_does_not_carry(cli, racks):
     # Of 64 hosts 48 of the other 63 are in other racks: 16 x 5 Gbit/s x 48 / 63 on two cables of 10 Gbit/s.
     (found,) = warnings(cli)

@@ -1,15 +1,20 @@
 """``fanin plot``: pictures of any run or sweep."""
 
 import json
+import re
 
+import matplotlib as mpl
 import polars as pl
 import pytest
 
 import fanin
 from fanin.errors import FaninError
+from fanin.numbers.summary import column
 from fanin.results.stored_runs import Shown, ShownRuns
-from fanin.show.plots import of_runs
+from fanin.scenario.format.plot import Plot
+from fanin.show.plots import drawing, of_runs
 from fanin.show.plots.of_runs import Asked, distributed, drawn, needs
+from fanin.show.plots.series import Series
 
 FAST = ("--set", "traffic.bursts.senders=8", "--set", "run.duration=200ms")
 
@@ -39,7 +44,7 @@ def test_a_picture_of_two_schemes_is_one_command(cli, work, name):
 
 @pytest.mark.parametrize(
     ("what", "more"),
-    [("goodput", ()), ("windows", ("--connections", "2")), ("flows", ()), ("cdf", ("--of", "slowdown", "--log"))],
+    [("goodput", ()), ("windows", ("--senders", "2")), ("flows", ()), ("cdf", ("--of", "slowdown", "--log"))],
 )
 def test_each_kind_draws_a_scenario_and_a_stored_run(cli, work, what, more):
     done = cli("plot", what, "small.toml", *FAST, *more, "--file", f"{what}.svg", "--json")
@@ -49,6 +54,104 @@ def test_each_kind_draws_a_scenario_and_a_stored_run(cli, work, what, more):
     if run is not None:
         assert cli("plot", what, str(run), *more, "--file", "again.svg").code == 0
         assert (work / "again.svg").read_bytes() == (work / f"{what}.svg").read_bytes()
+
+
+def test_bins_fit_the_runs(cli, work):
+    def bins(*lengths):
+        return needs("goodput", Asked(), {"bin": "0s"}, lengths)
+
+    assert bins(0.0105) == [("measure.bin", "100000ns")]
+    assert bins(0.0105, 0.0008) == [("measure.bin", "50000ns")]
+    # A short one does not make a long one a thicket.
+    assert bins(10.0, 1e-6) == [("measure.bin", "10000000ns")]
+    assert bins(1e-9) == [("measure.bin", "1ns")]
+    assert needs("goodput", Asked(), {"bin": "3ms"}, [1.0]) == []
+    assert of_runs.until([0.2], "30s") == [("run.duration", "202001us")]
+    assert of_runs.until([30.0], "30s") == []
+    assert cli("plot", "goodput", "small.toml", *FAST, "--file", "a.png").code == 0
+    logs = " ".join(path.read_text() for path in (work / "results" / "runs").glob("*.jsonl"))
+    # The first run only tells how long it takes.
+    assert set(re.findall('"bin": "([^"]*)"', logs)) == {"0s", "200us"}
+
+
+ROUNDS = """
+[network]
+topology = "star"
+rate = "1Gbps"
+delay = "10us"
+buffer = "12pkt"
+[transport]
+rto-min = "10ms"
+[[traffic]]
+name = "long"
+kind = "background"
+flows = 1
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 6
+bytes-each = "30KB"
+rounds = 3
+"""
+
+
+def test_windows_are_those_of_senders_with_all_of_their_connections(work):
+    (work / "rounds.toml").write_text(ROUNDS)
+    found = fanin.load("rounds.toml", needs("windows", Asked(senders=3), {}))
+    run = found.run()
+    runs = ShownRuns([Shown({"seed": 1}, run.table, found.resolved(), run.summary, "it")], {})
+    plot, windows = drawn("windows", runs, Asked(senders=3))
+    assert plot.note.startswith("3 of 7 senders; of each traffic group the one with the most timeouts")
+    flows = run.flows().with_columns(pl.col("group").cast(pl.String))
+    waited = flows.filter(group="servers").group_by("src").agg(pl.col("timeouts").sum())
+    (long, *others) = windows.lines
+    assert long.startswith("long, host")
+    assert len(others) == 2
+    assert waited.sort("timeouts", "src", descending=[True, False])["src"][0] in map(host, others)
+    end = run.summary["simulated_s"]
+    for line in windows.lines:
+        of, mine = windows.data.filter(by=line), flows.filter(src=host(line))
+        # To the end of its last connection, between which there is none.
+        assert of["x"].max() == mine["completion_s"].fill_null(end).max()
+        assert of.filter(mean=0.0).height == mine.filter(pl.col("completion_s") < end).height
+        assert of["x"].is_sorted()
+
+
+def host(line):
+    return int(line.rpartition(" ")[2])
+
+
+def test_a_run_with_few_probes_says_so(cli, work):
+    (work / "rounds.toml").write_text(ROUNDS)
+    assert cli("run", "rounds.toml", "--set", "measure.probes=cwnd", "--set", "measure.probe-flows=3").code == 0
+    (run,) = (work / "results" / "runs").iterdir()
+    done = cli("plot", "windows", str(run))
+    assert (done.code, "3 of 19 connections were probed" in done.err) == (0, True)
+
+
+def numbers(axis, view):
+    """The numbers on an axis."""
+    formatter = {True: axis.get_minor_formatter(), False: axis.get_major_formatter()}
+    ticks = [(each, minor) for minor in (False, True) for each in axis.get_ticklocs(minor=minor)]
+    return [formatter[minor](each, 0) for each, minor in ticks if view[0] <= each <= view[1]]
+
+
+@pytest.mark.parametrize("values", [(15.2, 17.2), (1.1, 9.0), (0.9, 12.0), (3.0, 2500.0), (1e-5, 40.0)])
+def test_a_logarithmic_axis_has_numbers_however_little_of_it_is_shown(values):
+    plot = Plot.model_validate({"kind": "cdf", "x": "flows.slowdown", "x-scale": "log"})
+    data = pl.DataFrame({"by": ["", ""], "x": values, "share": [0.5, 1.0]})
+    with mpl.rc_context(drawing.STYLE):
+        axes = drawing._figure(plot, Series(data, column("slowdown"), column("slowdown"))).axes[0]
+    assert len([each for each in numbers(axes.xaxis, axes.get_xlim()) if each]) >= 3
+
+
+def test_a_line_of_one_point_is_seen():
+    plot = Plot.model_validate({"kind": "time", "y": "bins.goodput_bps"})
+    row = {"by": "a", "x": 0.0, "mean": 1e9, "half": None, "runs": 1}
+    data = pl.DataFrame([row], schema_overrides={"half": pl.Float64})
+    with mpl.rc_context(drawing.STYLE):
+        axes = drawing._figure(plot, Series(data, column("time_s"), column("goodput_bps"))).axes[0]
+    assert [line.get_marker() for line in axes.get_lines() if len(line.get_xdata()) == 1] == ["o"]
 
 
 def test_a_run_without_a_trace_says_which_setting_gives_one(cli, work):

@@ -110,6 +110,44 @@ def test_rows_of_a_result_table_are_compared(cli, sweep, work):
     assert (cell["values"], cell["p"], found["agrees"]) == ([18, 18], 1, True)
 
 
+def test_records_without_a_varied_key_are_refused_before_anything_runs(cli, sweep, work, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr("fanin.run.laboratory.Batches.run", never)
+    sweep.select(pl.col(SENDERS).alias("traffic.servers.sendrs"), "goodput_bps").write_csv(work / "theirs.csv")
+    arguments = ("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "goodput_bps=goodput_bps")
+    result = cli(*arguments)
+    assert (result.code, result.out) == (3, "")
+    assert f'varies {SENDERS}, which the reference lacks (did you mean "traffic.servers.sendrs"?)' in result.err
+    monkeypatch.undo()
+    monkeypatch.chdir(work)
+    assert "1 comparisons" in cli(*arguments, "--key", "").out
+
+
+def test_blanks_around_names_and_values_of_records_do_not_count(cli, sweep, work):
+    rows = "\n".join(f"{n} , {v}" for n, v in sweep.select(SENDERS, "goodput_bps").iter_rows())
+    (work / "theirs.csv").write_text(f"{SENDERS} , rate\n{rows}\n")
+    found = compared(cli, "--reference", "theirs.csv", "--column", "goodput_bps=rate", "--tolerance", "goodput_bps=0")
+    assert (found["key"], found["agrees"], len(found["cells"])) == ([SENDERS], True, 2)
+
+
+def test_a_missing_scipy_is_told_before_anything_runs(cli, sweep, work, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    arguments = ("--reference", "theirs.parquet", "--column", "goodput_bps=goodput_bps")
+    # Two values are too few for a test.
+    assert compared(cli, *arguments, "--seeds", "1,2")["cells"][0]["p"] is None
+
+    def never(*_, **__):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr("fanin.run.laboratory.Batches.run", never)
+    result = cli("compare", "sweep.toml", *arguments)
+    assert result.code == 3
+    assert "pip install 'fanin[reference]'" in result.err
+    assert ".venv/bin/pip install scipy" in result.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -117,7 +155,7 @@ def test_rows_of_a_result_table_are_compared(cli, sweep, work):
         (["--reference", "theirs.parquet", "--column", "goodput_bps=a"], "no column a"),
         (["--reference", "theirs.parquet", "--column", "goodput_bps"], "is not OURS=THEIRS"),
         (["--reference", "theirs.parquet", "--tolerance", "goodput_bps=x"], "is not COLUMN=SHARE"),
-        (["--reference", "theirs.parquet", "--key", "nonsense"], "our runs: no column nonsense"),
+        (["--reference", "theirs.parquet", "--key", "nonsense"], "the reference: no column nonsense"),
     ],
 )
 def test_what_cannot_be_compared_says_why(cli, sweep, arguments, message):

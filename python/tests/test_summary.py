@@ -11,7 +11,7 @@ import pytest
 import fanin
 from fanin.cli.commands import EXIT_CODES
 from fanin.numbers import stats
-from fanin.numbers.summary import column, measured, rows
+from fanin.numbers.summary import column, format_interval, measured, rows
 from fanin.registry import registry
 from fanin.results.dataset import timeouts_of
 
@@ -246,3 +246,9 @@ def test_timeouts_are_counted_by_query_or_else_by_transfer():
     assert found.per_thousand[0] == 50
     assert timeouts_of([row | {"queries": 0}]).events == 100
     assert timeouts_of([]) is None
+
+
+def test_what_is_left_of_rounding_is_shown_as_zero():
+    assert format_interval("jain", 0.9999999999999998, 2.7e-16) == "1 ± 0"
+    assert format_interval("jain", -2.2e-16, 2.7e-16) == "0 ± 0"
+    assert format_interval("fct_p99_s", 2e-6, 3e-9) == "0.002 ± 3e-06"

@@ -48,6 +48,7 @@ pub fn resolved_table(scenario: &Scenario) -> Value {
         json!({
             "path": row.path,
             "value": row.value,
+            "ignored_with": row.ignored_with.map(|(key, word)| format!("{key} = {word}")),
             "is_default": row.is_default,
             "source": row.source,
             "doc": row.doc,

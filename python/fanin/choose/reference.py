@@ -7,7 +7,6 @@ probability that any of them is reported is at most the level.
 
 from __future__ import annotations
 
-import importlib
 import io
 import math
 import re
@@ -17,10 +16,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fanin.errors import NotFoundError, ResultsError
+from fanin.extras import needed
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
 from fanin.results import sums
+from fanin.scenario.sections import nearest
 
 Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
 
@@ -126,7 +127,9 @@ def read(path: Path) -> pl.DataFrame:
     try:
         if path.suffix.lower() == ".parquet":
             return pl.read_parquet(io.BytesIO(sums.read_bytes(path)))
-        return pl.read_csv(io.BytesIO(sums.read_bytes(path)), comment_prefix="#", infer_schema_length=None)
+        found = pl.read_csv(io.BytesIO(sums.read_bytes(path)), comment_prefix="#", infer_schema_length=None)
+        # Blanks around names and values align a table for the eye.
+        return found.rename(str.strip).with_columns(pl.col(pl.String).str.strip_chars())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = next(iter(str(error).strip().splitlines()), "nothing in it")
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
@@ -212,10 +215,69 @@ def join(
     )
 
 
+def key_of(points: pl.DataFrame, theirs: pl.DataFrame) -> list[str]:
+    """The varied keys that the records have, if these tell all points of ours apart.
+
+    Args:
+        points: What varies between our runs: a column for each key, and a row for each run.
+        theirs: The records.
+
+    Raises:
+        NotFoundError: the records lack a key that is varied: different points would be taken for samples of one.
+
+    """
+    key = [name for name in points.columns if name in theirs.columns]
+    if len(_cells(points, key)) < len(_cells(points, points.columns)):
+        name = next(each for each in points.columns if each not in key and points[each].n_unique() > 1)
+        raise NotFoundError(
+            f"the sweep varies {name}, which the reference lacks{_instead(name, theirs)}; --key names the columns that "
+            "identify a cell, --key '' takes all rows for samples of one"
+        )
+    return key
+
+
+def check_columns(theirs: pl.DataFrame, names: Sequence[str]) -> None:
+    """Refuses records without some columns, before anything runs.
+
+    Raises:
+        NotFoundError: a column is missing.
+
+    """
+    _check(theirs, "the reference", names)
+
+
+def check_test(points: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str], *, rows: bool) -> None:
+    """Refuses what will need a test of distributions without SciPy, before anything runs.
+
+    Args:
+        points: As for :func:`key_of`.
+        theirs: The records.
+        key: Columns of both that identify a cell.
+        rows: Whether a run has many rows to compare, not one.
+
+    Raises:
+        NotFoundError: SciPy is not installed.
+
+    """
+    if not set(key) <= set(points.columns):
+        return
+    mine, others = _cells(points, key), _cells(theirs, key)
+    common = [place for place in mine if place in others]
+    if any((rows or len(mine[place]) >= FEWEST) and len(others[place]) >= FEWEST for place in common):
+        _scipy_stats()
+
+
 def _check(frame: pl.DataFrame, what: str, names: Sequence[str]) -> None:
     for name in names:
         if name not in frame.columns:
-            raise NotFoundError(f"{what}: no column {name}; there are {', '.join(frame.columns)}")
+            raise NotFoundError(f"{what}: no column {name}{_instead(name, frame)}")
+
+
+def _instead(name: str, frame: pl.DataFrame) -> str:
+    """The columns that there are, and the one that was probably meant."""
+    close = nearest(name, frame.columns)
+    hint = f' (did you mean "{close}"?)' if close else ""
+    return f"{hint}; there are {', '.join(frame.columns)}"
 
 
 def _cells(frame: pl.DataFrame, key: Sequence[str]) -> dict[tuple[str, ...], pl.DataFrame]:
@@ -249,14 +311,11 @@ def _cell(key: tuple[str, ...], name: str, ours: Floats, theirs: Floats, allowed
 
 def _p_value(ours: Floats, theirs: Floats) -> float:
     """p-value of the Kolmogorov-Smirnov test for two samples."""
-    try:
-        # An extra, and slow to import.
-        stats = importlib.import_module("scipy.stats")
-    except ImportError:
-        raise NotFoundError(
-            "a test of distributions needs SciPy: pip install 'fanin[reference]' where fanin is installed"
-        ) from None
-    return float(stats.ks_2samp(ours, theirs).pvalue)
+    return float(_scipy_stats().ks_2samp(ours, theirs).pvalue)
+
+
+def _scipy_stats() -> Any:  # noqa: ANN401 - it has no types
+    return needed("scipy.stats", "a test of distributions needs SciPy", "reference")
 
 
 def _rejected(cells: list[Cell], level: float) -> list[Cell]:

@@ -34,6 +34,7 @@ from fanin.scenario.format.values import Range, Scalar, parse_range, parse_value
 
 if TYPE_CHECKING:
     from fanin.choose.capacity.search import Found
+    from fanin.choose.goals import Keep
 
 SchemeOption = Annotated[
     str | None,
@@ -133,6 +134,7 @@ def capacity(
     experiment = fanin.load(scenario, overrides(set_))
     experiment.check()
     keeps = keeps_of(list(keep or KEEP), experiment)
+    _refuse_unreachable(keeps)
     path, first, last = _over(over) if over else (fan_in_path(experiment), 2, 1024)
     chosen = seeds(seeds_) or SEEDS
     if len(chosen) < FEWEST:
@@ -187,6 +189,15 @@ def _cases(schemes: list[str], varied: str | None, values: list[Scalar]) -> list
         {SCHEME: scheme, **({} if varied is None else {varied: value})}
         for scheme, value in itertools.product(schemes, values)
     ]
+
+
+def _refuse_unreachable(keeps: list[Keep]) -> None:
+    """Refuses shares of the best that the best itself does not reach, before a search for nothing."""
+    for each in keeps:
+        if each.relative and (each.bound > 1 if each.measure.more else each.bound < 1):
+            most = "at most" if each.measure.more else "at least"
+            message = f"{each.text}: the share is of the best at any smaller fan-in, so no fan-in keeps it: {most} 100%"
+            raise typer.BadParameter(message, param_hint="--keep")
 
 
 def _over(text: str) -> tuple[str, int, int]:

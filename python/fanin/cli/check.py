@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,7 +61,7 @@ def check(
         note(f"warning: {remark}")
     if command := asks_for_trust(experiment):
         note(f"warning: benchmark: `fanin reproduce` would start a program: {command}")
-    rows = experiment.resolved_table(settings) if resolved else []
+    rows = _in_effect(experiment.resolved_table(settings)) if resolved else []
     offered = experiment.offered(settings) if experiment.needs_network else []
     runs = len(points(experiment))
     if json:
@@ -83,6 +83,11 @@ def check(
     if not runs and experiment.document.plot:
         swept = "its plots need no run"
     note(f"{experiment.path}: valid; {swept}")
+
+
+def _in_effect(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The values of a scenario without those that another one takes the effect of, such as the way of admission."""
+    return [{key: row[key] for key in row if key != "ignored_with"} for row in rows if row["ignored_with"] is None]
 
 
 def _print_loads(loads: Loads) -> None:

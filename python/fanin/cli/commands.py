@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -106,8 +108,23 @@ class _Leaf(typer.core.TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - types of the parser
         return tab_completion.as_typed(ctx, super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = _with_the_nearest(error.message)
+            raise
+
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - types of the parser
         return tab_completion.bare(super().shell_complete(ctx, incomplete))
+
+
+def _with_the_nearest(message: str) -> str:
+    """The parser's message about a word that is no choice, with the one that was probably meant."""
+    message = message.removeprefix("Value error, ")
+    found = re.match("'(.*?)' is not one of (.*)", message)
+    close = difflib.get_close_matches(found[1], re.findall("'(.*?)'", found[2]), n=1) if found else []
+    return f'{message} Did you mean "{close[0]}"?' if close else message
 
 
 class _Commands(typer.core.TyperGroup):

@@ -74,7 +74,7 @@ def compare(
         typer.Option(
             "--key",
             metavar="COLUMNS",
-            help="With --reference: columns that identify a cell; by default the varied keys that it contains.",
+            help="With --reference: columns that identify a cell; by default those that vary.",
         ),
     ] = None,
     columns: Annotated[

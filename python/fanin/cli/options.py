@@ -224,6 +224,20 @@ def schemes_of(schemes: str, option: str) -> list[str]:
     return names
 
 
+def one_seed(text: str) -> int:
+    """The ``--seed`` option of a command that makes one run."""
+    from fanin.scenario.format.values import parse_seeds
+
+    try:
+        found = parse_seeds(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number from zero on", param_hint="--seed") from None
+    if len(found) != 1:
+        message = f"{text!r} are {len(found)} seeds, and this is one run: sweep, compare and plot take --seeds {text}"
+        raise typer.BadParameter(message, param_hint="--seed")
+    return found[0]
+
+
 def seeds(text: str | None) -> list[int] | None:
     """The ``--seeds`` option as a list."""
     if text is None:

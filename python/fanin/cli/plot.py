@@ -21,7 +21,7 @@ from fanin.cli.options import (
     overrides,
     seeds,
 )
-from fanin.cli.terminal import counting, keeping, print_json, say
+from fanin.cli.terminal import counting, keeping, note, print_json, say
 
 if TYPE_CHECKING:
     from fanin.results.stored_runs import ShownRuns
@@ -65,7 +65,7 @@ def plot(
         list[str] | None,
         typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
     ] = None,
-    connections: Annotated[int, typer.Option("--connections", min=1, help="windows: so many, from the first on.")] = 4,
+    senders: Annotated[int, typer.Option("--senders", min=1, help="windows: those of so many senders.")] = 4,
     log: Annotated[bool, typer.Option("--log", help="A logarithmic axis of the values.")] = False,
     title: Annotated[str, typer.Option("--title", help="The title.")] = "",
     jobs: JobsOption = None,
@@ -79,16 +79,18 @@ def plot(
     runs and sweeps of a results folder, as they were recorded. Lines are called after what distinguishes the runs.
 
     queue is the backlog of the bottleneck over time with its buffer, goodput that of all traffic with the rate of the
-    receivers' links, windows the congestion windows of some connections, flows each transfer from its start to its end
+    receivers' links, windows the congestion windows of some senders, flows each transfer from its start to its end
     (thin if it waited for a retransmission timer), and cdf the distribution of a column over all seeds. Lines at the
-    buffer or the rate are drawn where they are in reach of the values.
+    buffer or the rate are drawn where they are in reach of the values. windows shows senders of each traffic group in
+    turn, first the one with the most timeouts, each with all of its connections one after the other. goodput and
+    windows run a scenario twice: the first run tells how long it takes, and so which bins fit.
 
     --json prints one object: {file, lines, runs}.
 
     **Examples**
 
     - `fanin plot queue scenario.toml --set transport.scheme=newreno,dctcp`
-    - `fanin plot windows scenario.toml --connections 2 --file windows.pdf`
+    - `fanin plot windows scenario.toml --senders 2 --file windows.pdf`
     - `fanin plot cdf scenario.toml --of slowdown --seeds 1..3 --log --file slowdown.svg`
     - `fanin plot flows results/runs/0123456789abcdef`
     """
@@ -99,7 +101,7 @@ def plot(
     picture = file or out / "plots" / f"{what.value}.png"
     if picture.suffix not in PICTURES:
         raise typer.BadParameter(f"{picture.name!r} ends with none of {', '.join(PICTURES)}", param_hint="--file")
-    asked = Asked(of, connections, log, title)
+    asked = Asked(of, senders, log, title)
     if not _is_scenario(runs_[0]):
         if set_ or seeds_:
             raise typer.BadParameter("stored runs are drawn as they are; name a scenario to run it", param_hint="--set")
@@ -107,15 +109,17 @@ def plot(
     elif len(runs_) > 1:
         raise typer.BadParameter("name one scenario, and what varies with --set", param_hint="RUNS")
     else:
-        experiment = _recording(runs_[0], what, asked)
-        runs = _simulated(experiment.vary(grid(set_), bare=True), what, asked, Pool(seeds(seeds_), jobs, memory, out))
+        pool = Pool(seeds(seeds_), jobs, memory, out)
+        runs = _simulated(_recording(runs_[0], grid(set_), what, asked, pool), what, asked, pool)
     chosen = runs.chosen(_where(where)) if where else runs
-    about, series = drawn(what.value, chosen, Asked(of, connections, log, title))
+    about, series = drawn(what.value, chosen, asked)
     draw_picture(about, series, picture)
     if json:
         print_json({"file": str(picture), "lines": series.lines, "runs": len(chosen.runs)})
         return
     say(str(picture))
+    if about.note:
+        note(about.note)
 
 
 def _where(texts: list[str]) -> dict[str, list[Scalar]]:
@@ -140,17 +144,23 @@ def _is_scenario(name: str) -> bool:
     return name.endswith(".toml") or not (Path(name).exists() or tables.is_in_log(Path(name)))
 
 
-def _recording(name: str, what: What, asked: Asked) -> Experiment:
+def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Experiment:
     """The scenario with what the picture needs, unless it records that in a way of its own."""
-    from fanin.show.plots.of_runs import needs
+    from fanin.show.plots.of_runs import depends_on_length, needs, until
 
-    return fanin.load(name, needs(what.value, asked, fanin.load(name).resolved()["measure"]))
+    plain = fanin.load(name)
+    values, lengths = plain.resolved(), []
+    if depends_on_length(what.value, values["measure"]):
+        first = _simulated(plain.vary(varied, bare=True), What.FLOWS, asked, pool)
+        lengths = [float(run.summary["simulated_s"]) for run in first.runs]
+    settings = [*needs(what.value, asked, values["measure"], lengths), *until(lengths, values["run"]["duration"])]
+    return fanin.load(name, settings).vary(varied, bare=True)
 
 
 def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
     """The runs of a scenario, each in the store."""
     from fanin.results.stored_runs import Shown, ShownRuns
-    from fanin.show.plots.of_runs import table_of
+    from fanin.show.plots.of_runs import tables_of
 
     chosen = pool.seeds or [int(experiment.resolved()["run"]["seed"])]
     with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
@@ -160,7 +170,7 @@ def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> 
             jobs=pool.jobs,
             memory=memory_of(pool.memory),
             out=pool.out,
-            tables=[table_of(what.value, asked)],
+            tables=tables_of(what.value, asked),
             advance=counter.advance,
         )
     found = [

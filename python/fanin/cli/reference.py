@@ -10,12 +10,14 @@ import typer
 
 from fanin.cli.options import workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.later import pl
 from fanin.numbers.summary import format_value
 
 if TYPE_CHECKING:
     from fanin.choose.reference import Cell, Joined, Pairing, Tolerance
     from fanin.run.experiment import Experiment
     from fanin.run.sweep import Runs
+    from fanin.scenario.points import Point
 
 _FEW = 5
 """How many keys that only one side has are listed."""
@@ -48,18 +50,19 @@ class Making:
 def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool) -> None:
     """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 if anything differs."""
     from fanin.choose import reference
+    from fanin.scenario.points import points
     from fanin.serve.reader import refuse_large
 
     if asked.reference.suffix.lower() == ".parquet" and asked.reference.is_file():
         refuse_large([asked.reference])
     theirs = reference.read(asked.reference)
     columns, tolerances = _columns(asked)
-    runs, failures = _runs(experiment, asked.table, making)
+    todo = points(experiment, making.seeds)
+    key = _key(experiment, asked, todo, theirs, columns)
+    runs, failures = _runs(experiment, asked.table, todo, making)
     for failure in failures:
         note(f"error: {failure}")
     ours = runs.frame() if asked.table is None else runs.rows(asked.table)
-    varied = [name for name in experiment.swept if name in ours.columns and name in theirs.columns]
-    key = varied if asked.key is None else [name.strip() for name in asked.key.split(",") if name.strip()]
     chosen = columns or reference.compared_by_default(ours, theirs, key)
     if not chosen:
         raise typer.BadParameter("no column is in both: name some, such as goodput_bps=mbps*1e6", param_hint="--column")
@@ -79,6 +82,23 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
         raise typer.Exit(1)
 
 
+def _key(
+    experiment: Experiment, asked: Asked, todo: list[Point], theirs: pl.DataFrame, columns: list[Pairing]
+) -> list[str]:
+    """The columns that identify a cell; everything that can be is refused here, before the runs."""
+    from fanin.choose import reference
+    from fanin.results.runs import frame_of
+
+    varied = frame_of([{name: point.row[name] for name in experiment.swept if name in point.row} for point in todo])
+    if asked.key is None:
+        key = reference.key_of(varied, theirs)
+    else:
+        key = [name.strip() for name in asked.key.split(",") if name.strip()]
+    reference.check_columns(theirs, [*key, *(each.theirs for each in columns)])
+    reference.check_test(varied, theirs, key, rows=asked.table is not None)
+    return key
+
+
 def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:
     """The columns of ``--column``, and those with a tolerance and the same name on both sides."""
     from fanin.choose import reference
@@ -95,16 +115,14 @@ def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:
     return columns + [reference.Pairing(name, name) for name in tolerances if name not in named], tolerances
 
 
-def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Runs, list[str]]:
+def _runs(experiment: Experiment, table: str | None, todo: list[Point], making: Making) -> tuple[Runs, list[str]]:
     """The runs of the scenario's sweep, and the failures."""
     from fanin.results import columns
     from fanin.results.failures import Failure
     from fanin.run.job import Job
     from fanin.run.laboratory import Batches
     from fanin.run.sweep import Runs
-    from fanin.scenario.points import points
 
-    todo = points(experiment, making.seeds)
     tables = frozenset() if table is None else frozenset([table])
     wanted = [Job(experiment, each.overrides, columns.tables(experiment, each.row) | tables) for each in todo]
     kept = f"finished runs are kept in {making.out}" if making.out else None

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fanin
-from fanin.cli.options import JsonOption, MemoryOption, OutOption, ScenarioArgument, SetOption, memory_of, overrides
+from fanin.cli.options import (
+    JsonOption,
+    MemoryOption,
+    OutOption,
+    ScenarioArgument,
+    SetOption,
+    memory_of,
+    one_seed,
+    overrides,
+)
 from fanin.cli.terminal import (
     keeping,
     note,
@@ -33,7 +42,10 @@ if TYPE_CHECKING:
 def run(
     scenario: ScenarioArgument,
     set_: SetOption = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed; by default the scenario's own.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="INTEGER", parser=one_seed, help="Seed; by default the scenario's own."),
+    ] = None,
     out: OutOption = Path("results"),
     store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
     pcap: Annotated[

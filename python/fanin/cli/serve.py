@@ -11,6 +11,7 @@ import typer
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import Terminated, note, print_json, say
 from fanin.errors import FaninError
+from fanin.extras import how_to_install
 
 if TYPE_CHECKING:
     from fanin.serve.server import Served
@@ -48,8 +49,7 @@ def serve(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        what = "fanin serve needs Starlette and Uvicorn: pip install 'fanin[serve]' where fanin is installed"
-        raise FaninError(what) from None
+        raise FaninError(f"fanin serve needs Starlette and Uvicorn: {how_to_install('serve')}") from None
 
     def ready(served: Served) -> None:
         if served.page is None:

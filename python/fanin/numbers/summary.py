@@ -357,8 +357,14 @@ def format_value(name: str, value: object) -> str:
 def format_interval(name: str, mean: float, half: float, digits: int = 4) -> str:
     """A mean and half of its interval in the display unit, which is not printed; the mean alone without an interval."""
     scale = column(name).scale
-    spread = "" if math.isnan(half) else f" ± {format_number(half * scale, 2)}"
-    return f"{format_number(mean * scale, digits)}{spread}"
+    least = _ROUNDING * max(abs(mean * scale), 1.0)
+    shown = [0.0 if abs(each * scale) < least else each * scale for each in (mean, half)]
+    spread = "" if math.isnan(half) else f" ± {format_number(shown[1], 2)}"
+    return f"{format_number(shown[0], digits)}{spread}"
+
+
+_ROUNDING = 1e-12
+"""Share of a value, or of the display unit, below which a difference is one of rounding."""
 
 
 def format_spread(name: str, found: Spread, digits: int = 4) -> str:

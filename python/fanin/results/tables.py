@@ -40,11 +40,19 @@ def locate(path: Path) -> list[Path]:
         return files
     if not path.is_file():
         raise ResultsError(f"{path}: no such file or folder")
+    with path.open("rb") as stream:
+        if stream.read(len(_PARQUET)) != _PARQUET and not is_run_id(path.absolute().parent.name):
+            what = "a scenario, of which 'fanin run' makes results" if path.suffix == ".toml" else "no Parquet file"
+            raise ResultsError(f"{path}: {what}: name a run's folder or one of its tables")
     if (path.parent / MANIFEST).is_file():
         read_run(path.parent).check(path.name)
     else:
         sums.read_bytes(path)
     return [path]
+
+
+_PARQUET = b"PAR1"
+"""How every Parquet file begins."""
 
 
 def find(path: Path, table: str) -> Path | None:

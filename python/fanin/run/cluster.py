@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from fanin.errors import ClusterError, FaninError, LeftOutError, WorkerError
+from fanin.extras import how_to_install
 from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run.job import PooledRun, kept
@@ -53,7 +54,7 @@ class Cluster:
             # It is an optional dependency, and has no types.
             distributed: Any = importlib.import_module("distributed")
         except ImportError:
-            raise ClusterError("a cluster needs Dask: pip install 'fanin[cluster]'") from None
+            raise ClusterError(f"a cluster needs Dask: {how_to_install('cluster')}") from None
         # A lost scheduler is reported as an error here, without an additional traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._killed = distributed.KilledWorker

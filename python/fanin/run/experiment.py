@@ -47,6 +47,7 @@ class Experiment(ScenarioFile):
         found += remarks.overloaded(self.offered(given))
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
+        found += [remarks.hasty(each[0]), *remarks.endless(each[0], self.preview(given))]
         return list(dict.fromkeys(remark for remark in found if remark))
 
     def unshown(self) -> list[str]:

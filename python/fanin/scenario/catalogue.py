@@ -120,7 +120,7 @@ def explain(key: str) -> dict[str, Any]:
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     names += [*registry()["sections"], *every, *library.experiments()]
     close = difflib.get_close_matches(key, names, n=1)
-    hint = _did_you_mean(close)
+    hint = _called_here(key) or _did_you_mean(close)
     kinds = "scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment"
     raise NotFoundError(f"{key}: no {kinds}{hint}")
 
@@ -145,6 +145,31 @@ def names() -> list[str]:
     known = [row["key"] for plural in KINDS for row in registry()[plural]]
     ids = (reading["id"] for row in registry()["schemes"] for reading in row.get("readings", []))
     return list(dict.fromkeys([*known, *registry()["sections"], *parameters(), *ids]))
+
+
+_ALL_REDUCE = (
+    'each step of a ring all-reduce is traffic of kind "flows", a list of who sends what to whom; a parameter server '
+    'is "incast", and a tree "relay-tree": docs/guides/twelve-questions.md, question 12, has both'
+)
+
+_CALLED_HERE = {
+    **dict.fromkeys(("allreduce", "ring", "ringallreduce"), _ALL_REDUCE),
+    "partitionaggregate": 'this is traffic of kind "requests", or "incast" if all begin at once',
+}
+"""Words of the field, without case and dashes -> what to use here."""
+
+
+def _called_here(name: str) -> str:
+    """Where something is that has another name here, or is a part of it, as CUBIC is of ``linux``."""
+    folded = re.sub(r"[^a-z0-9]", "", name.lower())
+    if folded in _CALLED_HERE:
+        return f"; {_CALLED_HERE[folded]}"
+    for plural, kind in KINDS.items():
+        for row in registry()[plural]:
+            # Other words, such as window, are in many summaries.
+            if folded.upper() in re.findall(r"[A-Z][A-Z0-9]+", row["summary"]):
+                return f"; the {kind} {row['key']} has it: fanin explain {row['key']}"
+    return ""
 
 
 def _did_you_mean(names: list[str]) -> str:

@@ -67,7 +67,14 @@ def find(name: str | Path) -> tuple[str, Path]:
     if path.is_file():
         same = (key for key, file in known.items() if file.resolve() == path.resolve())
         return next(same, path.stem), path
+    if path.is_dir():
+        some = sorted(each.name for each in path.glob("*.toml"))[:3]
+        inside = f", such as {path / some[0]}" if some else ""
+        raise NotFoundError(f"{name}: a folder, not a scenario: name a file{inside}")
     papers = list(dict.fromkeys(key.partition("/")[0] for key in known if "/" in key))
+    if (paper := str(name)) in papers:
+        first = next(key for key in known if key.startswith(f"{paper}/"))
+        raise NotFoundError(f"{name}: a paper, of which this takes one experiment, such as {first}; see 'fanin list'")
     # The scheme's name may have dashes that the paper's name lacks.
     same_letters = [paper for paper in papers if paper.replace("-", "") == str(name).replace("-", "").lower()]
     close = same_letters or difflib.get_close_matches(str(name), [*papers, *known], n=1)

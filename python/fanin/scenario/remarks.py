@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from fanin.numbers.summary import format_number, format_value
+from fanin.numbers.units import seconds
 from fanin.registry import registry
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -78,6 +80,46 @@ def overloaded(offered: list[dict[str, Any]]) -> list[str]:
         for each in offered
         if each["load"] > 1
     ]
+
+
+def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
+    """Remarks on traffic that cannot complete before the run ends, however fast the network is.
+
+    Args:
+        resolved: The scenario with every default filled in.
+        preview: The engine's preview of it.
+
+    """
+    rate, duration = seconds(resolved["network"]["rate"]), seconds(resolved["run"]["duration"])
+    found = []
+    for group, seen in zip(resolved["traffic"], preview["groups"], strict=True):
+        # Others have several receivers: all hosts, at most.
+        receivers = 1 if group["kind"] == "incast" else preview["hosts"]
+        least = 8 * seen["flows"] * seen["mean_bytes"] / (rate * receivers)
+        if least > duration and seen["offered"] is None:
+            size = format_value("bytes", seen["mean_bytes"])
+            hops = 2 * receivers * rate * duration / 8 / _FRAME
+            found.append(
+                f"traffic.{seen['name']}: {seen['flows']:,.0f} transfers of {size} take {format_number(least)} s or "
+                f"more of the receivers' links, and the run ends after run.duration = {resolved['run']['duration']}: they "
+                f"cannot complete; these are up to {format_number(hops / 1e6)} million packet-hops, of which a core "
+                "simulates some millions a second"
+            )
+    return found
+
+
+_FRAME = 1500.0
+
+
+def hasty(resolved: dict[str, Any]) -> str | None:
+    """A remark on retransmission timers without a minimum."""
+    least = resolved["transport"].get("rto-min", "1s")
+    if seconds(least) > 0:
+        return None
+    return (
+        f"transport.rto-min = {least}: timers follow the measured round trip alone, so a queue that grows quickly "
+        "causes timeouts without a loss; RFC 6298 has 1s, Linux 200ms"
+    )
 
 
 def unused(values: list[Unused]) -> list[str]:

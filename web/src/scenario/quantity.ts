@@ -22,7 +22,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   if (unit === 'pkt') return { value, dimension: 'packets' }
   const time = /^([munp]?)s$/.exec(unit)
   if (time) return { value: value * (SMALL[time[1] ?? ''] ?? NaN), dimension: 'time' }
-  const amount = /^(|[kKMGT]|[KMGT]i)([bB])(ps|\/s)?$/.exec(unit)
+  const amount = /^(|[kKMGT]|[KMGT]i)(B|b|bit(?=\/s))(ps|\/s)?$/.exec(unit)
   if (!amount) return undefined
   const [, prefix = '', letter, per] = amount
   const size = value * (PREFIX[prefix] ?? BINARY[prefix] ?? NaN)

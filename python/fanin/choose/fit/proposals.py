@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import random
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from fanin.choose.fit.bench import Tried
 from fanin.choose.fit.space import Space, Values, key
 from fanin.choose.tuning.space import Param
-from fanin.errors import NotFoundError
+from fanin.extras import needed
 
 BATCH = 4
 """Number of settings that are proposed together, regardless of the number of cores."""
@@ -34,11 +33,8 @@ def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], 
         NotFoundError: Optuna is not installed.
 
     """
-    try:
-        optuna: Any = importlib.import_module("optuna")
-    except ImportError:
-        message = f"{space.size} settings need Optuna: pip install 'fanin[tune]', or try all of them with --trials"
-        raise NotFoundError(message) from None
+    what = f"{space.size} settings need Optuna (or --trials {space.size}, which tries all of them)"
+    optuna: Any = needed("optuna", what, "tune")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     params = [Param(each.path, None, each.values) for each in space.parameters]
     distributions = {each.path: each.distribution(optuna) for each in params}

@@ -8,7 +8,6 @@ with seeds that no trial has used.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
 import warnings
@@ -22,7 +21,8 @@ from fanin.choose.comparison import paired
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, some
 from fanin.choose.tuning.space import Param, Values
-from fanin.errors import NotFoundError, RunError, WorkerError
+from fanin.errors import RunError, WorkerError
+from fanin.extras import needed
 from fanin.results.dataset import Row
 from fanin.results.failures import BrokenOff
 from fanin.results.files import writing
@@ -56,13 +56,7 @@ class Study:
             ResultsError: the folder cannot be written.
 
         """
-        try:
-            # An extra, and slow to import.
-            self._optuna: Any = importlib.import_module("optuna")
-        except ImportError:
-            raise NotFoundError(
-                "tuning needs Optuna: pip install 'fanin[tune]' in the environment in which fanin is installed"
-            ) from None
+        self._optuna: Any = needed("optuna", "tuning needs Optuna", "tune")
         self._optuna.logging.set_verbosity(self._optuna.logging.ERROR)
         self._laboratory, self._params = laboratory, params
         self._goals, self._keeps, self._seeds = goals, keeps, list(seeds)

@@ -13,7 +13,7 @@ from fractions import Fraction
 Scalar = bool | int | float | str
 """A value of a sweep variable, as in a scenario file."""
 
-_NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*)"
+_NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*(?:/s)?)"
 _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
 _MOST_VALUES = 1_000_000
 

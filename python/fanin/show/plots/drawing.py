@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from fanin.errors import FaninError
 from fanin.later import np, pl
@@ -188,10 +189,26 @@ def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
             axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         if scale == "log":
             low, high = sorted(axis.get_view_interval())
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+            if _has_few_ticks(low, high):
+                axis.set_major_locator(MaxNLocator(6))
+                axis.set_minor_locator(NullLocator())
+                continue
             # Over many decades only the powers of ten have room for a number.
             named = (2, 5) if high < 300 * low else ()
-            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
             axis.set_minor_formatter(_named_minor(named))
+
+
+_FEWEST_TICKS = 3
+"""Fewer numbers on an axis do not tell its scale."""
+
+
+def _has_few_ticks(low: float, high: float) -> bool:
+    """Whether fewer of 1, 2, 5, 10, 20, ... are within the ends of a logarithmic axis."""
+    first = math.floor(math.log10(low))
+    # Three decades have enough of them.
+    ticks = [digit * 10.0 ** (first + decade) for decade in range(3) for digit in (1, 2, 5)]
+    return sum(low <= tick <= high for tick in ticks) < _FEWEST_TICKS
 
 
 def _named_minor(digits: tuple[int, ...]) -> Callable[[float, float], str]:
@@ -390,7 +407,9 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
             axes.plot(x, mean, ".", color=colour, markersize=3, label=line.label)
             continue
         traced = plot.table in ("queue-trace", "probes", "switch-probes", "host-probes") and plot.every is None
-        axes.plot(x, mean, drawstyle="steps-post" if traced else "default", **line.stroke(1.0))
+        # A line of one point is none.
+        marker = "o" if len(x) == 1 else None
+        axes.plot(x, mean, drawstyle="steps-post" if traced else "default", marker=marker, **line.stroke(1.0))
         line.name(axes)
         _draw_band(axes, x, low, high, colour)
 

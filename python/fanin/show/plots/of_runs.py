@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,12 +11,14 @@ from fanin.choose.diagnosis import buffer_bytes, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column, columns_of
+from fanin.numbers.units import seconds
 from fanin.results.stored_runs import Shown, ShownRuns
 from fanin.scenario.checks import ASKED_FOR
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
 from fanin.show.plots.series import Bound, Series, readable, series_of
+from fanin.show.plots.windows import SENDER, by_sender
 
 MOST_LINES = 12
 """More lines cannot be told apart."""
@@ -35,7 +38,8 @@ class Asked:
 
     of: str | None = None
     """The column."""
-    connections: int = 4
+    senders: int = 4
+    """Whose windows are drawn."""
     log: bool = False
     title: str = ""
 
@@ -50,8 +54,8 @@ def _goodput(by: list[str], asked: Asked) -> Plot:
 
 
 def _windows(by: list[str], asked: Asked) -> Plot:
-    rows = {"name": [asked.of or "cwnd"], "connection": list(range(asked.connections))}
-    return _plot({"kind": "time", "y": "probes.value", "by": [*by, "connection"], "rows": rows}, "y", asked)
+    rows = {"name": [asked.of or "cwnd"]}
+    return _plot({"kind": "time", "y": "probes.value", "by": [*by, SENDER], "rows": rows}, "y", asked)
 
 
 def _flows(by: list[str], asked: Asked) -> Plot:
@@ -69,7 +73,7 @@ def _plot(about: dict[str, Any], axis: str, asked: Asked) -> Plot:
 KINDS = {
     "queue": Kind("the queue of the bottleneck over time", _queue),
     "goodput": Kind("the goodput of all traffic over time", _goodput),
-    "windows": Kind("congestion windows of some connections over time", _windows),
+    "windows": Kind("congestion windows of some senders over time", _windows),
     "flows": Kind("each transfer from its start to its end, one above the other", _flows),
     "cdf": Kind("the distribution of a column of a result table, by default of completion times", _cdf),
 }
@@ -107,24 +111,58 @@ def table_of(what: str, asked: Asked) -> str:
     return table
 
 
-def needs(what: str, asked: Asked, measure: dict[str, Any]) -> Settings:
+def tables_of(what: str, asked: Asked) -> list[str]:
+    """The result tables that it takes to draw it."""
+    return [table_of(what, asked), *(["flows"] if what == "windows" else [])]
+
+
+def needs(what: str, asked: Asked, measure: dict[str, Any], lengths: Sequence[float] = ()) -> Settings:
     """The settings that make a scenario record what is drawn, unless it does so in a way of its own.
 
     Args:
         what: Name of one of :data:`KINDS`.
         asked: What the user wants to see.
         measure: The ``[measure]`` of the scenario with every default filled in.
+        lengths: Seconds that the runs take, if they are known.
 
     """
-    table = table_of(what, asked)
     if what == "windows":
-        return [("measure.probes", asked.of or "cwnd"), ("measure.probe-flows", str(asked.connections))]
-    key, off = ASKED_FOR.get(table, ("", ""))
-    return [(f"measure.{key}", _RECORDED[key])] if key in _RECORDED and measure[key] == off else []
+        return [("measure.probes", asked.of or "cwnd"), ("measure.probe-flows", str(_MOST_PROBED))]
+    key, off = ASKED_FOR.get(table_of(what, asked), ("", ""))
+    if key not in _RECORDED or measure[key] != off:
+        return []
+    return [(f"measure.{key}", _bin(lengths) if lengths and key == "bin" else _RECORDED[key])]
 
 
 _RECORDED = {"queue-trace": "on-change", "bin": "1ms"}
 """Key of [measure] -> how it is recorded if the scenario does not say it."""
+
+_MOST_PROBED = 10_000
+"""Flows, among which senders are chosen."""
+
+
+def depends_on_length(what: str, measure: dict[str, Any]) -> bool:
+    """Whether what is to be recorded depends on how long the runs take: the width of bins, and room for probes."""
+    return what == "windows" or (what == "goodput" and measure["bin"] == ASKED_FOR["bins"][1])
+
+
+def until(lengths: Sequence[float], duration: str) -> Settings:
+    """The setting that ends runs where all of them have ended before: room for what they record is reserved for it."""
+    if not lengths:
+        return []
+    end = math.ceil(1.01e6 * max(lengths)) + 1
+    return [("run.duration", f"{end}us")] if end < 1e6 * seconds(duration) else []
+
+
+def _bin(lengths: Sequence[float]) -> str:
+    """A width of 1, 2 or 5 times a power of ten: a hundred bins in the longest run, ten in the shortest, or more."""
+    wanted = min(max(lengths) / _BINS, max(min(lengths) / _FEWEST_BINS, max(lengths) / _MOST_BINS))
+    nanoseconds = max(wanted * 1e9, 1.0)
+    power = 10 ** math.floor(math.log10(nanoseconds))
+    return f"{max(digit * power for digit in (1, 2, 5) if digit * power <= nanoseconds)}ns"
+
+
+_BINS, _FEWEST_BINS, _MOST_BINS = 100, 10, 1000
 
 
 def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
@@ -148,7 +186,10 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     plot = kind.plot(by, asked)
     assert plot.table is not None
     for run in runs.runs:
-        _refuse_unrecorded(run, what, asked, plot.table)
+        _refuse_unrecorded(run, what, asked)
+    if what == "windows":
+        runs, told = by_sender(runs, asked.senders)
+        plot = plot.model_copy(update={"note": told})
     series = series_of(plot, runs, pl.DataFrame())
     if what == "windows":
         unit = "B" if plot.rows["name"] in (["cwnd"], ["ssthresh"], ["in-flight"]) else ""
@@ -165,15 +206,16 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
 
 
-def _refuse_unrecorded(run: Shown, what: str, asked: Asked, table: str) -> None:
+def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
     """Says which setting records what a run has not recorded."""
     off = dict(ASKED_FOR.values())
     settings = " ".join(f"--set {path}={value}" for path, value in needs(what, asked, off))
     again = f"fanin plot {what} SCENARIO records it" + (f", and so does fanin run SCENARIO {settings}" * bool(settings))
+    tables = tables_of(what, asked)
     try:
-        empty = run.table(table).is_empty()
+        empty = any(run.table(table).is_empty() for table in tables)
     except ResultsError as error:
-        raise ResultsError(f"{error}; {again}; a sweep keeps it with --tables {table}") from None
+        raise ResultsError(f"{error}; {again}; a sweep keeps it with --tables {','.join(tables)}") from None
     if empty:
         raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
 

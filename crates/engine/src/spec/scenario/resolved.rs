@@ -13,6 +13,8 @@ pub struct ResolvedRow {
     pub path: String,
     /// The value as in a scenario file, without quotes.
     pub value: String,
+    /// The key beside it and the word there that take its effect away, such as `admission` and `static`.
+    pub ignored_with: Option<(&'static str, &'static str)>,
     /// Whether it is a default.
     pub is_default: bool,
     /// The source of the default.
@@ -123,6 +125,7 @@ impl Scenario {
         let scheme = ResolvedRow {
             path: format!("{}.scheme", group.values.path()),
             value: group.scheme.unwrap_or(self.scheme_key()).to_owned(),
+            ignored_with: None,
             is_default: group.scheme.is_none(),
             source: scheme.source.into(),
             doc: scheme.doc,
@@ -149,6 +152,7 @@ fn rows(values: &Values) -> impl Iterator<Item = ResolvedRow> {
     values.iter().map(|(param, value, is_default)| ResolvedRow {
         path: path_of(values.path(), param.key),
         value: value.to_string(),
+        ignored_with: param.ignored_with.or(param.idle_with).filter(|(key, word)| values.choice(key) == *word),
         is_default,
         source: values.source_of_default(param.key).map_or(param.source.into(), |source| source.to_owned().into()),
         doc: param.doc,

@@ -84,6 +84,8 @@ fn rates_in_every_unit() {
         ("8000b/s", 8_000),
         ("100Mb/s", 100_000_000),
         ("1 Gb/s", 1_000_000_000),
+        ("8000bit/s", 8_000),
+        ("10Gbit/s", 10_000_000_000),
         ("125MBps", 1_000_000_000),
         ("125MB/s", 1_000_000_000),
         ("1KiB/s", 8_192),
@@ -128,12 +130,12 @@ fn bare_numbers_need_a_unit() {
     assert_eq!(bare(Kind::Time, "10"), "a time needs a unit: write \"10ms\"");
     assert_eq!(bare(Kind::Bytes, "10"), "a number of bytes needs a unit: write \"10KB\"");
     assert_eq!(bare(Kind::Bytes, "64000"), "a number of bytes needs a unit: write \"64000B\"");
-    assert_eq!(bare(Kind::Size, "10"), "a number of packets or bytes needs a unit: write \"10pkt\"");
+    assert_eq!(bare(Kind::Size, "10"), "a number of packets or bytes needs a unit: write \"10pkt\" or \"10KB\"");
     assert_eq!(bare(Kind::Rate, "10"), "a rate needs a unit: write \"10Gbps\"");
     assert_eq!(bare(Kind::Window, "10"), "a number of segments or bytes needs a unit: write \"10mss\"");
     assert_eq!(fault(Kind::Time, Scalar::Float("1.5".into())), "a time needs a unit: write \"1.5ms\"");
     assert_eq!(text_fault(Kind::Time, "10"), "a time needs a unit: write \"10ms\"");
-    assert_eq!(text_fault(Kind::Time, "0"), "a time needs a unit: write \"0ms\"");
+    assert_eq!(text_fault(Kind::Time, "0"), "a time needs a unit: write \"0s\"");
 }
 
 #[test]
@@ -151,6 +153,23 @@ fn wrong_units_get_the_intended_one() {
         (Kind::Time, "5 µs", "unknown unit \"µs\" -> 5us"),
         (Kind::Time, "5MS", "unknown unit \"MS\" -> 5ms"),
         (Kind::Time, "5sec", "unknown unit \"sec\" -> 5s"),
+        (Kind::Time, "5KB", "\"5KB\" is a number of bytes, and this is a time; valid units: ms, ps, ns, us, s"),
+        (
+            Kind::Bytes,
+            "5 pkt",
+            concat!(
+                "\"5 pkt\" is a number of packets, and this is a number of bytes; ",
+                "valid units: KB, B, MB, GB, TB, kB, KiB, MiB, GiB, TiB",
+            ),
+        ),
+        (
+            Kind::Rate,
+            "10ms",
+            concat!(
+                "\"10ms\" is a time, and this is a rate; ",
+                "valid units: Gbps, bps, kbps, Kbps, Mbps, Tbps, Bps, kBps, KBps, MBps, GBps, TBps",
+            ),
+        ),
         (Kind::Time, "5h", "unknown unit \"h\"; valid: ms, ps, ns, us, s"),
         (Kind::Time, "1e3us", "unknown unit \"e3us\"; valid: ms, ps, ns, us, s"),
         (Kind::Time, "5  ms", "unknown unit \" ms\"; valid: ms, ps, ns, us, s"),

@@ -252,3 +252,14 @@ fn undeclared_keys_are_a_programmers_error() {
 fn mistyped_keys_are_a_programmers_error() {
     Values::defaults(&[DECLARED]).time("gain");
 }
+
+#[test]
+fn the_table_marks_values_that_another_one_takes_the_effect_of() {
+    let without_effect = |text: &str| -> Vec<String> {
+        let rows = parse(text).unwrap().resolved_table().into_iter();
+        rows.filter(|row| row.ignored_with.is_some()).map(|row| row.path).collect()
+    };
+    assert_eq!(without_effect(SMALL), ["network.shared-buffer", "network.dt-alpha"]);
+    let shared = SMALL.replacen("[network]", "[network]\nadmission = \"dynamic-threshold\"", 1);
+    assert_eq!(without_effect(&shared), ["network.buffer", "network.buffer-full"]);
+}

@@ -240,7 +240,7 @@ fn sizes(text: &str) -> Result<Sizes, Fault> {
 
 /// Bits per second in a unit of rate.
 fn rate_scale(unit: &str) -> Option<u128> {
-    let bits = ["bps", "b/s"].iter().find_map(|suffix| unit.strip_suffix(suffix)).and_then(prefix);
+    let bits = ["bps", "b/s", "bit/s"].iter().find_map(|suffix| unit.strip_suffix(suffix)).and_then(prefix);
     let bytes = ["Bps", "B/s"].iter().find_map(|suffix| unit.strip_suffix(suffix)).and_then(prefix);
     bits.or(bytes.map(|scale| scale * 8))
 }
@@ -368,11 +368,15 @@ fn quoted(kind: Kind, given: &Scalar) -> Result<&str, Fault> {
 }
 
 fn needs_unit(kind: Kind, number: &str) -> Fault {
-    // Who writes thousands of bytes has counted bytes.
-    let in_bytes =
-        matches!(kind, Kind::Bytes | Kind::Size) && number.parse::<f64>().is_ok_and(|number| number >= 1000.0);
-    let unit = if in_bytes { "B" } else { units(kind)[0] };
-    format!("{} needs a unit: write \"{number}{unit}\"", noun(kind)).into()
+    let amount = number.parse::<f64>();
+    let unit = match kind {
+        // Who writes thousands of bytes has counted bytes.
+        Kind::Bytes | Kind::Size if amount.as_ref().is_ok_and(|amount| *amount >= 1000.0) => "B",
+        Kind::Time if amount == Ok(0.0) => "s",
+        _ => units(kind)[0],
+    };
+    let or_bytes = if unit == "pkt" { format!(" or \"{number}KB\"") } else { String::new() };
+    format!("{} needs a unit: write \"{number}{unit}\"{or_bytes}", noun(kind)).into()
 }
 
 fn imprecise(kind: Kind, text: &str) -> Fault {
@@ -395,6 +399,10 @@ fn unquote(text: &str) -> Fault {
 }
 
 fn unknown_unit(kind: Kind, text: &str, unit: &str) -> Fault {
+    if let Some(other) = measured(unit).filter(|_| meant(kind, unit).is_none()) {
+        return format!("{text:?} is {other}, and this is {}; valid units: {}", noun(kind), units(kind).join(", "))
+            .into();
+    }
     let known = units(kind);
     let number = text[..text.len() - unit.len()].trim_end();
     let intended = meant(kind, unit);
@@ -408,6 +416,15 @@ fn unknown_unit(kind: Kind, text: &str, unit: &str) -> Fault {
     Fault { message, suggestion }
 }
 
+/// What a unit measures, if it is one of any kind.
+fn measured(unit: &str) -> Option<&'static str> {
+    let time = time_scale(unit).map(|_| "a time");
+    let bytes = || byte_scale(unit).map(|_| "a number of bytes");
+    let rate = || rate_scale(unit).map(|_| "a rate");
+    let counted = || matches!(unit, "pkt" | "mss").then_some("a number of packets");
+    time.or_else(bytes).or_else(rate).or_else(counted)
+}
+
 /// The unit of `kind` that `unit` probably stands for.
 fn meant(kind: Kind, unit: &str) -> Option<&'static str> {
     let other_case = |name: &str| units(kind).iter().copied().find(|known| known.eq_ignore_ascii_case(name));
@@ -419,7 +436,6 @@ fn meant(kind: Kind, unit: &str) -> Option<&'static str> {
         (Kind::Size, "p" | "pkts" | "packet" | "packets") => Some("pkt"),
         (Kind::Window, "seg" | "segs" | "segment" | "segments" | "pkt" | "packets") => Some("mss"),
         (Kind::Bytes | Kind::Size | Kind::Window, "byte" | "bytes") => Some("B"),
-        (Kind::Rate, "bit/s") => Some("bps"),
         (Kind::Rate, short @ ("k" | "m" | "g" | "t")) => other_case(&format!("{short}bps")),
         // Gb and GB differ only in case, which distinguishes bits from bytes here.
         (Kind::Rate, _) => units(kind).iter().copied().find(|known| known.strip_suffix("ps") == Some(unit)),
