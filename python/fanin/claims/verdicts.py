@@ -112,6 +112,17 @@ AT_THE_EDGE = (
 )
 """The definition; see :attr:`fanin.claims.judge.Judgement.at_edge` and :func:`at_edge`."""
 
+BRIEFLY: dict[str, str] = {
+    "as printed": "with the values that the paper prints",
+    "in its environment": "with these and the defaults of the tool that the paper used",
+    "under a reading": "with a choice that the paper leaves open",
+    "direction only": "the order or the sign, not the size",
+    "never": "with none of the settings that were tried",
+    "cannot be": "impossible, or against the paper's own text",
+    EDGE.removeprefix(", "): "by less than 1 %, or its interval is on both sides of the bound",
+}
+"""Verdicts in a few words."""
+
 BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
     ("printed", "as printed"),
     ("environment", "in its environment"),

@@ -13,7 +13,7 @@ import typer
 
 import fanin
 from fanin.claims import sentences
-from fanin.claims.verdicts import EDGE
+from fanin.claims.verdicts import BRIEFLY, EDGE
 from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, MemoryOption, OutOption, SetOption, memory_of, overrides, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, reading, say, say_trials, say_wrapped
@@ -283,11 +283,40 @@ def _show(drawn: list[Reproduction], given: _Given) -> None:
         _explain(drawn)
     claims = [(claim, each.verdict(claim, cases)) for each in drawn for claim, cases in each.claims]
     if claims:
+        if len(drawn) <= _FEW and not given.details:
+            _print_beside(drawn)
         say_wrapped(sentences.tally(claims))
+        say_wrapped(_meanings([each.said(claim, cases) for each in drawn for claim, cases in each.claims]))
     for each in drawn:
         _print_files(each.paths)
     if drawn:
         say_trials(_trials(drawn, given, judged=bool(claims)))
+
+
+_FEW = 3
+"""Of more experiments, the numbers beside those of the papers are too many to read at the end."""
+
+
+def _print_beside(drawn: list[Reproduction]) -> None:
+    """A line for each claim: the published number, ours in the case that the verdict rests on, and the verdict."""
+    rows = []
+    for each in drawn:
+        for claim, judged in each.claims:
+            best = min(judged, key=lambda case: _OUTCOMES.index(case.outcome))
+            shown = best.shown
+            rows.append([claim.id, best.quantity, shown.published, shown.value, each.said(claim, judged)])
+    print_table("Published, and measured here", ["claim", "number", "published", "ours", "verdict"], rows)
+    say()
+
+
+_OUTCOMES = ["reproduced", "direction only", "not reproduced", "not judged", "not run"]
+"""The one that a verdict rests on first."""
+
+
+def _meanings(said: list[str]) -> str:
+    """What the verdicts that were given mean."""
+    found = [f"{name}: {what}" for name, what in BRIEFLY.items() if any(name in each for each in said)]
+    return f"({'; '.join(found)}. docs/papers/claims.md has the definitions.)" if found else ""
 
 
 def _print_files(paths: list[Path]) -> None:

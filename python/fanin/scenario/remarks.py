@@ -101,9 +101,9 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
             hops = 2 * receivers * rate * duration / 8 / _FRAME
             found.append(
                 f"traffic.{seen['name']}: {seen['flows']:,.0f} transfers of {size} take {format_number(least)} s or "
-                f"more of the receivers' links, and the run ends after run.duration = {resolved['run']['duration']}: they "
-                f"cannot complete; these are up to {format_number(hops / 1e6)} million packet-hops, of which a core "
-                "simulates some millions a second"
+                f"more of the receivers' links, and the run ends after run.duration = {resolved['run']['duration']}: "
+                "they cannot complete; until then a core has to simulate up to "
+                f"{format_number(hops / 1e6)} million packet-hops, some millions a second"
             )
     return found
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Registry } from '../engine/types'
-import { knobsOf, roundStops, stopOf, turn } from './knobs'
+import { knobsOf, quantityOf, roundStops, stopOf, turn } from './knobs'
 import { read, valueAt } from './toml'
 
 const scheme = (key: string, keys: string[]) => ({ key, params: keys.map((each) => ({ key: each })) })
@@ -55,6 +55,16 @@ test('One knob turns the threshold of every chosen scheme that has one', () => {
   expect(knobs([], text + '[queue]\nkind = "ecn-threshold"\n').find((each) => each.id === 'threshold')?.name).toBe(
     'queue.threshold',
   )
+})
+
+test('A default in bytes makes a slider of bytes', () => {
+  const inEffect = (name: string) => ({ 'scheme.dctcp.mark-threshold': '60000B', 'network.buffer': '300KB' })[name]
+  const [buffer, threshold] = ['buffer', 'threshold'].map((id) =>
+    knobsOf(registry, read('[network]\n'), ['dctcp'], inEffect).find((each) => each.id === id),
+  )
+  expect(buffer?.dimension).toBe('bytes')
+  expect(threshold?.dimension).toBe('bytes')
+  expect(threshold && quantityOf(threshold, '60000B')?.value).toBe(60_000)
 })
 
 test('Whole numbers stand without quotes', () => {

@@ -42,12 +42,20 @@ const BUFFER_BYTES = roundStops(6e3, 3e6)
 const SHARED_BYTES = roundStops(1e5, 6e7)
 const TIMES = roundStops(100e-6, 1)
 
+/** The value that a key has if the file says none; by its name among resolved values. */
+type InEffect = (name: string) => string | undefined
+
 /** The knobs that a scenario has; of schemes, the chosen ones count. */
-export function knobsOf(registry: Registry, document: Document, schemes: string[]): Knob[] {
+export function knobsOf(
+  registry: Registry,
+  document: Document,
+  schemes: string[],
+  inEffect: InEffect = () => undefined,
+): Knob[] {
   return [
     ...groupKnobs(registry, document),
-    ...bufferKnob(document),
-    ...thresholdKnob(registry, document, schemes),
+    ...bufferKnob(document, inEffect),
+    ...thresholdKnob(registry, document, schemes, inEffect),
     knob(document, 'timer', 'Minimum RTO', [['transport', 'rto-min']], 'transport.rto-min', 'time', TIMES),
   ]
 }
@@ -94,13 +102,14 @@ export function isShared(document: Document): boolean {
   return (valueAt(document, ['network', 'admission']) ?? 'static') !== 'static'
 }
 
-function bufferKnob(document: Document): Knob[] {
+function bufferKnob(document: Document, inEffect: InEffect): Knob[] {
   if (isShared(document)) {
     const shared: Path[] = [['network', 'shared-buffer']]
     return [knob(document, 'shared', 'Shared buffer', shared, 'network.shared-buffer', 'bytes', SHARED_BYTES)]
   }
   const path: Path = ['network', 'buffer']
-  const inBytes = parseQuantity(String(valueAt(document, path) ?? ''))?.dimension === 'bytes'
+  const text = valueAt(document, path) ?? inEffect('network.buffer') ?? ''
+  const inBytes = parseQuantity(String(text))?.dimension === 'bytes'
   return [
     inBytes
       ? knob(document, 'buffer', 'Buffer', [path], 'network.buffer', 'bytes', BUFFER_BYTES)
@@ -111,7 +120,7 @@ function bufferKnob(document: Document): Knob[] {
 const THRESHOLDS = ['mark-threshold', 'threshold']
 
 /** Of every chosen scheme, or of the queue, that marks from one threshold on. */
-function thresholdKnob(registry: Registry, document: Document, schemes: string[]): Knob[] {
+function thresholdKnob(registry: Registry, document: Document, schemes: string[], inEffect: InEffect): Knob[] {
   const queue = registry.queues.find((each) => each.key === valueAt(document, ['queue', 'kind']))
   const places = [
     ...registry.schemes
@@ -122,11 +131,11 @@ function thresholdKnob(registry: Registry, document: Document, schemes: string[]
   const [first] = places
   if (!first) return []
   const said = places.map((path) => parseQuantity(String(valueAt(document, path) ?? ''))).find((found) => found)
-  const inBytes = said?.dimension === 'bytes'
+  const name = first.join('.')
+  // Some schemes count bytes, and a slider of packets could not show their default.
+  const inBytes = (said ?? parseQuantity(inEffect(name) ?? ''))?.dimension === 'bytes'
   const stops = inBytes ? BUFFER_BYTES : PACKETS
-  return [
-    knob(document, 'threshold', 'Marking threshold', places, first.join('.'), inBytes ? 'bytes' : 'packets', stops),
-  ]
+  return [knob(document, 'threshold', 'Marking threshold', places, name, inBytes ? 'bytes' : 'packets', stops)]
 }
 
 /** The text with a knob turned. */

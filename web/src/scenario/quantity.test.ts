@@ -8,11 +8,12 @@ test('Quantities are read in their base units', () => {
   expect(parseQuantity('100pkt')).toEqual({ value: 100, dimension: 'packets' })
   expect(parseQuantity('10Gbps')).toEqual({ value: 1e10, dimension: 'rate' })
   expect(parseQuantity('1GBps')).toEqual({ value: 8e9, dimension: 'rate' })
+  expect(parseQuantity('10Gbit/s')).toEqual({ value: 1e10, dimension: 'rate' })
   expect(parseQuantity('40')).toEqual({ value: 40, dimension: 'count' })
 })
 
 test('What is no single quantity is none', () => {
-  for (const text of ['web-search', '1MB 50%, 4MB 50%', '5 parsecs', '-1s', '64Kb', ''])
+  for (const text of ['web-search', '1MB 50%, 4MB 50%', '5 parsecs', '-1s', '64Kb', '8bit', ''])
     expect(parseQuantity(text)).toBeUndefined()
 })
 

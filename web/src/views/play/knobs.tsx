@@ -17,7 +17,7 @@ interface Props {
 
 export function Knobs({ registry, toml, schemes, values, change }: Props) {
   const document = useMemo(() => read(toml), [toml])
-  const knobs = registry ? knobsOf(registry, document, schemes) : []
+  const knobs = registry ? knobsOf(registry, document, schemes, (name) => values?.get(name)?.value) : []
   return (
     <fieldset class="knobs" disabled={document.broken}>
       <legend class="visually-hidden">Sliders</legend>
