@@ -158,6 +158,7 @@ def compare(
     """
     from fanin.choose import comparison
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
+    from fanin.run.observed import unmeasured
 
     experiment = fanin.load(scenario, overrides(set_))
     if records is not None:
@@ -198,6 +199,8 @@ def compare(
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     warnings = [remark for each in compared if (remark := _warning(each))]
     warnings += _unequal(comparison.beside_scheme(experiment, names))
+    decisive = [*comparison.METRICS, *(column for measure in wanted.measures for column in measure.columns)]
+    warnings += unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive)
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
     if len(wanted.parts) > 1 and scored != reference:
         warnings.append(_unfinished(reference, scored))
