@@ -220,7 +220,7 @@ def most(name: str) -> float:
 
 
 def is_text(name: str) -> bool:
-    """Whether a column of a sweep's table is a text, such as the name of a port, which has neither a unit nor a mean."""
+    """Whether a column of a sweep's table is a text, such as the name of a port: it has neither a unit nor a mean."""
     known = _known(name)
     return known is not None and not known.unit
 

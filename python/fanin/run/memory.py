@@ -144,7 +144,7 @@ def _packets(resolved: Mapping[str, Any], groups: list[Mapping[str, Any]]) -> fl
         return math.inf
     mss = _number(resolved["transport"]["mss"])
     full = (group["flows"] * (group["mean_bytes"] / mss + 1 + _HANDSHAKE) for group in groups)
-    return _BOTH_WAYS * _REPEATED * _MARGIN * sum(full)
+    return _BOTH_WAYS * _REPEATED * _MARGIN * float(sum(full))
 
 
 def _number(value: object) -> float:

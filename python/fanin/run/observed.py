@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from fanin.later import pl
-from fanin.results.dataset import Row
 from fanin.results.columns import Table
+from fanin.results.dataset import Row
 from fanin.results.runs import Run
 from fanin.scenario import remarks
 from fanin.scenario.file import ScenarioFile

@@ -53,16 +53,16 @@ def changes(experiment: ScenarioFile) -> list[Change]:
 
     Values may depend on each other, so each is part of a point of the sweep.
     """
-    own = experiment.document.sweep is not None
-    origin = (experiment.text, str(experiment.path)) if own else experiment.origin
+    has_sweep = experiment.document.sweep is not None
+    origin = (experiment.text, str(experiment.path)) if has_sweep else experiment.origin
     given = experiment.given or frozenset()
     found = []
     for path, values in experiment.sweep.variables.items():
-        place = ((path,), "", "--set") if path in given else (("sweep", path), *origin)
+        place: Location = (path,) if path in given else ("sweep", path)
+        source = ("", "--set") if path in given else origin
         for index, value in enumerate(values):
-            beside = _beside(experiment, path, index)
             own = [(path, override(value))]
-            found.append(Change([*beside.items(), *own], *place, own))
+            found.append(Change([*_beside(experiment, path, index).items(), *own], place, *source, own))
     for variant in experiment.variants:
         origin = experiment.variant_source(variant)
         beside = _beside(experiment, variant.axis)
@@ -70,8 +70,8 @@ def changes(experiment: ScenarioFile) -> list[Change]:
         found.append(Change([*beside.items(), *first], variant.location, *origin, first))
         for path, values in variant.set_.items():
             rest = [[*first, (path, override(value))] for value in values[1:]]
-            place = ((*variant.location, path), *origin)
-            found += [Change([*beside.items(), *own], *place, own) for own in rest]
+            place = (*variant.location, path)
+            found += [Change([*beside.items(), *own], place, *origin, own) for own in rest]
     return found
 
 

@@ -109,30 +109,32 @@ def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
     for port in (port for port in ports if port["rate_bps"] == slowest):
         mark = size if unit == "pkt" else size / port["packet_bytes"]
         at = f"at {port['port']} ({_gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
-        why = _too_low_or_high(mark, port, _burst(port, resolved)) if like_dctcp else None
         if mark >= packets(port):
             why = f"not below the buffer, {packets(port)} packets {at}, so packets are lost before any is marked"
-        elif why is not None:
-            why = f"{why[0]} {at}{why[1]}"
-        elif like_dctcp and mark > packets(port) / 2:
+        elif not like_dctcp:
+            continue
+        elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
+            why = f"{wrong[0]}, {at}, {wrong[1]}"
+        elif mark > packets(port) / 2:
             left = packets(port) - mark
             why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
-        if why is not None:
-            found.append(f"{path} = {value}: {why}")
+        else:
+            continue
+        found.append(f"{path} = {value}: {why}")
     return found
 
 
 def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, str] | None:
     """What is wrong with a threshold in packets for DCTCP's reaction to marks, and what comes of it, if anything is.
 
-    Alizadeh et al. 2010, section 3.5: by Eq. 13, 20 packets would do at 10 Gbit/s, but more than 60 were needed for the
-    full rate, in line with bursts of 30 to 40 packets. So what hosts send or acknowledge at once is added, up to the
-    paper's own threshold, and no more is of use than keeps the link busy with all of it.
+    Alizadeh et al. 2010: by Eq. 13, 20 packets would do at 10 Gbit/s, but more than 60 were needed for the full rate,
+    in line with bursts of 30 to 40 packets. So what hosts send at once is added, up to the paper's own threshold; and
+    no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
     """
     in_flight = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
     usual = max(USUAL_LEAST, USUAL_PER_10G * port["rate_bps"] / 1e10)
     least = in_flight / 7
-    idle = ", so a long flow leaves the link idle at times"
+    idle = "so a long flow leaves the link idle at times"
     if mark < least:
         return f"below C x RTT / 7, which is {least:.0f} packets", idle
     # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
@@ -141,7 +143,7 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, s
         return f"below C x RTT / 7 and a burst of {burst:.0f} packets, {with_bursts:.0f} packets in all", idle
     most = max(in_flight + burst, usual)
     if mark > most:
-        longer = f", so {mark - most:.0f} packets more than of use wait in the queues of long flows"
+        longer = f"so {mark - most:.0f} packets more than of use wait in the queues of long flows"
         return f"above {most:.0f} packets, which keep the link busy", longer
     return None
 
@@ -151,9 +153,7 @@ USUAL_LEAST, USUAL_PER_10G = 20, 65
 
 
 def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
-    """Packets that a host sends at once: a frame for segmentation offload, or as an answer to what came in between two
-    interrupts.
-    """
+    """Packets that a host sends at once: a frame for segmentation offload, or what an interrupt lets it send."""
     # A key in which the schemes differ is not among those of all.
     frame, interval = (_number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
     return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]

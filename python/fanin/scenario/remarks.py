@@ -54,8 +54,8 @@ def unmeasured(ports: Collection[tuple[str, str | None]]) -> str | None:
     ((observed, found), most), count = apart.most_common(1)[0], apart.total()
     some = f" (in {most} of these)" if most < count else ""
     return (
-        f"in {count} of {len(ports)} runs the bottleneck is another port than the one whose queue was measured: {found}, "
-        f"not {observed}{some}; --set measure.bottleneck={shlex.quote(str(found))} measures it"
+        f"in {count} of {len(ports)} runs the bottleneck is another port than the one whose queue was measured: "
+        f"{found}, not {observed}{some}; --set measure.bottleneck={shlex.quote(str(found))} measures it"
     )
 
 
