@@ -82,7 +82,9 @@ def test_a_fault_at_the_observed_port_would_move_with_it(racks):
     assert run.summary["bottleneck"] != HERE
     assert elsewhere(run, experiment.resolved()) is None
     named = fanin.load("fault.toml", {"fault.loss.link": HERE})
-    assert elsewhere(named.run(), named.resolved()) == (HERE, THERE)
+    again = named.run()
+    assert again.flows().equals(run.flows())
+    assert elsewhere(again, named.resolved()) == (HERE, run.summary["bottleneck"])
 
 
 def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks):
@@ -95,6 +97,18 @@ def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks)
     assert "1 found in the store" in cli("plot", "queue", "racks.toml", "--file", "again.svg").err
     assert (racks / "again.svg").read_text() == text
     assert "running once more" not in cli("plot", "flows", "racks.toml", "--file", "flows.svg").err
+
+
+def test_the_buffer_that_is_drawn_is_that_of_the_port_s_tier(cli, racks):
+    def drawn(*settings):
+        options = [part for setting in settings for part in ("--set", setting)]
+        assert cli("plot", "queue", "racks.toml", *options, "--file", "queue.svg").code == 0
+        return [line for line in (racks / "queue.svg").read_text().splitlines() if "buffer" in line]
+
+    assert "buffer 100 packets" in "".join(drawn())
+    assert "buffer 70 packets" in "".join(drawn("network.spine-buffer=70pkt"))
+    # The queue of a host has no buffer of a switch.
+    assert drawn("measure.bottleneck=sender-0->leaf-1") == []
 
 
 def test_lines_of_different_ports_name_them(cli, racks):

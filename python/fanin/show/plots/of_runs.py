@@ -11,6 +11,7 @@ from fanin.choose.diagnosis import buffer_bytes, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column, columns_of
+from fanin.numbers.units import quantity
 from fanin.results.stored_runs import Shown, ShownRuns
 from fanin.run.observed import is_chosen, observed
 from fanin.scenario import remarks
@@ -184,7 +185,7 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
             runs = replace(runs, runs=of_port)
     # A distribution is over the seeds together.
     by = [key for key in runs.varying if key != "seed" or what != "cdf"]
-    if what == "queue" and asked.of is None and all(_limit(each.scenario)[1] == "bytes" for each in runs.runs):
+    if what == "queue" and asked.of is None and all(_limit(each)[1] == "bytes" for each in runs.runs):
         asked = replace(asked, of="bytes")
     plot = kind.plot(by, asked)
     assert plot.table is not None
@@ -246,9 +247,15 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked, table: str) -> None:
         raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
 
 
-def _limit(scenario: dict[str, Any]) -> tuple[float, str]:
-    """What a port can hold, in the unit in which the scenario has it: bytes or packets."""
-    network = scenario["network"]
+def _limit(run: Shown) -> tuple[float, str]:
+    """What the port whose queue is drawn can hold, in the unit in which the scenario has it: bytes or packets."""
+    network = run.scenario["network"]
+    tier = (port_of(run) or "").partition("-")[0]
+    own = network.get(f"{tier}-buffer", "0pkt")
+    # A tier whose key is zero has the common buffer.
+    if (quantity(own) or (0.0, ""))[0]:
+        network = {**network, "buffer": own}
+    scenario = {**run.scenario, "network": network}
     if network["admission"] == "static" and network["buffer"].endswith("pkt"):
         return buffer_bytes(scenario) / packet_bytes(scenario), "packets"
     return buffer_bytes(scenario), "bytes"
@@ -258,7 +265,7 @@ def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
     """The buffers of a queue and the capacities of a goodput, if there are only a few of them."""
     drawn_of = plot.drawn.partition(".")[2]
     if what == "queue":
-        limits = [_limit(each.scenario) for each in runs]
+        limits = [_limit(each) for each in runs if not (port_of(each) or "").startswith(_HOSTS)]
         found = dict.fromkeys(limit for limit, unit in limits if unit == drawn_of)
         named = [Bound("buffer", limit) for limit in found]
     elif column(drawn_of).unit == "bit/s":
@@ -269,5 +276,8 @@ def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
         named = []
     return tuple(named) if len(named) <= _MOST_BOUNDS else ()
 
+
+_HOSTS = ("sender-", "receiver-", "host-")
+"""Beginnings of the ports of hosts, whose queues no buffer of a switch limits."""
 
 _MOST_BOUNDS = 3
