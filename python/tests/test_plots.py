@@ -3,6 +3,7 @@ import re
 import warnings
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
 import pytest
 from matplotlib.axes import Axes
@@ -177,6 +178,12 @@ def test_a_scheme_has_one_colour_and_marker_in_every_figure():
     assert other["RCC, drawn"].dash != "-"
     assert other["RCC, drawn"].hatch != other["RCC"].hatch
     assert len({style.fill for style in styles(["RCC", "RCC, a", "RCC, b", "RCC, c"]).values()}) == 4
+
+
+def test_what_runs_on_linux_is_told_apart_by_colour():
+    looks = styles(["linux", "linux-reno", "linux-dctcp", "dctcp"])
+    colours = [np.array(mpl.colors.to_rgb(look.colour)) for look in looks.values()]
+    assert min(np.abs(one - other).sum() for one, other in itertools.combinations(colours, 2)) > 0.4
 
 
 def test_bars_of_systems_have_the_colours_of_the_systems(tmp_path):

@@ -99,6 +99,7 @@ def advise(
     from fanin.choose import advice as advising
     from fanin.choose.capacity.find import KEEP
     from fanin.choose.diagnosis import facts
+    from fanin.run.observed import unmeasured
     from fanin.show import advice_page
     from fanin.show.course import course
 
@@ -111,6 +112,9 @@ def advise(
     happened = facts(run, experiment.resolved())
     wanted = goal_of(goal or _usual_goal(happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or KEEP), experiment), chosen, least, capacities)
+    measures = [*wanted.measures, *(each.measure for each in asked.keeps)]
+    for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
+        note(f"warning: {remark}")
     with (
         keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,

@@ -156,6 +156,7 @@ def compare(
     """
     from fanin.choose import comparison
     from fanin.choose.comparison import FEW_SEEDS, SCHEME, placed, referred_to
+    from fanin.run.observed import unmeasured
 
     experiment = fanin.load(scenario, overrides(set_))
     if records is not None:
@@ -197,6 +198,8 @@ def compare(
     warnings = [remark for each in compared if (remark := _warning(each))]
     cases = {scheme_title(name): {SCHEME: name} for name in names}
     warnings += comparison.unequal(comparison.beside_scheme(experiment, cases))
+    decisive = [*comparison.METRICS, *(column for measure in wanted.measures for column in measure.columns)]
+    warnings += unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive)
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
     if len(wanted.parts) > 1 and scored != reference:
         warnings.append(_unfinished(reference, scored))

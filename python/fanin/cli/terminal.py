@@ -23,7 +23,7 @@ import fanin
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import Progress
 
     from fanin.run.job import Progress as PoolProgress
@@ -58,6 +58,11 @@ def harmless(text: str) -> str:
 def note(message: str) -> None:
     """Prints a message that is not data, on stderr."""
     sys.stderr.write(f"{harmless(message)}\n")
+
+
+def note_moved(observed: str, found: str) -> None:
+    """Says that a run is made again, so that its queue is that of the port that turned out to be the bottleneck."""
+    note(f"the bottleneck is {found}, not {observed}: running once more to measure its queue (measure.bottleneck)")
 
 
 _MOST_NAMED = 4
@@ -386,8 +391,16 @@ def counting(what: str) -> Iterator[Counter]:
         yield counter
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Told(Progress):
+        """A bar with its details below, where there is room for them."""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield self.make_tasks_table(self.tasks)
+            yield from (Text(task.fields["left"]) for task in self.tasks if task.fields["left"])
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console, transient=True) as bar:
+    with Told(*columns, console=console, transient=True) as bar:
         counter.attach(bar)
         yield counter

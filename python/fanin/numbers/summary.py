@@ -219,6 +219,12 @@ def most(name: str) -> float:
     return 1.0 if known.shown_as == "%" or name.rpartition(".")[2] == "jain" else math.inf
 
 
+def is_text(name: str) -> bool:
+    """Whether a column of a sweep's table is a text, such as the name of a port: it has neither a unit nor a mean."""
+    known = _known(name)
+    return known is not None and not known.unit
+
+
 def is_completion_time(name: str) -> bool:
     """Whether a total is a completion time, which unfinished flows lack."""
     known = measured().get(name.rpartition(".")[2])

@@ -54,10 +54,14 @@ impl Defaults {
         Part::of(self.named(), format!("environment {}", self.named()))
     }
 
-    /// `[network]` with the defaults of its switches.
+    /// `[network]` with the defaults of its switches. Whoever gives a shared buffer wants it shared.
     pub(super) fn network(&self, network: Values) -> Values {
         let part = self.switch(&network);
-        part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()))
+        let network = part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()));
+        if network.is_default("shared-buffer") {
+            return network;
+        }
+        network.or("admission", "dynamic-threshold", "shared-buffer is given")
     }
 
     /// `[queue]`, or the table of a scheme that has its own queue, with the defaults of the network's switches.
