@@ -8,10 +8,11 @@ from patches import before_runs
 
 from fanin.choose.fit import answer, proposals
 from fanin.choose.fit.bench import Bench, Found, Tried
-from fanin.choose.fit.search import Log, search
+from fanin.choose.fit.search import Admission, search
 from fanin.choose.fit.space import NotAdmissibleError, Open, Space, key, space
 from fanin.cli import commands
 from fanin.errors import ScenarioError
+from fanin.results.search_log import Log
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Batches
 
@@ -453,7 +454,8 @@ def test_neighbours_are_tried_until_none_is_better(tmp_path):
             return [tried(each["a"], each["b"], *"xyz"[: each["a"]]) for each in settings]
 
     wide = Space([Open("a", tuple(range(8)), ("",) * 8, ()), Open("b", (True, False), ("",) * 2, ())])
-    found = search(Hill(), wide, Log(tmp_path / "tried.jsonl"), [1], 2)
+    log = Log(tmp_path / "fits/hill", Tried, Admission(wide, Hill.sentences))
+    found = search(Hill(), wide, log, [1], 2)
     best = answer.best(found, Hill.sentences)
     assert best.values["a"] >= 3
     assert answer.missing(best.values, wide, found) == []
@@ -486,10 +488,9 @@ def test_halves_of_a_sentence_have_to_hold_together(cli, paper):
     (paper / "two.toml").write_text('open = "alpha/one"\n' + SCENARIO + HALVES)
     found = fitted(cli, "alpha/two", "--open", "network.buffer")
     assert list(found["sentences"]) == ["alpha/two/some-drops"]
-    tried = [json.loads(line) for line in next((paper.parents[1] / "results/fits").glob("*/tried.jsonl")).open()]
-    whole = {
-        each["values"]["network.buffer"]: each["found"]["alpha/two/some-drops"] for each in tried if "found" in each
-    }
+    log = next((paper.parents[1] / "results/fits").glob("*/tried.jsonl"))
+    tried = [json.loads(line)["tried"] for line in log.open()]
+    whole = {each["values"]["network.buffer"]: each["found"]["alpha/two/some-drops"] for each in tried}
     # The smallest buffer drops many of four senders' packets too, and the largest none at all.
     assert [each["outcome"] for each in whole.values()].count("reproduced") == 1
     assert whole["24pkt"]["outcome"] == "reproduced"

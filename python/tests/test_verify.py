@@ -15,13 +15,15 @@ from patches import before_runs
 
 import fanin
 from fanin.choose.fit import held_out
-from fanin.choose.fit.search import Log
+from fanin.choose.fit.bench import Tried
+from fanin.choose.tuning.parzen import Result
 from fanin.claims import record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
+from fanin.results.search_log import Log
 from fanin.results.store import Store, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
@@ -100,6 +102,7 @@ by = "system"
 """
 
 SWEEP = ("sweep", "alpha/one", "--columns", "goodput_bps", "--tables", "flows", "--seeds", "1..3")
+TUNE = ("tune", "experiments/alpha/one.toml", "--param", "network.buffer=12pkt,20pkt,40pkt", "--fresh", "3", "--json")
 FIT = ("fit", "alpha/one", "--seeds", "1", "--fresh", "3", "--json")
 
 KINDS = {
@@ -120,6 +123,8 @@ KINDS = {
     "fit": "fits/*/fit.json",
     "settings": "fits/*/settings.csv",
     "log": "fits/*/tried.jsonl",
+    "study": "studies/*/tried.jsonl",
+    "trials": "studies/*/trials.csv",
     "held out": "fits/held-out.json",
 }
 """Kind of file -> where it is."""
@@ -145,6 +150,7 @@ def results(cli, work, monkeypatch):
         (*SWEEP, "--shard", "1/2"),
         (*SWEEP, "--shard", "2/2"),
         (*FIT, "--held-out"),
+        TUNE,
         ("report",),
     ):
         result = cli(*doing)
@@ -206,10 +212,10 @@ def read_all(path: Path, out: Path, scratch: Path) -> object:
     if folder.name == "failures":
         return Failures(out).find(path.stem)
     if path.name == "tried.jsonl":
-        copy = scratch / path.name
-        scratch.mkdir(exist_ok=True)
+        copy = scratch / path.relative_to(out)
+        copy.parent.mkdir(parents=True)
         shutil.copy(path, copy)
-        return Log(copy).tried
+        return Log(copy.parent, Tried if "fits" in copy.parts else Result, lambda _: None).entries
     if folder.parent.name == "fits":
         return searches.read(out, lambda name: record.digest(fanin.load(name)))
     if folder.name == "fits":
@@ -270,6 +276,8 @@ def test_commands_say_what_they_said_or_that_a_file_is_damaged(cli, results, kin
         commands.append([*SWEEP, "--json"])
     if kind in ("log", "fit", "held out"):
         commands.append([*FIT])
+    if kind in ("study", "trials"):
+        commands.append([*TUNE])
     if kind == "shard":
         commands.append(["merge", "--json"])
     before = [cli(*command) for command in commands]
