@@ -252,7 +252,8 @@ def test_no_flipped_bit_is_read_silently_and_each_is_named(results, tmp_path):
         value, said = attempt(path, results, tmp_path / "scratch")
         if value != whole[path] and "damaged" not in said:
             silent.append((path, number))
-        if [each.path for each in verify(results).damaged] != [path]:
+        # A flip may make two damaged lines of one.
+        if {each.path for each in verify(results).damaged} != {path}:
             unnamed.append((path, number))
         path.write_bytes(before)
     assert (silent, unnamed) == ([], [])

@@ -57,8 +57,9 @@ class Study:
         )
         self._laboratory, self._params = laboratory, params
         self._goals, self._keeps, self._seeds = goals, keeps, list(seeds)
+        is_earlier = (folder / _EARLIER).is_file() and not (folder / SEARCH_LOG).exists()
         self._log = Log(folder, Result, self._admit)
-        if not self._log.entries and (folder / _EARLIER).is_file():
+        if is_earlier:
             why = f"of an earlier version; the study begins anew in {SEARCH_LOG}, and its runs are kept"
             warnings.warn(f"{folder / _EARLIER}: {why}", stacklevel=2)
         self._base: list[Row] = []
@@ -84,7 +85,7 @@ class Study:
             RunError: the scenario fails with its own values.
 
         """
-        self._base = self._default_rows(self._seeds, "the scenario's own values")
+        self._base = self._default_rows(self._seeds, "the default")
         for goal in self._goals:
             if math.isnan(float(goal.values(self._base, self._base).mean())):
                 raise RunError(f"with its own values, the scenario has no {goal.name}: choose another --goal")
@@ -186,7 +187,7 @@ class Study:
             RunError: a run fails.
 
         """
-        what = "the scenario's own values and the best ones, with fresh seeds"
+        what = "the check, with fresh seeds"
         base = self._default_rows(seeds, what)
         found = self._laboratory.cases([(each.values, seeds) for each in chosen], what)
         rows = [_ended(outcome, "the values found") for outcome in found]
