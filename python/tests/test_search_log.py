@@ -170,12 +170,13 @@ def test_types_are_not_converted():
     assert [type(each.number) for each in typed(Number, [{"number": 1, "words": []}])] == [int]
 
 
-@pytest.mark.parametrize("place", ["tried.jsonl", "."])
+@pytest.mark.parametrize("place", ["tried.jsonl", ""])
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_that_leads_out_is_refused_before_it_is_opened(folder, tmp_path, place, there):
     outside = tmp_path / "outside"
-    (folder / place).resolve().rename(outside)
-    (folder / place).absolute().symlink_to(outside) if place != "." else folder.symlink_to(outside)
+    inside = folder / place
+    inside.rename(outside)
+    inside.symlink_to(outside)
     if not there:
         outside.rename(tmp_path / "elsewhere")
     before = sorted(tmp_path.iterdir())
