@@ -370,6 +370,21 @@ def test_a_report_is_not_repaired_without_the_front_end(cli, results, monkeypatc
     assert page.is_file()
 
 
+@pytest.mark.parametrize(("kind", "command"), [("log", "fanin fit"), ("study", "fanin tune")])
+def test_lines_of_a_search_in_another_order_are_damage(cli, results, kind, command):
+    (path,) = files_of(results, kind)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(reversed(lines)))
+    result = cli("verify", str(results), "--json")
+    (told,) = json.loads(result.out)["damaged"]
+    assert (result.code, told["file"]) == (1, str(path))
+    assert "missing, repeated or exchanged" in told["why"]
+    assert f"run the same '{command}' again" in told["remedy"]
+    # Without its last lines it is that of a search that was interrupted.
+    path.write_bytes(b"".join(lines[:-1]))
+    assert verify(results).damaged == []
+
+
 def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, results):
     found = record.read(results / "alpha/one")
     assert found is not None
