@@ -240,7 +240,7 @@ class Counter:
 
     def attach(self, bar: Progress) -> None:
         """Shows the count on a progress bar from now on."""
-        self._bar = (bar, bar.add_task(self._what, total=None, left=""))
+        self._bar = (bar, bar.add_task(self._what, total=None, left="starting"))
 
     def advance(self, progress: PoolProgress) -> None:
         """Shows the progress so far."""

@@ -77,10 +77,9 @@ def tune(
     its interval excludes zero, and the bounds hold there too, the values are recommended, as a scenario fragment;
     otherwise keep yours.
 
-    The study is OUT/studies/NAME-HASH/study.db, an SQLite file for Optuna's tools. The same command continues an
-    interrupted study, and more --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for
-    several goals, the Pareto front as PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of
-    trials failed.
+    OUT/studies/NAME-HASH/tried.jsonl is the log from which the same command continues an interrupted study; more
+    --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as
+    PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of trials failed.
 
     --json prints one object: {scenario, params, goals, keep, seeds, margin, fresh, study, trials, failed, default,
     best: [{values, goals, keep, broken, recommended, snippet}], paths}.
@@ -92,8 +91,8 @@ def tune(
       scheme.dctcp.g=1/64..1/4`
     - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal goodput`
     """
-    from fanin.choose.tuning.study import STUDY
     from fanin.choose.tuning.study import tune as search
+    from fanin.results.layout import SEARCH_LOG
     from fanin.run.laboratory import Laboratory
     from fanin.show import tuning_folder
 
@@ -116,7 +115,7 @@ def tune(
         tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
     least = margin_of(margin)
-    asked |= {"margin": least, "fresh": fresh, "study": str(folder / STUDY)}
+    asked |= {"margin": least, "fresh": fresh, "study": str(folder / SEARCH_LOG)}
     paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
     if json:
         print_json(

@@ -21,8 +21,11 @@ FITS = "fits"
 FIT = "fit.json"
 """The result of a search, in its folder."""
 
-FIT_LOG = "tried.jsonl"
-"""The settings that a search tried, one per line, in its folder."""
+STUDIES = "studies"
+"""Folder of the studies of ``fanin tune``; each has its own folder."""
+
+SEARCH_LOG = "tried.jsonl"
+"""What a search or a study tried, one trial per line, in its folder."""
 
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""

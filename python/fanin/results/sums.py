@@ -129,7 +129,11 @@ def unsealed(content: object) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError("not a JSON object")
     bare = {key: value for key, value in content.items() if key != OWN}
-    if content.get(OWN) != whole_digest(bare):
+    try:
+        digest = whole_digest(bare)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if content.get(OWN) != digest:
         raise ValueError("its content differs from what was written")
     return bare
 

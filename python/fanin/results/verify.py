@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,10 +10,10 @@ from pathlib import Path
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, records, shards, sums
+from fanin.results import failures, records, search_log, shards, sums
 from fanin.results.dataset import as_json
 from fanin.results.files import is_leftover
-from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST, RUNS
+from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
 from fanin.results.store import manifest_text, read_manifest
 
 RUN, EXPERIMENT, FOLDER, FILE = "run", "experiment", "folder", "file"
@@ -192,8 +191,8 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
         return lambda content: _json(content, as_json)
     if above == FITS and path.name == HELD_OUT:
         return lambda content: _json(content, as_json)
-    if path.parent.parent.name == FITS and path.name == FIT_LOG:
-        return _log
+    if path.parent.parent.name in (FITS, STUDIES) and path.name == SEARCH_LOG:
+        return lambda content: search_log.check(content, path.parent.name)
     return None
 
 
@@ -204,17 +203,4 @@ def _json(content: bytes, text_of: Callable[[object], bytes]) -> bool:
     sums.unsealed(value)
     if text_of(value) != content:
         raise ValueError("its content differs from what was written")
-    return True
-
-
-def _log(content: bytes) -> bool:
-    """Checks a log of lines; one that was being written when its command was killed is not there yet."""
-    for number, line in enumerate(sums.lines_of(content), start=1):
-        try:
-            value = sums.loaded(line)
-            sums.unsealed(value)
-            if json.dumps(value).encode() != line:
-                raise ValueError("its content differs from what was written")
-        except ValueError as error:
-            raise ValueError(f"line {number}: {error}") from None
     return True

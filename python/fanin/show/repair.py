@@ -21,7 +21,7 @@ from fanin.results import records, sums
 from fanin.results.dataset import SWEEPS
 from fanin.results.failures import FAILURES
 from fanin.results.files import refuse_links_out, tidy, writing
-from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST
+from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, SEARCH_LOG, STUDIES
 from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
@@ -35,7 +35,7 @@ from fanin.show.reproduction import judge_and_draw
 _MADE_BY = {
     SWEEPS: "run the same 'fanin sweep' or 'fanin merge' again; its runs are kept",
     "capacity": "run the same 'fanin capacity' again; its runs are kept",
-    "studies": "run the same 'fanin tune' again; its runs are kept",
+    STUDIES: "run the same 'fanin tune' again; its runs are kept",
     FITS: "run the same 'fanin fit' again; its runs are kept",
 }
 """Folder of other folders -> what makes them."""
@@ -60,8 +60,9 @@ def _of_file(path: Path) -> str:
         return "delete it: the next command tries the run again"
     if path.parent.parent.name == SHARDS:
         return "delete it and run the shard again; its runs are kept"
-    if path.name == FIT_LOG:
-        return "run the same 'fanin fit' again: it continues before the damaged line"
+    if path.name == SEARCH_LOG:
+        command = "fit" if path.parent.parent.name == FITS else "tune"
+        return f"run the same 'fanin {command}' again: it continues before the damaged line"
     assert path.name == HELD_OUT
     return "restore it from a copy: judgements by held-out experiments cannot be made again"
 
