@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from fanin.results.layout import CLAIMS, together
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
-from fanin.scenario import library
+from fanin.scenario import library, sections
 from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
 from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.format.values import parse_seeds
@@ -177,7 +176,7 @@ class Record(_Part):
 
 def digest(experiment: Experiment) -> str:
     """Fingerprint of the content of an experiment's file, without comments and white space."""
-    texts = [tomllib.loads(text) for text in experiment.texts]
+    texts = [sections.tables_of(text) for text in experiment.texts]
     said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 

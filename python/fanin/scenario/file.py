@@ -200,7 +200,7 @@ class ScenarioFile:
 
     @cached_property
     def _own_environment(self) -> str:
-        return str(tomllib.loads(self._text).get("environment", ""))
+        return str(sections.tables_of(self._text).get("environment", ""))
 
     @property
     def changes(self) -> str:
