@@ -201,8 +201,8 @@ Explicit scenario values override both, and so do values that a scheme requires.
 
 ## What no environment sets
 
-**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, in every environment. Only
-windows limit it. The tools limit it:
+**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, except in `linux-6`, which sets
+`host-queue = 1000` and TCP small queues. Elsewhere only windows limit it. The tools limit it:
 
 | environment | a host's queue there |
 |---|---|
