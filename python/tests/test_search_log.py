@@ -158,6 +158,27 @@ def test_a_line_without_its_place_is_damage(folder, key):
         check(content, "one")
 
 
+def test_a_line_that_was_exchanged_for_one_with_its_number_is_damage(folder):
+    found = [json.loads(line) for line in lines(folder)]
+    found[1]["tried"]["number"] = 9
+    content = b"".join(json.dumps(sums.sealed(each)).encode() + b"\n" for each in found)
+    with pytest.raises(ValueError, match="line 3: lines are missing, repeated or exchanged"):
+        check(content, "one")
+
+
+def test_a_line_with_another_number_is_damage(folder):
+    found = [json.loads(line) for line in lines(folder)]
+    found[1]["number"] = 1
+    with pytest.raises(ValueError, match="line 2: lines are missing, repeated or exchanged"):
+        check(sealed_again(found), "one")
+
+
+def test_a_change_that_leaves_the_values_is_damage(folder):
+    content = (folder / "tried.jsonl").read_bytes().replace(b": 3,", b":  3,")
+    with pytest.raises(ValueError, match="differs from what was written"):
+        check(content, "one")
+
+
 def test_no_depth_of_nesting_is_a_defect():
     for depth in range(900, 1000):
         content = b'{"number": ' + b"[" * depth + b"]" * depth + b', "sha256": ""}\n'

@@ -3,6 +3,7 @@
 import json
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ from test_capacity import TINY
 import fanin
 from fanin.choose import goals
 from fanin.choose.comparison import paired
+from fanin.choose.tuning import parzen
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
 from fanin.cli.tune import _print
@@ -155,6 +157,22 @@ def test_values_that_are_tried_already_are_not_tried_again(cli, tiny):
     assert every[:3] == first
     assert sorted({*every}) == ["12pkt", "16pkt", "20pkt", "28pkt", "40pkt", "64pkt"]
     assert len(every[3:]) == len({*every[3:]} - {*first})
+
+
+def test_proposals_are_repeatable_and_follow_results_and_bounds(tiny):
+    optuna, params = parzen.load(""), [param(BUFFER[1], fanin.load("tiny.toml"))]
+
+    def proposed(*results: parzen.Result) -> list:
+        return parzen.proposals(optuna, params, [False], results, 4)
+
+    sizes = range(12, 48, 3)
+    kept = [parzen.Result({"network.buffer": each}, [float(each)], {"x": -1.0}) for each in sizes]
+    broken = [replace(each, bounds={"x": 30.0 - each.drawn["network.buffer"]}) for each in kept]
+    worse = [replace(each, goals=[-each.goals[0]]) for each in kept]
+    failed = [replace(each, goals=[], bounds={}, error="it failed") for each in kept]
+    assert proposed(*kept) == proposed(*kept)
+    found = [proposed(*each) for each in (kept, broken, worse, failed, kept[:8])]
+    assert all(one != other for place, one in enumerate(found) for other in found[:place])
 
 
 def test_the_progress_counts_trials(cli, tiny):
