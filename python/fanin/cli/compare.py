@@ -41,6 +41,7 @@ _PLAIN = "rfc"
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
+    from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
 
 
@@ -158,7 +159,6 @@ def compare(
     """
     from fanin.choose import comparison
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
-    from fanin.run.observed import unmeasured
 
     experiment = fanin.load(scenario, overrides(set_))
     if records is not None:
@@ -197,11 +197,8 @@ def compare(
     ranking = placed(compared, wanted, reference, least)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
-    warnings = [remark for each in compared if (remark := _warning(each))]
-    warnings += _unequal(comparison.beside_scheme(experiment, names))
-    decisive = [*comparison.METRICS, *(column for measure in wanted.measures for column in measure.columns)]
-    warnings += unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive)
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
+    warnings = _warnings(experiment, compared, wanted, names)
     if len(wanted.parts) > 1 and scored != reference:
         warnings.append(_unfinished(reference, scored))
     for warning in warnings:
@@ -217,6 +214,19 @@ def compare(
         _print_ranking(wanted, ranking)
         _print_timeouts(compared, len(chosen))
     _report_failures(compared, recorded=store)
+
+
+def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
+    """What a reader should know before trusting the table."""
+    from fanin.choose import comparison
+    from fanin.run.observed import unmeasured
+
+    decisive = [*comparison.METRICS, *(name for measure in goal.measures for name in measure.columns)]
+    return [
+        *(remark for each in compared if (remark := _warning(each))),
+        *_unequal(comparison.beside_scheme(experiment, schemes)),
+        *unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive),
+    ]
 
 
 def _warning(each: Compared) -> str | None:
