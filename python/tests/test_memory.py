@@ -180,7 +180,7 @@ def test_the_engine_tells_what_is_laid_out(work):
     # Four leaves of 16 hosts, and two spines.
     assert (preview["hosts"], preview["switches"], preview["ports"]) == (64, 6, 64 + 2 * 8)
     # Every port has its own buffer, or shares the memory of its switch.
-    assert preview["buffered"] == (64 + 2 * 8) * 100
+    assert preview["buffered"] == (64 + 2 * 8) * 130
     shared = {"network.admission": "dynamic-threshold", "network.shared-buffer": "1500KB"}
     assert fanin.load("sessions.toml").preview(shared)["buffered"] == 6 * 1000
     (group,) = preview["groups"]

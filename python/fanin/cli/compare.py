@@ -38,6 +38,7 @@ from fanin.registry import scheme_title
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
+    from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
 
 
@@ -155,8 +156,7 @@ def compare(
     - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """
     from fanin.choose import comparison
-    from fanin.choose.comparison import FEW_SEEDS, SCHEME, placed, referred_to
-    from fanin.run.observed import unmeasured
+    from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
 
     experiment = fanin.load(scenario, overrides(set_))
     if records is not None:
@@ -195,12 +195,8 @@ def compare(
     ranking = placed(compared, wanted, reference, least)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
-    warnings = [remark for each in compared if (remark := _warning(each))]
-    cases = {scheme_title(name): {SCHEME: name} for name in names}
-    warnings += comparison.unequal(comparison.beside_scheme(experiment, cases))
-    decisive = [*comparison.METRICS, *(column for measure in wanted.measures for column in measure.columns)]
-    warnings += unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive)
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
+    warnings = _warnings(experiment, compared, wanted, names)
     if len(wanted.parts) > 1 and scored != reference:
         warnings.append(_unfinished(reference, scored))
     for warning in warnings:
@@ -216,6 +212,21 @@ def compare(
         _print_ranking(wanted, ranking)
         _print_timeouts(compared, len(chosen))
     _report_failures(compared, recorded=store)
+
+
+def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
+    """What a reader should know before trusting the table."""
+    from fanin.choose import comparison
+    from fanin.choose.comparison import SCHEME
+    from fanin.run.observed import unmeasured
+
+    cases = {scheme_title(name): {SCHEME: name} for name in schemes}
+    decisive = [*comparison.METRICS, *(name for measure in goal.measures for name in measure.columns)]
+    return [
+        *(remark for each in compared if (remark := _warning(each))),
+        *comparison.unequal(comparison.beside_scheme(experiment, cases)),
+        *unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive),
+    ]
 
 
 def _warning(each: Compared) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypedDict
 
 from fanin.numbers.units import quantity
@@ -115,7 +116,7 @@ def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
             continue
         elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
             why = f"{wrong[0]}, {at}, {wrong[1]}"
-        elif mark > packets(port) / 2:
+        elif mark > math.ceil(packets(port) / 2):
             left = packets(port) - mark
             why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
         else:
