@@ -392,7 +392,7 @@ def test_leftovers_and_files_without_digests_are_named(cli, results):
     assert cli("verify", "nowhere").code == 3
 
 
-def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_not_ours(cli, results, tmp_path):
+def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_only_compared(cli, results, tmp_path):
     (results / "alpha/one/goodput-bps.csv").unlink()
     assert [each.why for each in verify(results).damaged] == ["missing or unreadable"]
     with whole_folder(tmp_path / "made") as folder:
@@ -400,7 +400,11 @@ def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_not_ours(cli,
     assert sums.read_bytes(tmp_path / "made/a.csv") == b"a"
     digest = hashlib.sha256(b"b").hexdigest()
     (tmp_path / "made/SHA256SUMS").write_text(f"{digest}  b.csv\n")
-    assert sums.read_sums(tmp_path / "made") is None
+    assert sums.read_bytes(tmp_path / "made/a.csv") == b"a"
+    (tmp_path / "made/b.csv").write_text("c")
+    with pytest.raises(ResultsError, match=r"b\.csv: damaged"):
+        sums.read_bytes(tmp_path / "made/b.csv")
+    assert [each.path.name for each in verify(tmp_path / "made").damaged] == ["b.csv"]
 
 
 def test_progress_counts_the_bytes_of_logs_line_by_line(results):

@@ -21,6 +21,7 @@ from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
 from fanin.results import sums
+from fanin.results.free_memory import available
 
 Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
 
@@ -125,8 +126,8 @@ def read(path: Path) -> pl.DataFrame:
         raise NotFoundError(f"{path}: no such file")
     try:
         if path.suffix.lower() == ".parquet":
-            return pl.read_parquet(io.BytesIO(sums.read_bytes(path)))
-        return pl.read_csv(io.BytesIO(sums.read_bytes(path)), comment_prefix="#", infer_schema_length=None)
+            return pl.read_parquet(io.BytesIO(sums.read_bytes(path, available)))
+        return pl.read_csv(io.BytesIO(sums.read_bytes(path, available)), comment_prefix="#", infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = next(iter(str(error).strip().splitlines()), "nothing in it")
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
