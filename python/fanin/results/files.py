@@ -29,6 +29,10 @@ _ASIDE = "-instead-of-"
 _STALE_SECONDS = 3600.0
 
 
+_OF_THE_PROCESS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Errors that another place would not mend."""
+
+
 @contextmanager
 def writing(place: Path, option: str = "--out") -> Iterator[None]:
     """Turns a failure to write into an error that names the path and the option for another one."""
@@ -36,10 +40,18 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
         yield
     except OSError as error:
         named = str(error.filename or "")
-        where = named if named and _TEMPORARY not in named else place
+        where = Path(named) if named and _TEMPORARY not in named else place
+        if error.errno in _OF_THE_PROCESS or not _are_together(where, place):
+            raise ResultsError(f"{where}: {error.strerror or error}") from None
         other = f"choose another place with {option}"
         hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
+
+
+def _are_together(one: Path, other: Path) -> bool:
+    """Whether a path is inside the other, however these lead there."""
+    real, place = Path(os.path.realpath(one)), Path(os.path.realpath(other))
+    return real.is_relative_to(place) or place.is_relative_to(real)
 
 
 def refuse_links_out(folder: Path) -> None:

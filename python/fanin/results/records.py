@@ -214,6 +214,19 @@ def table(line: Line, name: str, table: str) -> bytes:
     return run.tables[table]
 
 
+def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts.
+
+    Raises:
+        ValueError: they are not.
+
+    """
+    for key in ("experiment", "finished", "engine_version"):
+        if not isinstance(manifest.get(key, ""), str):
+            raise ValueError(f"{key} is a text")
+    return manifest
+
+
 _OF_LINES = frozenset({sums.OWN, "runs", "seeds", "each"})
 """Keys of a line that are not of manifests."""
 
@@ -231,7 +244,7 @@ def copied(line: Line, name: str) -> tuple[list[Packed], dict[str, Any]]:
         each = found["each"][place]
         tables = {table: base64.b64decode(text) for table, text in each["tables"].items()}
         run = Packed(name, found["seeds"][place], checked_totals(each["summary"]), tables)
-        _ = run.summary["result_hash"], with_seed(found["scenario"], run.seed)
+        _ = run.summary["result_hash"], with_seed(checked_about(found)["scenario"], run.seed)
     except (LookupError, ValueError, TypeError, AttributeError):
         raise ResultsError(_not_runs(line)) from None
     return [run], {key: value for key, value in found.items() if key not in _OF_LINES}

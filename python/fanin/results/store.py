@@ -186,7 +186,7 @@ def read_manifest(folder: Path) -> StoredRun:
     """
     path = folder / MANIFEST
     try:
-        manifest = sums.loaded(read(path))
+        manifest = records.checked_about(sums.loaded(read(path)))
         _ = checked_totals(manifest["summary"], measured_by_program="measured" in manifest)["result_hash"]
         _ = {checked(name): (int(record["bytes"]), str(record["sha256"])) for name, record in manifest["files"].items()}
     except OSError as error:

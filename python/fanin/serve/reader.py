@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.errors import FaninError, ResultsError
-from fanin.later import pl
+from fanin.later import LEAST, pl
 from fanin.numbers.summary import column, table_names
 from fanin.registry import registry
 from fanin.results import sums, tables
@@ -35,9 +35,6 @@ MEMORY = 4 << 30
 
 SECONDS = 60.0
 """For one request."""
-
-LEAST = 1 << 30
-"""Bytes of address space in which such a process can start."""
 
 PATIENCE = 300.0
 """Seconds for a table that a command was asked to read."""
