@@ -15,11 +15,11 @@ from test_fuzzed import damaged
 import fanin
 from fanin.errors import ResultsError
 from fanin.results import store, sums
+from fanin.results.confined import MOST_JSON, MOST_LOG, MOST_TABLE
 from fanin.results.files import write_whole
 from fanin.results.records import Packed, text_of
 from fanin.results.store import Store, manifest_text
 from fanin.serve import reader
-from fanin.serve.confined import MOST_JSON, MOST_LOG, MOST_TABLE
 from fanin.serve.reader import Reader, Request
 
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(1)</script>\x1b[2J\u202e\ud800"

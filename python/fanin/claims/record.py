@@ -23,7 +23,7 @@ from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
 from fanin.results import sums
 from fanin.results.files import write_whole
-from fanin.results.layout import CLAIMS, together
+from fanin.results.layout import CLAIMS, FORMAT, together
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
@@ -33,10 +33,6 @@ from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.format.values import parse_seeds
 from fanin.scenario.points import points
 from fanin.scenario.settings import Settings
-
-FORMAT: Literal[4] = 4
-"""Increased whenever a field changes its meaning: a record of another format is stale."""
-
 
 _TOTALS = ("events", "packet_hops", "wall_s")
 
@@ -387,9 +383,12 @@ def read(folder: Path) -> Record | None:
     if isinstance(content, list) or (isinstance(content, dict) and content.get("format", 0) != FORMAT):
         raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
     try:
-        return Record.model_validate(content)
+        found = Record.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         why = f"{place}: {first['msg']}" if place else first["msg"]
         raise ResultsError(f"{path}: damaged ({why}); delete it and run the experiment again") from None
+    if not folder.absolute().as_posix().endswith(f"/{found.experiment}"):
+        raise ResultsError(f"{path}: damaged (it is that of {found.experiment}); run the experiment again")
+    return found

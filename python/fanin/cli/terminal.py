@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import fanin
+from fanin.show.harmless import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,19 +41,6 @@ def terminal(stream: TextIO) -> Console | None:
     # A path such as scenario.toml:100: is no emoji.
     console = Console(file=stream, emoji=False)
     return console if console.is_terminal else None
-
-
-_CONTROLS = {
-    code: f"\\u{code:04x}"
-    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-    if chr(code) not in "\t\n"
-}
-"""Characters that control a terminal or turn the direction of a text -> their escapes, which JSON has too."""
-
-
-def harmless(text: str) -> str:
-    """A text, which may be that of a stranger's file, with nothing that controls a terminal."""
-    return text.translate(_CONTROLS)
 
 
 def note(message: str) -> None:

@@ -10,16 +10,21 @@ import io
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from fanin import _engine
+from fanin.errors import ResultsError
 from fanin.later import np, pl
 from fanin.numbers.stats import Floats, Spread, finite, share_interval, spread
 from fanin.numbers.summary import CAPACITY, column, format_number, is_within_capacity, most, totals
-from fanin.results import columns
+from fanin.results import columns, sums
 from fanin.results.failures import Failure
+from fanin.results.layout import HEAD
 from fanin.results.runs import Run, frame_of
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.points import Point
@@ -48,6 +53,27 @@ class Head:
     """The scenario file's declarations of its own columns."""
     wanted: list[str] = field(default_factory=list)
     """Columns to tabulate and to plot; if empty, those of ``fanin compare``, or a few of them."""
+
+
+def read_head(folder: Path) -> Head:
+    """The description of the sweep in a folder.
+
+    Raises:
+        ResultsError: it is missing, damaged, or that of another sweep.
+
+    """
+    path = folder / HEAD
+    names = {each.name for each in fields(Head)}
+    try:
+        content = sums.loaded(sums.read_bytes(path))
+        found = TypeAdapter(Head).validate_python({name: content[name] for name in names & content.keys()})
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, AttributeError):
+        raise ResultsError(f"{path}: damaged (not the description of a sweep)") from None
+    if found.id != folder.absolute().name:
+        raise ResultsError(f"{path}: damaged (it is that of another sweep)")
+    return found
 
 
 def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None = None) -> Head:

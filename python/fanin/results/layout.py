@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
+from typing import Literal
 
 RUNS = "runs"
 """Folder of the runs; each has its own folder, named by its id."""
@@ -14,6 +15,12 @@ MANIFEST = "manifest.json"
 
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
+
+FORMAT: Literal[4] = 4
+"""That of these; increased whenever a field changes its meaning: a record of another format is stale."""
+
+HEAD = "sweep.json"
+"""The description of a sweep, in its folder."""
 
 FITS = "fits"
 """Folder of the searches over what papers leave open; each has its own folder."""

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.results import sums
+from fanin.results.confined import MOST_JSON, read
 from fanin.results.files import refuse_links_out, write_whole, writing
 from fanin.results.layout import SEARCH_LOG
 from fanin.results.typed import typed
@@ -169,10 +170,8 @@ class Log(Generic[Entry]):
 
 
 def _content(path: Path) -> bytes:
-    if path.exists() and not path.is_file():
-        raise ResultsError(f"{path}: not a file")
     try:
-        return path.read_bytes()
+        return read(path, MOST_JSON)
     except FileNotFoundError:
         return b""
     except OSError as error:

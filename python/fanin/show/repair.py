@@ -18,10 +18,11 @@ from fanin.claims import record
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.names import is_run_id
 from fanin.results import records, sums
+from fanin.results.confined import read
 from fanin.results.dataset import SWEEPS
 from fanin.results.failures import FAILURES
 from fanin.results.files import refuse_links_out, tidy, writing
-from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, SEARCH_LOG, STUDIES
+from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, SEARCH_LOG, STUDIES, apart, together
 from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
@@ -83,7 +84,7 @@ def command_of(folder: Path) -> str:
             return listed.command
     # Its digests are damaged, which makes it likely that the record is not.
     with contextlib.suppress(OSError, ValueError):
-        content = sums.loaded((folder / CLAIMS).read_bytes())
+        content = sums.loaded(read(folder / CLAIMS))
         if isinstance(content, dict) and isinstance(content.get("command"), str):
             return str(content["command"])
     return ""
@@ -250,7 +251,7 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], bool]:
     with contextlib.suppress(ResultsError):
         return read_manifest(folder).manifest, True
     with contextlib.suppress(OSError, ValueError):
-        content = sums.loaded((folder / MANIFEST).read_bytes())
+        content = sums.loaded(read(folder / MANIFEST))
         if isinstance(content, dict):
             return content, False
     return {}, False
@@ -277,7 +278,9 @@ def _experiment_again(folder: Path) -> None:
     experiment = load(said.name, said.changes)
     depth = len(Path(experiment.name).parts)
     out = folder.parents[depth - 1]
-    if (out / experiment.name).resolve() != folder.resolve():
+    # A stranger's changes are not simulated in the place of the experiment as it is.
+    is_here = apart(together(out), list(said.changes)) == out
+    if not is_here or (out / experiment.name).resolve() != folder.resolve():
         raise ResultsError("the command that it names makes another folder")
     if experiment.document.benchmark is not None:
         raise ResultsError("it measures a program, which is not started again without a question")
