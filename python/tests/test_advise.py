@@ -111,7 +111,7 @@ scheme = "linux"
 name = "servers"
 kind = "incast"
 senders = 6
-bytes-each = "32KB"
+bytes-each = "31KB"
 """
 
 

@@ -275,7 +275,7 @@ def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_sh
 
 def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     text = STALL.format(
-        buffer="15KB", scheme="linux", stack="linux-6", window="10mss", more="", senders=10, bytes="20KB"
+        buffer="15KB", scheme="linux", stack="linux-6", window="10mss", more="", senders=6, bytes="20KB"
     )
     found, words = told(tmp_path / "s.toml", text)
     assert (found.outcome, found.waits.timed) == ("collapse", 0)
