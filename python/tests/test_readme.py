@@ -56,7 +56,7 @@ def test_snippets_run_in_order(tmp_path, monkeypatch, cli):
             if runs(command):
                 paste(command, cli)
     assert set(PARSED) <= seen
-    assert {path.name for path in Path().iterdir()} > {"sweep.toml", "measured.csv", "trace.txt", "flows.csv"}
+    assert {path.name for path in Path().iterdir()} > {"sweep.toml", "measured.csv", "trace.txt", "trace.csv", "flows.csv"}
 
 
 def test_tables_of_snippets_belong_to_a_scenario(tmp_path):
