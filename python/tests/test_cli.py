@@ -218,16 +218,25 @@ def test_reproduce_leaves_what_it_says(cli, work):
 
 def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_next(cli, work):
     lines = cli("reproduce", "small.toml", "--seeds", "1,2").out.splitlines()
-    assert lines[:4] == [
+    assert lines[:5] == [
         "small: A small incast",
         "- under a reading: Something arrives.",
         "",
-        "1 sentence: 1 under a reading",
+        "# Published, and measured here",
+        "claim\tnumber\tpublished\tours\tverdict",
     ]
-    figures, data = lines[4:6]
+    claim, number, published, ours, verdict = lines[5].split("\t")
+    assert (claim, published, verdict) == ("some-goodput", "900 Mbit/s", "under a reading")
+    assert number.startswith("largest")
+    assert ours.endswith(" Mbit/s")
+    assert lines[7:9] == [
+        "1 sentence: 1 under a reading",
+        "(under a reading: with a choice that the paper leaves open. docs/papers/claims.md has the definitions.)",
+    ]
+    figures, data = lines[9:11]
     assert figures.startswith("Figures in results/small: goodput-bps.svg")
     assert data.startswith("Data in results/small: runs.parquet (a row for each run), claims.json")
-    assert [line for line in lines[6:] if line.startswith("  fanin")] == [
+    assert [line for line in lines[11:] if line.startswith("  fanin")] == [
         "  fanin reproduce small.toml --seeds 1,2 --details",
         "  fanin reproduce small.toml",
         "  fanin claims small",
@@ -235,7 +244,7 @@ def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_nex
     # What is suggested works, and says the same of the same runs.
     again = cli("reproduce", "small.toml", "--seeds", "1,2", "--details")
     assert "12 found in the store" in again.err
-    assert {lines[3], figures, data} <= set(again.out.splitlines())
+    assert {lines[7], figures, data} <= set(again.out.splitlines())
     assert cli("claims", "small").code == 0
     elsewhere = cli("reproduce", "small.toml", "--quick", "--set", "transport.rto-min=20ms", "--out", "other").out
     again = "fanin reproduce small.toml --set transport.rto-min=20ms"

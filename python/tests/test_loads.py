@@ -174,6 +174,8 @@ def test_what_cannot_complete_before_the_run_ends(cli, incast):
     # 40 times 937 MB are 29.98 s of 10 Gbit/s.
     assert warnings(cli, "traffic.incast.bytes-each=937MB") == []
     assert len(warnings(cli, "traffic.incast.bytes-each=938MB")) == 1
+    # Who sets the duration wants the run to be cut there.
+    assert warnings(cli, "traffic.incast.bytes-each=938MB", "run.duration=29s") == []
 
 
 def test_a_timer_without_a_minimum(cli, incast):

@@ -49,7 +49,10 @@ class Experiment(ScenarioFile):
         found += remarks.overloaded(self.offered(given))
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
-        found += [remarks.hasty(each[0]), *remarks.endless(each[0], self.preview(given))]
+        found.append(remarks.hasty(each[0]))
+        # Who sets the duration wants the run to be cut there.
+        if any(row["is_default"] for row in self.resolved_table(given) if row["path"] == "run.duration"):
+            found += remarks.endless(each[0], self.preview(given))
         return list(dict.fromkeys(remark for remark in found if remark))
 
     def unshown(self) -> list[str]:

@@ -7,8 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
+<<<<<<< HEAD
 from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import quantity, seconds
+=======
+from fanin.numbers.summary import format_number
+from fanin.numbers.units import seconds
+>>>>>>> friction
 from fanin.registry import registry
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -136,7 +141,7 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
         receivers = 1 if group["kind"] == "incast" else preview["hosts"]
         least = 8 * seen["flows"] * seen["mean_bytes"] / (rate * receivers)
         if least > duration and seen["offered"] is None:
-            size = format_value("bytes", seen["mean_bytes"])
+            size = f"{format_number(seen['mean_bytes'] / 1e6)} MB"
             hops = 2 * receivers * rate * duration / 8 / _FRAME
             found.append(
                 f"traffic.{seen['name']}: {seen['flows']:,.0f} transfers of {size} take {format_number(least)} s or "
