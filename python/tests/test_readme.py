@@ -78,17 +78,16 @@ def test_every_snippet_runs_in_its_order(tmp_path, monkeypatch, cli):
         for command in commands(block):
             seen.add(command)
             parse(command)
-<<<<<<< HEAD
             if command not in PARSED:
                 paste(SMALLER.get(command, command), cli)
     assert {*PARSED, *SMALLER} <= seen
-    assert {path.name for path in Path().iterdir()} > {"sweep.toml", "measured.csv", "trace.txt", "flows.csv"}
-=======
-            if runs(command):
-                paste(command, cli)
-    assert set(PARSED) <= seen
-    assert {path.name for path in Path().iterdir()} > {"sweep.toml", "measured.csv", "trace.txt", "trace.csv", "flows.csv"}
->>>>>>> friction
+    assert {path.name for path in Path().iterdir()} > {
+        "sweep.toml",
+        "measured.csv",
+        "trace.txt",
+        "trace.csv",
+        "flows.csv",
+    }
 
 
 def test_tables_of_snippets_belong_to_a_scenario(tmp_path):

@@ -7,13 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
-<<<<<<< HEAD
-from fanin.numbers.summary import format_number, format_value
-from fanin.numbers.units import quantity, seconds
-=======
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import seconds
->>>>>>> friction
+from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
