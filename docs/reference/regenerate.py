@@ -18,7 +18,7 @@ from typing import Any
 
 import fanin
 from fanin.cli.commands import COMMANDS
-from fanin.registry import registry
+from fanin.registry import heading, registry
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parents[1] / "README.md"
@@ -68,7 +68,7 @@ def table(header: list[str], body: Iterable[list[str]]) -> str:
 def schemes() -> str:
     """The schemes by their titles, in the order of the registry."""
     manuals = [row["manual"] for row in registry()["schemes"]]
-    titles = list(dict.fromkeys(manual.partition("\n")[0].removeprefix("# ") for manual in manuals))
+    titles = list(dict.fromkeys(map(heading, manuals)))
     return textwrap.fill(f"{', '.join(titles[:-1])} and {titles[-1]}.", 132, break_on_hyphens=False) + "\n"
 
 
@@ -201,8 +201,8 @@ Explicit scenario values override both, and so do values that a scheme requires.
 
 ## What no environment sets
 
-**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, in every environment. Only
-windows limit it. The tools limit it:
+**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, except in `linux-6`, which sets
+`host-queue = 1000` and TCP small queues. Elsewhere only windows limit it. The tools limit it:
 
 | environment | a host's queue there |
 |---|---|

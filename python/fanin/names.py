@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_LONGEST = 255
+"""Bytes of a name in most file systems."""
+
 _RUN_ID = re.compile(r"[0-9a-f]{16}")
 
 
@@ -23,18 +27,30 @@ def checked(name: str) -> str:
     return name
 
 
-def is_run_id(name: str) -> bool:
+def checked_path(path: str) -> str:
+    """The relative path of a file in a folder, if it cannot lead elsewhere; its parts may be in capital letters.
+
+    Raises:
+        ValueError: it can, or no file has such a name.
+
+    """
+    if any(part in ("", ".", "..") or "\0" in part or len(os.fsencode(part)) > _LONGEST for part in path.split("/")):
+        raise ValueError(f"{path[:100]!r} cannot be the path of a file in a folder")
+    return path
+
+
+def is_run_id(name: object) -> bool:
     """Whether this is a run id, which is also the name of the run's folder."""
-    return _RUN_ID.fullmatch(name) is not None
+    return isinstance(name, str) and _RUN_ID.fullmatch(name) is not None
 
 
-def checked_run_id(name: str) -> str:
+def checked_run_id(name: object) -> str:
     """A run id.
 
     Raises:
         ValueError: it is not one.
 
     """
-    if not is_run_id(name):
+    if not isinstance(name, str) or not is_run_id(name):
         raise ValueError(f"{name!r} is not the id of a run")
     return name

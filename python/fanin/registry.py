@@ -14,3 +14,24 @@ def registry() -> dict[str, Any]:
     """The engine's registries, its sections with their parameters, and the totals and tables of a run."""
     found: dict[str, Any] = json.loads(_engine.registry())
     return found
+
+
+def heading(manual: str) -> str:
+    """The first line of a manual: what the text calls the thing."""
+    return manual.partition("\n")[0].removeprefix("# ")
+
+
+def scheme_title(key: str) -> str:
+    """What the text calls a scheme; any other name is returned as it is."""
+    return scheme_titles().get(key, key)
+
+
+@cache
+def scheme_titles() -> dict[str, str]:
+    """What the text calls each scheme, by its key: ``dctcp`` is DCTCP."""
+    found: dict[str, str] = {}
+    for row in registry()["schemes"]:
+        title = heading(row["manual"])
+        # A variant shares the manual of its scheme, and its summary begins with its own name.
+        found[row["key"]] = title if title not in found.values() else row["summary"].partition(":")[0]
+    return found

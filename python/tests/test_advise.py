@@ -1,13 +1,19 @@
 """``fanin advise``: remedies ranked on a scenario, with what they need and how far they carry."""
 
 import json
+import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import fanin
+from fanin.choose import goals, robust
+from fanin.choose.advice import _plainest_of_the_furthest
+from fanin.choose.comparison import Estimate
 from fanin.choose.diagnosis import facts
-from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, thresholds
+from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, thresholds
+from fanin.choose.robust import variations
 from fanin.registry import registry
 
 RACK = """\
@@ -105,7 +111,7 @@ scheme = "linux"
 name = "servers"
 kind = "incast"
 senders = 6
-bytes-each = "32KB"
+bytes-each = "31KB"
 """
 
 
@@ -167,7 +173,7 @@ def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
     assert page.startswith("# Advice: A rack")
     # A table has no line without cells in it.
     assert "|\n\n|" not in page
-    assert "| sdtcp | OpenFlow switches" in page
+    assert "| SDTCP | OpenFlow switches" in page
     assert "`--set transport.rto-min=1ms`" in page
     assert "As it is: Incast collapse" in result.out
     assert f"fanin advise {rack}" in page
@@ -189,3 +195,206 @@ def test_every_scheme_says_what_it_needs():
     deployable = {"newreno", "linux", "linux-reno", "linux-dctcp", "dctcp"}
     assert {key for key, (effort, _) in SYSTEMS.items() if effort.is_deployable} == deployable
     assert not Effort.KERNEL.is_deployable
+
+
+def tried(text, **overrides):
+    """The remedies for a scenario by their names, with what a run of it says."""
+    Path("tried.toml").write_text(text)
+    experiment = fanin.load("tried.toml", overrides)
+    happened = facts(experiment.run(), experiment.resolved())
+
+    def resolve(settings):
+        experiment.check(settings)
+        return experiment.resolved(settings)
+
+    found, _ = remedies(happened, resolve)
+    return {each.name: each for each in found}, happened, resolve
+
+
+LINUX = RACK.replace('scheme = "newreno"', 'scheme = "linux"')
+
+
+def test_sender_schemes_run_on_the_stack_of_the_scenario_whether_it_is_named_or_implied(work):
+    implied, _, _ = tried(LINUX)
+    named, _, _ = tried(LINUX, **{"transport.stack": "linux-6"})
+    assert {name: each.settings for name, each in implied.items()} == {
+        name: each.settings for name, each in named.items()
+    }
+    systems = [each for each in implied.values() if "transport.scheme" in each.settings]
+    assert len(systems) > 10
+    assert {each.settings["transport.stack"] for each in systems} == {"linux-6"}
+    # On another stack, it is that one, and only the schemes of Linux have theirs.
+    plain, _, _ = tried(RACK)
+    stacks = {
+        each.settings["transport.scheme"]: each.settings["transport.stack"]
+        for each in plain.values()
+        if each.settings and "transport.scheme" in each.settings
+    }
+    assert {scheme for scheme, stack in stacks.items() if stack == "linux-6"} == {"linux", "linux-reno", "linux-dctcp"}
+    assert {stack for scheme, stack in stacks.items() if not scheme.startswith("linux")} == {"rfc"}
+    assert "DCTCP, marks from 65 packets" in plain
+
+
+def test_what_systems_bring_of_their_own_is_told_on_stderr_in_json_and_on_the_page(cli, work):
+    Path("linux.toml").write_text(LINUX.replace("senders = 40", "senders = 4"))
+    (warning, *_) = advised(cli, "linux.toml", "--capacities", "0")["warnings"]
+    assert warning.startswith("the systems differ in more than their scheme")
+    assert "ack-every, duplicate-ack-window (of RCC, RCCE)" in warning
+    result = cli("advise", "linux.toml", *FEW, "--capacities", "0")
+    assert f"warning: {warning}" in result.err
+    assert f"- {warning}" in Path(result.out.splitlines()[-2]).read_text()
+
+
+MIXED = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+buffer = "1MB"
+[transport]
+scheme = "linux-dctcp"
+[run]
+duration = "20ms"
+[[traffic]]
+name = "ours"
+kind = "background"
+flows = 1
+[[traffic]]
+name = "theirs"
+kind = "background"
+flows = 1
+scheme = "linux"
+"""
+
+
+def test_remedies_that_need_marks_say_if_not_all_traffic_can_have_them(cli, work):
+    Path("mixed.toml").write_text(MIXED)
+    found = advised(cli, "mixed.toml")
+    (warning,) = [each for each in found["warnings"] if "ECN-capable" in each]
+    assert warning.startswith("not all traffic is ECN-capable (theirs) with as it is, Linux DCTCP, ")
+    assert "the switch here forwards what it cannot mark, others drop it above the threshold" in warning
+    assert warning.endswith("see --set network.non-ect=drop")
+    unmarked = {each["remedy"]: each["unmarked"] for each in found["remedies"]}
+    assert unmarked["L2DCT"] == ["theirs"]
+    assert unmarked["ICTCP"] == []
+    # The advice is tried with such a switch, also if only the scenario as it is needs marks.
+    assert "a switch that drops what it cannot mark" in [each["variation"] for each in found["variations"]]
+    dropping = advised(cli, "mixed.toml", "--set", "network.non-ect=drop")
+    (warning,) = [each for each in dropping["warnings"] if "ECN-capable" in each]
+    assert warning.endswith("others forward it, which can reverse the result: see --set network.non-ect=by-queue")
+    assert not any(
+        "ECN-capable" in each for each in advised(cli, "mixed.toml", "--set", "transport.ecn=on")["warnings"]
+    )
+
+
+def test_variations_are_other_hosts_and_connections(work):
+    found, happened, resolve = tried(LINUX)
+    names = [each.name for each in variations(happened, found["timer of 1ms"], resolve)]
+    assert names == [
+        "hosts as given",
+        "an interrupt for every packet",
+        "interrupts every 16us",
+        "interrupts every 64us",
+        "connections that are open before",
+    ]
+    marks = variations(happened, found["Linux DCTCP, marks from 65 packets"], resolve)
+    assert marks[-1].settings == {"network.non-ect": "drop"}
+    # Other stacks have no interrupts, and open connections may be new.
+    found, happened, resolve = tried(f'{RACK}connections = "persistent"\n')
+    (_, other) = variations(happened, found["timer of 1ms"], resolve)
+    assert other.settings == {"traffic.servers.connections": "fresh"}
+
+
+def test_advice_says_on_which_hosts_it_does_not_hold(cli, work):
+    # DCTCP's SYNs are no packets that a switch can mark; RFC 8257 leaves them as they are.
+    marked = (
+        RACK.replace('scheme = "newreno"', 'scheme = "dctcp"\ninitial-window = "2mss"')
+        .replace("40", "48")
+        .replace("10us", "0us")
+    )
+    Path("marked.toml").write_text(
+        marked.replace("32KB", "20KB").replace("[[traffic]]", '[scheme.dctcp]\nmark-threshold = "20pkt"\n[[traffic]]')
+    )
+    found = advised(cli, "marked.toml", "--capacities", "0")
+    assert (found["recommended"], found["holds"]) == (None, False)
+    held = {each["variation"]: each["holds"] for each in found["variations"]}
+    assert held == {
+        "hosts as given": True,
+        "connections that are open before": True,
+        "a switch that drops what it cannot mark": False,
+    }
+    assert found["sentences"][-1].startswith(
+        "That nothing better is needed does not hold with a switch that drops what it cannot mark, but does with "
+        "connections that are open before"
+    )
+    result = cli("advise", "marked.toml", *FEW, "--capacities", "0")
+    row = "a switch that drops what it cannot mark\t3,000 ± 0\t"
+    assert row in result.out
+    assert "## On other hosts" in Path(result.out.splitlines()[-2]).read_text()
+
+
+def test_advice_whose_remedy_is_better_everywhere_holds(cli, rack):
+    found = advised(cli, rack, "--capacities", "0")
+    assert (found["rival"], found["holds"]) == (found["recommended"], True)
+    assert found["sentences"][-1].startswith("That holds with connections that are open before as well.")
+
+
+def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
+    found, _, _ = tried(LINUX)
+    both = found["Linux DCTCP, 65 packets, window of 2, timer of 1ms"]
+    assert both.settings["transport.initial-window"] == "2mss"
+    assert both.settings["transport.rto-min"] == "1ms"
+    assert {"timer of 10ms", "timer of 1ms", "Linux DCTCP, 65 packets, window of 2"} <= set(found)
+    assert "ip route change ROUTE rto_min 10ms on the senders" in found["timer of 10ms"].needs
+    assert "net.ipv4.tcp_rto_min_us=10000" in found["timer of 10ms"].needs
+    assert "ip route change ROUTE initcwnd 2 on the senders" in both.needs
+    # A timer that is short already, and a small window, are nothing to try.
+    short, _, _ = tried(LINUX, **{"transport.rto-min": "1ms", "transport.initial-window": "2mss"})
+    assert not [name for name in short if "timer" in name or "window" in name]
+
+
+def test_a_remedy_that_changes_nothing_is_none(work):
+    own = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "65pkt"}
+    found, _, _ = tried(LINUX, **own)
+    assert "Linux DCTCP, marks from 65 packets" not in found
+    assert "Linux DCTCP, marks from 21 packets" in found
+
+
+def test_a_timer_that_never_runs_is_not_listed(cli, rack):
+    few = ("--set", "traffic.servers.senders=2", "--capacities", "0")
+    result = cli("advise", rack, *few, *FEW)
+    table = result.out.split("What they need")[0]
+    assert "\ttimer of 1ms\t" not in table
+    (line,) = [line for line in table.splitlines() if line.startswith("Not listed, as its runs are those")]
+    assert "timer of 10ms" in line
+    same = {each["remedy"]: each["same_runs"] for each in advised(cli, rack, *few)["remedies"]}
+    assert (same["timer of 1ms"], same["SDTCP"]) == (True, False)
+
+
+def test_a_first_timer_is_tried_where_it_is_what_was_waited_for(work):
+    lost = RACK.replace("40", "100").replace("32KB", "1460B").replace("150KB", "30KB")
+    found, happened, _ = tried(f'{lost}connections = "persistent"\n')
+    assert happened.waits.initially > 0
+    assert found["first timer of 10ms"].settings == {"transport.rto-initial": "10ms"}
+    assert "first timer of 10ms" not in tried(lost)[0]
+
+
+def test_of_remedies_that_carry_alike_the_plainest_is_recommended():
+    def carrying(name, capacity, settings):
+        remedy = Remedy(name, dict.fromkeys(range(settings), 1), Effort.HOSTS, "")
+        return SimpleNamespace(remedy=remedy, found=SimpleNamespace(capacity=capacity))
+
+    both = [carrying("both", 352, 2), carrying("one", 320, 1)]
+    assert _plainest_of_the_furthest(both).remedy.name == "one"
+    both[1].found.capacity = 300
+    assert _plainest_of_the_furthest(both).remedy.name == "both"
+    assert _plainest_of_the_furthest([]) is None
+
+
+def test_what_finishes_is_better_than_what_does_not(work):
+    less = goals.goal("query-p99", fanin.load("small.toml"))
+    faster = Estimate(1.0, 0.1, -9.0, 0.1)
+    assert robust.effect(10.0, 1.0, faster, less, 0.01) == "better"
+    assert robust.effect(math.inf, 1.0, None, less, 0.01) == "better"
+    assert robust.effect(1.0, math.inf, None, less, 0.01) == "unfinished"
+    assert robust.effect(1.0, 1.0, None, less, 0.01) == "not comparable"
+    assert math.isnan(robust.times(0.0, 1.0))

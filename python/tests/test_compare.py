@@ -15,7 +15,8 @@ from fanin.choose.comparison import Compared, Estimate, compare, placed, referre
 from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
-from fanin.numbers.stats import Spread, mean_interval
+from fanin.numbers.stats import QUANTILES, Spread, mean_interval
+from fanin.registry import registry, scheme_title, scheme_titles
 from fanin.results.dataset import Timeouts
 from fanin.run import laboratory
 
@@ -49,10 +50,10 @@ def test_the_table_is_ranked_and_says_what_its_signs_mean(cli, work):
     lines = cli("compare", "small.toml", *TWO, *marks, "--no-store", "--by", "queue_mean_packets").out.splitlines()
     assert lines[0] == "# A small incast"
     assert lines[1].split("\t")[:3] == ["scheme", "goodput [Mbit/s]", "mean FCT [ms]"]
-    assert [line.split("\t")[0] for line in lines[2:4]] == ["dctcp", "newreno"]
+    assert [line.split("\t")[0] for line in lines[2:4]] == ["DCTCP", "NewReno"]
     assert "±" in lines[2]
     # The small scenario's sweep has three seeds.
-    assert lines[4] == "± half the 95 % interval over 3 seeds; * differs from newreno, seed by seed, by at least 1 %"
+    assert lines[4] == "± half the 95 % interval over 3 seeds; * differs from NewReno, seed by seed, by at least 1 %"
     assert not (work / "results").exists()
 
 
@@ -69,14 +70,14 @@ def test_systems_that_differ_in_more_than_their_scheme_are_named_with_the_keys(c
         return [each for each in json.loads(result.out)["warnings"] if "more than their scheme" in each]
 
     (warning,) = warnings("--schemes", "newreno,dctcp,linux")
-    assert "stack (rfc under newreno, dctcp; linux-6 under linux), " in warning
+    assert "stack (rfc under NewReno, DCTCP; linux-6 under Linux), " in warning
     assert {"sack", "ack-every", "loss-detection", "tso"} <= set(re.findall(r"[\w-]+", warning))
     assert "initial-window" not in warning
     assert "--set transport.stack=linux-6" in warning
     assert warnings("--schemes", "newreno,dctcp,linux", "--set", "transport.stack=linux-6") == []
     assert warnings(*TWO) == []
     (warning,) = warnings("--schemes", "dctcp,linux-dctcp", "--set", "transport.stack=linux-6")
-    assert warning.endswith("[transport]: ecn-syn, ecn-retransmit, ecn-ack")
+    assert warning.endswith("[transport]: ecn-syn, ecn-retransmit, ecn-ack (of Linux DCTCP)")
 
 
 def test_finished_runs_are_found_again(cli, work):
@@ -153,7 +154,7 @@ def test_a_scheme_of_which_all_runs_fail_has_an_empty_row(cli, work, stuck):
     result = cli("compare", "small.toml", *TWO, "--seeds", "2", "--no-store")
     assert (result.code, "seed 2: transfer 3 is stuck" in result.err) == (1, True)
     rows = [line.split("\t") for line in result.out.splitlines()]
-    assert (rows[2][0], rows[3]) == ("dctcp", ["newreno", *["-"] * len(comparison.METRICS)])
+    assert (rows[2][0], rows[3]) == ("DCTCP", ["NewReno", *["-"] * len(comparison.METRICS)])
 
 
 def test_all_schemes_are_one_batch(cli, work, monkeypatch):
@@ -312,7 +313,7 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
     lines = capsys.readouterr().out.splitlines()
     # Of three seeds one collapses: the interval would reach above the capacity, and below zero.
     assert lines[4].split("\t") == ["wild", "6,033 (100..9,000)"]
-    assert lines[6] == "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"
+    assert lines[6] == QUANTILES
     told = compared[2].as_dict()["metrics"]["goodput_bps"]
     assert (told["half"], told["low"], told["high"]) == (None, 1e8, 9e9)
     assert [placed(compared, wanted, "steady")[-1].as_dict()[end] for end in ("half", "low", "high")] == [
@@ -321,7 +322,7 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
         48.0,
     ]
     assert lines[8].split("\t") == ["rank", "scheme", "query-p99 [ms]", "difference from the best", "verdict"]
-    cells = [line.split("\t") for line in lines[9:]]
+    cells = [line.split("\t") for line in lines[9:12]]
     assert [(each[0], each[1], each[4]) for each in cells] == [
         ("1", "steady", "best"),
         ("2", "worse", "worse"),
@@ -341,6 +342,58 @@ def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
     assert any(each["timeouts"]["with_timeout"] for each in found)
     enough = cli("compare", "small.toml", *TWO, *short[:2], "--seeds", "1..3", "--set", "network.buffer=10MB")
     assert "Retransmission timeouts" not in enough.out
+
+
+def test_waits_for_tail_loss_probes_are_told_beside_timeouts(cli, work):
+    Path("rack.toml").write_text(LOST_TAILS)
+    done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", "--seeds", "1..3", "--no-store")
+    rows = {line.split("\t")[0]: line.split("\t") for line in done.out.split("# Retransmission")[1].splitlines()}
+    assert rows["scheme"][-1] == "tail loss probes"
+    assert rows["Linux"][2] == "0"
+    assert int(rows["Linux"][-1]) > 0
+    assert "queries that waited for a tail loss probe only are not among those with a timeout" in done.out
+
+
+LOST_TAILS = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "150KB"
+[transport]
+scheme = "linux"
+rto-min = "10ms"
+initial-window = "2mss"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 48
+bytes-each = "20KB"
+"""
+"""Forty-eight answers, of which some lose their last segments, which only probes repair."""
+
+
+def test_tables_name_schemes_as_the_text_does(cli, work):
+    done = cli("compare", "small.toml", *TWO, "--seeds", "1..3", "--no-store")
+    assert {line.split("\t")[0] for line in done.out.splitlines()} >= {"NewReno", "DCTCP"}
+    assert "* differs from NewReno, seed by seed" in done.out
+    assert set(scheme_titles()) == {row["key"] for row in registry()["schemes"]}
+    assert len(set(scheme_titles().values())) == len(scheme_titles())
+    assert [scheme_title(key) for key in ("pfdct-st", "unknown")] == ["PFDCT-ST", "unknown"]
+
+
+def test_differences_that_fall_into_two_groups_have_no_interval(work, capsys):
+    # One of five seeds is as good as the best; the mean differs all the same.
+    slow = (201.0, 201.0, 201.0, 4.6, 201.0)
+    rows = [row("fast", *[{"query_p99_s": 4.6}] * 5), row("slow", *({"query_p99_s": each} for each in slow))]
+    compared = [Compared(of.scheme, of.rows, [], comparison._estimates(of.rows, rows[0].rows)) for of in rows]
+    wanted = goals.goal("query-p99", fanin.load("small.toml"))
+    _print_ranking(wanted, placed(compared, wanted, "fast"))
+    told = capsys.readouterr().out
+    assert "worse" in told
+    assert "±" not in told.splitlines()[3]
+    assert "(0..196,400)" in told
+    assert "percentile of the seeds' differences" in told
 
 
 @pytest.mark.parametrize(
@@ -372,7 +425,7 @@ def test_a_scheme_against_itself_differs_by_nothing(cli, work):
     assert second["comparison"] == "tie, no significant difference"
     text = cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99").out
     assert "# Ranking by query-p99, less is better" in text
-    assert [line.split("\t")[0] for line in text.splitlines() if "\td" in line and "=" in line[:2]] == ["1=", "1="]
+    assert [line.split("\t")[0] for line in text.splitlines() if "\tD" in line and "=" in line[:2]] == ["1=", "1="]
     assert "tie, no significant difference" in text
 
 

@@ -2,10 +2,12 @@
 
 import json
 
+import polars as pl
 import pytest
 
 import fanin
 from fanin.choose.diagnosis import facts
+from fanin.choose.waits import Waits, waits
 from fanin.show.course import course
 
 STAR = """\
@@ -85,7 +87,7 @@ def test_a_collapse_by_a_lost_last_segment(tmp_path):
     assert found.outcome == "collapse"
     assert dict(found.timeouts) == {"few_duplicates": sum(found.timeouts.values())}
     assert "too few duplicate ACKs" in words.why
-    assert found.waited == found.port.drops == 1
+    assert found.waits.timed == found.port.drops == 1
     assert "lost 1 packet; 1 of 31 transfers waited" in words.why
 
 
@@ -106,20 +108,23 @@ def test_a_full_link_is_no_collapse(tmp_path):
 
 def test_too_little_load_is_no_collapse(tmp_path):
     found, words = star(tmp_path / "s.toml", senders=1, bytes_each="1KB")
-    assert (found.outcome, found.waited, found.port.drops) == ("idle", 0, 0)
+    assert (found.outcome, found.waits.timed, found.port.drops) == ("idle", 0, 0)
     assert "round trips take longer" in words.why
+    assert "A transfer of 1 KB takes about 2 round trips of " in words.why
+    assert "(1 for the handshake, 1 for windows that begin with 3 KB and at most double); sending it takes" in words.why
     load = '[network]\ntopology = "star"\n[[traffic]]\nkind = "poisson"\nname = "rpc"\nfrom = "all"\nto = "all"\n'
     load += 'bytes-each = "rpc"\nload = "5%"\ncount = 100\n'
     found, words = told(tmp_path / "l.toml", load)
     assert found.outcome == "idle"
     assert "asks for no more (rpc 5 %)" in words.why
+    assert "round trip" in words.why.partition("asks for no more")[2]
     assert words.trials[0].command == "fanin run l.toml --set traffic.rpc.load=80%"
 
 
 def test_losses_without_timers_are_named(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="150KB", window="2mss", senders=4, bytes="400KB")
     found, words = told(tmp_path / "s.toml", text)
-    assert (found.outcome, found.waited) in (("losses", 0), ("full", 0))
+    assert (found.outcome, found.waits.timed) in (("losses", 0), ("full", 0))
     assert found.port.drops > 0
     assert f"lost {found.port.drops} packets" in words.why
 
@@ -224,7 +229,7 @@ def test_every_total_comes_on_demand(cli, work):
 def test_timers_that_expire_more_often_than_transfers_wait_are_counted_apart(tmp_path):
     found, words = star(tmp_path / "s.toml", senders=100)
     expired = sum(found.timeouts.values())
-    assert expired > found.waited
+    assert expired > found.waits.timed
     assert f"it expired {expired} times, " in words.why
 
 
@@ -259,8 +264,8 @@ def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_sh
     more = 'receive-buffer = "1460B"\nack-every = 2'
     text = STALL.format(buffer="1MB", scheme="newreno", stack="rfc", window="1mss", more=more, senders=4, bytes="8KB")
     found, words = told(tmp_path / "s.toml", text)
-    assert (found.outcome, found.waited) == ("stalls", 0)
-    assert words.what.startswith("Stalled without a retransmission timeout")
+    assert (found.outcome, found.waits.timed) == ("stalls", 0)
+    assert words.what.startswith("Stalled without a loss that a timer had to repair")
     assert "Windows of one segment wait for delayed acknowledgements (40 ms)" in words.why
     assert words.trials[0].command == "fanin run s.toml --set transport.ack-every=1"
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.ack-every": "1"})
@@ -270,12 +275,14 @@ def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_sh
 
 def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     text = STALL.format(
-        buffer="15KB", scheme="linux", stack="linux-6", window="10mss", more="", senders=10, bytes="20KB"
+        buffer="15KB", scheme="linux", stack="linux-6", window="10mss", more="", senders=6, bytes="20KB"
     )
     found, words = told(tmp_path / "s.toml", text)
-    assert (found.outcome, found.waited) == ("stalls", 0)
-    assert "tail loss probes: with one segment under way, they wait for a delayed acknowledgement (200 ms)" in words.why
-    assert words.trials[0].command == "fanin run s.toml --set transport.rto-min=1ms"
+    assert (found.outcome, found.waits.timed) == ("collapse", 0)
+    assert words.what.startswith("Incast collapse without a retransmission timeout, by waits for tail loss probes: ")
+    assert found.waits.longest_probed_s == pytest.approx(0.2, rel=0.05)
+    assert f"{found.waits.probed} of 10 transfers waited for a tail loss probe, the longest for 20" in words.why
+    assert "fanin run s.toml --set transport.rto-min=1ms" in [each.command for each in words.trials]
     assert sum("rto-min" in each.command for each in words.trials) == 1
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms"})
     assert cured.under_way_s < found.under_way_s / 10
@@ -319,3 +326,80 @@ def test_gaps_between_rounds_are_said_to_count(tmp_path):
     assert "counting gaps of 10 ms without a transfer" in words.what
     _, words = told(tmp_path / "s.toml", text)
     assert "gaps" not in words.what
+
+
+def test_waits_for_probes_of_many_round_trips_are_a_collapse_however_short_the_timer(tmp_path):
+    # Three of 48 answers lose their last segments; a round trip with a full queue takes a seventieth of the timer.
+    text = STALL.format(
+        buffer="150KB", scheme="linux", stack="linux-6", window="2mss", more="", senders=48, bytes="20KB"
+    )
+    found, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "10ms", "network.delay": "5us"})
+    assert (found.outcome, found.waits.timed, found.waits.probed) == ("collapse", 0, 3)
+    assert found.loaded_s < found.waits.longest_probed_s / 50
+    assert words.what.startswith("Incast collapse without a retransmission timeout")
+    assert "3 of 48 transfers waited for a tail loss probe, the longest for 9.6" in words.why
+    # With a timer of a few such round trips, the link is hardly idle, and probes decide nothing.
+    short, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms", "network.delay": "5us"})
+    assert short.outcome not in ("collapse", "timeouts")
+    assert short.under_way_s < found.under_way_s / 5
+
+
+def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
+    # Connections that are open before the run have measured no round trip when their first answers are lost.
+    text = STAR.format(rate="10Gbps", buffer="30KB", window="2mss", senders=100, bytes="1460B")
+    kept = f'{text}connections = "persistent"\n'
+    found, words = told(tmp_path / "s.toml", kept)
+    assert found.waits.initially > 0
+    assert found.under_way_s > 1
+    assert (
+        f"{found.waits.initially} of them for the initial timer of 1 s, as no round trip had been measured" in words.why
+    )
+    (trial,) = [each for each in words.trials if "rto-initial=10ms" in each.command]
+    assert "end" not in trial.why
+    cured, _ = told(tmp_path / "s.toml", kept, **{"transport.rto-initial": "10ms"})
+    assert cured.under_way_s < 0.5 * found.under_way_s
+    # With a handshake there is a round trip, and its timer has the minimum.
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.waits.initially, found.waits.timed_measured > 0) == (0, True)
+    assert "initial timer" not in words.why
+    assert words.trials[-2].command == "fanin run s.toml --set transport.rto-min=1ms"
+
+
+def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
+    transport = {"rto-initial": "1s", "rto-min": "200ms"}
+    base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
+
+    def of(fct_s: float | None, timeouts: int, **other: int) -> Waits:
+        rows = [{**base, "fct_s": 0.001, "timeouts": 0}, {**base, "fct_s": fct_s, "timeouts": timeouts, **other}]
+        return waits(pl.DataFrame(rows), transport, ["a"], 1e-3, 9.0)
+
+    assert (of(0.2, 1).timed_measured, of(0.2, 1).timed_initially) == (1, 0)
+    assert of(1.4, 3).timed_measured == 1
+    assert of(1.0, 1).timed_initially == 1
+    assert of(3.0, 2).timed_initially == 1
+    # A transfer that never ended waited until the run did.
+    assert of(None, 2).timed_initially == 1
+    assert (of(1.0, 1, timeouts_syn=1).timed, of(1.0, 1, timeouts_syn=1).measured) == (1, 0)
+    assert (of(0.004, 0, loss_probes=1).probed, of(0.01, 0, loss_probes=1).probed) == (0, 1)
+    assert of(0.01, 0, loss_probes=1).probed_is_slowest
+    assert of(1.0, 0, loss_probes=1).probed_initially == 1
+
+
+def test_the_round_trip_is_that_of_the_topology(tmp_path):
+    one, _ = star(tmp_path / "s.toml")
+    assert one.round_trip_s == pytest.approx(4 * 5e-6, rel=0.2)
+    text = STAR.format(rate="10Gbps", buffer="1MB", window="10mss", senders=20, bytes="8KB")
+    far, words = told(tmp_path / "s.toml", text.replace('"star"', '"leaf-spine"'), **{"network.delay": "20us"})
+    # Four links each way, between leaves.
+    assert far.round_trip_s == pytest.approx(8 * 20e-6, rel=0.1)
+    assert far.outcome == "idle"
+    assert f"2 round trips of {far.round_trip_s * 1e6:.0f} us" in words.why
+
+
+def test_a_link_that_is_idle_beside_losses_without_a_timer_has_its_reason(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="60KB", window="10mss", senders=8, bytes="64KB")
+    found, words = told(tmp_path / "s.toml", text, **{"network.delay": "1ms", "transport.scheme": "linux"})
+    assert (found.outcome, found.waits.timed) == ("losses", 0)
+    assert found.idle_share > 0.5
+    assert "A transfer of 64 KB takes about 4 round trips of 4" in words.why
+    assert "hosts wait for up to 8 us until they are told of a packet" in words.why

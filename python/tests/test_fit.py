@@ -8,10 +8,12 @@ from patches import before_runs
 
 from fanin.choose.fit import answer, proposals
 from fanin.choose.fit.bench import Bench, Found, Tried
-from fanin.choose.fit.search import Log, search
+from fanin.choose.fit.search import Admission, search
 from fanin.choose.fit.space import NotAdmissibleError, Open, Space, key, space
 from fanin.cli import commands
 from fanin.errors import ScenarioError
+from fanin.results import sums
+from fanin.results.search_log import Log
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Batches
 
@@ -244,6 +246,29 @@ class TestHeldOut:
         assert cli("fit", "alpha/one", *FAST, "--held-out", "--again").code == 3
         assert record.read_text() == "[{"
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"setting": 1},
+            {"setting": {"network.buffer": []}},
+            {"setting": {"network.buffer": "\ud800"}},
+            {"when": None},
+            {"holds": "all"},
+            {"again": "no"},
+            {"more": 1},
+        ],
+    )
+    def test_a_record_with_other_types_is_damaged(self, cli, paper, change):
+        fitted(cli, "alpha/one", "--held-out")
+        record = paper.parents[1] / "results/fits/held-out.json"
+        (judgement,) = json.loads(record.read_text())["judgements"]
+        text = json.dumps(sums.sealed({"judgements": [{**judgement, **change}]}))
+        record.write_text(text)
+        for again in ([], ["--again"]):
+            result = cli("fit", "alpha/one", *FAST, "--held-out", *again)
+            assert (result.code, "held-out.json: damaged" in result.err) == (3, True)
+        assert record.read_text() == text
+
     def test_one_that_declares_nothing_cannot_judge(self, cli, paper):
         held = paper / "three.toml"
         held.write_text(held.read_text().replace('open = "alpha/one"\n', ""))
@@ -443,6 +468,54 @@ def test_no_value_that_all_admit_is_an_error(paper):
         space([])
 
 
+def test_a_search_has_tried_each_setting_once_and_judged_it_by_its_sentences():
+    admit = Admission(GRID, ["x", "y", "z"])
+    admit(tried(1, True, "x"))
+    admit(tried(1, False))
+    with pytest.raises(ValueError, match="tried before"):
+        admit(tried(1, True))
+    for other in (tried(4, True), tried(1, 1), tried(True, True), Tried({"a": 2}, {}), Tried({}, {})):
+        with pytest.raises(ValueError, match="not a setting"):
+            admit(other)
+    with pytest.raises(ValueError, match="sentences that the search does not judge"):
+        admit(tried(2, True, sentences="vxyz"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"values": {"network.buffer": "13pkt", "transport.initial-window": "2mss"}},
+        {"values": {"network.buffer": "12pkt"}},
+        {"values": []},
+        {"found": []},
+        {"found": {"alpha/one/no-drops": 1}},
+        {"found": {"alpha/one/no-drops": {"outcome": "reproduced"}}},
+        {"errors": 1},
+    ],
+)
+def test_what_a_search_cannot_have_tried_is_tried_again(cli, paper, change):
+    first = fitted(cli, "alpha/one")
+    log = next(paper.parents[1].glob("results/fits/alpha-*/tried.jsonl"))
+    whole = log.read_bytes()
+    line = json.loads(whole.splitlines()[0])
+    line = sums.sealed({**line, "left": 0, "tried": {**line["tried"], **change}})
+    log.write_text(json.dumps(line) + "\n")
+    result = cli("fit", "alpha/one", *FAST, "--json")
+    assert "tried.jsonl: damaged (line 1: " in result.err
+    assert json.loads(result.out) == first
+    assert log.read_bytes() == whole
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 4])
+def test_a_search_whose_log_was_cut_off_takes_the_same_course(cli, paper, cut):
+    first = fitted(cli, "alpha/one", "--trials", "5")
+    log = next(paper.parents[1].glob("results/fits/alpha-*/tried.jsonl"))
+    whole = log.read_bytes()
+    log.write_bytes(b"".join(whole.splitlines(keepends=True)[:cut]))
+    assert fitted(cli, "alpha/one", "--trials", "5") == first
+    assert log.read_bytes() == whole
+
+
 def test_neighbours_are_tried_until_none_is_better(tmp_path):
     class Hill:
         """More sentences hold the larger ``a`` is."""
@@ -453,7 +526,8 @@ def test_neighbours_are_tried_until_none_is_better(tmp_path):
             return [tried(each["a"], each["b"], *"xyz"[: each["a"]]) for each in settings]
 
     wide = Space([Open("a", tuple(range(8)), ("",) * 8, ()), Open("b", (True, False), ("",) * 2, ())])
-    found = search(Hill(), wide, Log(tmp_path / "tried.jsonl"), [1], 2)
+    log = Log(tmp_path / "fits/hill", Tried, Admission(wide, Hill.sentences))
+    found = search(Hill(), wide, log, [1], 2)
     best = answer.best(found, Hill.sentences)
     assert best.values["a"] >= 3
     assert answer.missing(best.values, wide, found) == []
@@ -486,10 +560,9 @@ def test_halves_of_a_sentence_have_to_hold_together(cli, paper):
     (paper / "two.toml").write_text('open = "alpha/one"\n' + SCENARIO + HALVES)
     found = fitted(cli, "alpha/two", "--open", "network.buffer")
     assert list(found["sentences"]) == ["alpha/two/some-drops"]
-    tried = [json.loads(line) for line in next((paper.parents[1] / "results/fits").glob("*/tried.jsonl")).open()]
-    whole = {
-        each["values"]["network.buffer"]: each["found"]["alpha/two/some-drops"] for each in tried if "found" in each
-    }
+    log = next((paper.parents[1] / "results/fits").glob("*/tried.jsonl"))
+    tried = [json.loads(line)["tried"] for line in log.open()]
+    whole = {each["values"]["network.buffer"]: each["found"]["alpha/two/some-drops"] for each in tried}
     # The smallest buffer drops many of four senders' packets too, and the largest none at all.
     assert [each["outcome"] for each in whole.values()].count("reproduced") == 1
     assert whole["24pkt"]["outcome"] == "reproduced"

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+
+from fanin.registry import registry
+from fanin.scenario.loads import USUAL_LEAST, USUAL_PER_10G
 
 INCAST = """
 [network]
 topology = "star"
 rate = "10Gbps"
 delay = "5us"
+buffer = "150pkt"
 
 [transport]
 scheme = "dctcp"
+initial-window = "1mss"
 
 [[traffic]]
 kind = "incast"
@@ -57,11 +63,20 @@ def test_nothing_is_said_of_what_fits(cli, incast):
 
 
 def test_a_buffer_below_a_packet_for_each_response(cli, incast):
-    assert warnings(cli, "traffic.incast.senders=100") == []
-    (found,) = warnings(cli, "traffic.incast.senders=101")
-    assert found.startswith("traffic.incast: 101 responses at once cross switch-0->receiver-0, which holds 100 packets")
+    assert warnings(cli, "traffic.incast.senders=150") == []
+    (found,) = warnings(cli, "traffic.incast.senders=151")
+    assert found.startswith("traffic.incast: 151 responses at once cross switch-0->receiver-0, which holds 150 packets")
+    assert "less than one for each" in found
     # A limit on outstanding responses bounds what is sent at once.
-    assert warnings(cli, "traffic.incast.senders=101", "traffic.incast.concurrent=20") == []
+    assert warnings(cli, "traffic.incast.senders=151", "traffic.incast.concurrent=20") == []
+
+
+def test_a_buffer_below_what_waits_of_the_first_windows(cli, incast):
+    # 40 x 4 packets, of which the port sends one fortieth while they arrive.
+    (found,) = warnings(cli, "transport.initial-window=4mss")
+    assert "less than the 156 of their first windows (160) that it cannot send at once" in found
+    assert warnings(cli, "transport.initial-window=4mss", "network.buffer=156pkt") == []
+    assert warnings(cli, "transport.initial-window=3mss") == []
 
 
 def test_a_threshold_below_the_bandwidth_delay_product_over_seven(cli, incast):
@@ -77,12 +92,71 @@ def test_a_threshold_below_the_bandwidth_delay_product_over_seven(cli, incast):
     assert warnings(cli, "network.delay=50us", "transport.scheme=rcc", "scheme.rcc.mark-threshold=3000B") == []
 
 
-def test_a_threshold_that_no_queue_reaches(cli, incast):
-    assert warnings(cli, "scheme.dctcp.mark-threshold=99pkt") == []
-    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=100pkt")
-    assert "not below the buffer at switch-0->receiver-0" in found
-    (found,) = warnings(cli, "network.rate=100Gbps")
-    assert "scheme.dctcp.mark-threshold = 650pkt: not below the buffer" in found
+def test_a_threshold_below_what_bursts_need(cli, incast):
+    fast = ("network.rate=100Gbps", "network.delay=2us", "network.buffer=5000pkt", "transport.scheme=linux-dctcp")
+    # C x RTT / 7 is 10 packets, and in the 8 us between two interrupts come 67.
+    (found,) = warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=64pkt")
+    assert "64pkt: below C x RTT / 7 and a burst of 67 packets, 76 packets in all, at switch-0->receiver-0" in found
+    assert warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=77pkt") == []
+    # A frame for segmentation offload is a burst too.
+    offload = "transport.interrupt-interval=0s"
+    (found,) = warnings(cli, *fast, offload, "scheme.linux-dctcp.mark-threshold=53pkt")
+    assert "a burst of 44 packets, 54 packets in all" in found
+    assert warnings(cli, *fast, offload, "transport.tso=0B", "scheme.linux-dctcp.mark-threshold=53pkt") == []
+
+
+def test_a_threshold_above_what_is_of_use(cli, incast):
+    fast = ("network.rate=100Gbps", "network.buffer=5000pkt")
+    assert warnings(cli, *fast, "scheme.dctcp.mark-threshold=650pkt") == []
+    (found,) = warnings(cli, *fast, "scheme.dctcp.mark-threshold=2000pkt")
+    assert "2000pkt: above 650 packets, which keep the link busy, at switch-0->receiver-0" in found
+    assert "so 1350 packets more than of use wait in the queues of long flows" in found
+    # A long round trip needs more.
+    assert warnings(cli, *fast, "network.delay=100us", "scheme.dctcp.mark-threshold=2000pkt") == []
+
+
+@pytest.mark.parametrize("rate", ["1Gbps", "10Gbps", "25Gbps", "100Gbps"])
+@pytest.mark.parametrize("scheme", ["dctcp", "linux-dctcp"])
+def test_no_default_is_warned_of(cli, incast, rate, scheme):
+    text = INCAST.replace('buffer = "150pkt"\n', "")
+    Path("loads.toml").write_text(text, encoding="utf-8")
+    assert warnings(cli, f"network.rate={rate}", f"transport.scheme={scheme}", "network.delay=25us") == []
+
+
+def test_the_usual_threshold_is_the_default():
+    (param,) = (param for row in registry()["schemes"] if row["key"] == "dctcp" for param in row["params"]
+                if param["key"] == "mark-threshold")  # fmt: skip
+    assert param["default"] == f"{USUAL_PER_10G}pkt per 10Gbps of the slowest links, at least {USUAL_LEAST}pkt"
+
+
+def test_a_threshold_that_leaves_no_room(cli, incast):
+    assert warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=130pkt") == []
+    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=128pkt")
+    assert "65pkt: above half of the buffer, 128 packets at switch-0->receiver-0" in found
+    assert found.endswith("so bursts have room for 63 only")
+    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=150pkt")
+    assert "not below the buffer, 150 packets at switch-0->receiver-0" in found
+
+
+def test_a_default_rate_that_no_port_has(cli, incast):
+    wide = ("network.topology=leaf-spine", "network.rate=100Gbps", "network.buffer=1300pkt")
+    (found,) = warnings(cli, *wide)
+    assert found.startswith("network.uplink-rate = 1000Gbps by default (10 times rate): no port of Ethernet is faster")
+    assert warnings(cli, *wide, "network.uplink-rate=400Gbps") == []
+    # Whoever gives the rate knows better.
+    assert warnings(cli, *wide, "network.uplink-rate=1000Gbps") == []
+
+
+def test_a_shared_buffer_that_is_given_is_shared(cli, incast):
+    shared = "network.shared-buffer=12MB"
+    text = INCAST.replace('buffer = "150pkt"\n', "")
+    Path("loads.toml").write_text(text, encoding="utf-8")
+    assert warnings(cli, shared) == []
+    (port,) = json.loads(cli("check", "loads.toml", "--set", shared, "--json").out)["fan_in"]
+    assert port["buffer_bytes"] == 6_000_000
+    Path("loads.toml").write_text(text.replace('delay = "5us"', 'shared-buffer = "12MB"\nadmission = "static"'))
+    (found,) = warnings(cli)
+    assert found.startswith('network.shared-buffer: no effect with network.admission = "static"')
 
 
 def test_a_run_warns_before_it_begins(cli, incast):
@@ -141,7 +215,7 @@ def test_a_load_that_a_tier_does_not_carry(cli, racks):
 
 def test_the_ports_that_a_fan_in_can_fill(cli, incast):
     table = cli("check", "loads.toml").out
-    assert "incast\tswitch-0->receiver-0\t40\t400,000 Mbit/s\t10,000 Mbit/s\t400 packets\t100 packets" in table
+    assert "incast\tswitch-0->receiver-0\t40\t400,000 Mbit/s\t10,000 Mbit/s\t40 packets\t150 packets" in table
     settings = ("network.topology=leaf-spine", "network.uplink-rate=10Gbps")
     options = [part for setting in settings for part in ("--set", setting)]
     ports = json.loads(cli("check", "loads.toml", *options, "--json").out)["fan_in"]

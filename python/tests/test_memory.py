@@ -120,6 +120,24 @@ def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
     assert expected < 4 * peak + 8e6, (peak, expected)
 
 
+def test_finite_work_bounds_what_is_recorded(work):
+    fast = {"network.rate": "100Gbps", "measure.queue-trace": "on-change", "measure.probes": "cwnd"}
+    text = SESSIONS.split("[[traffic]]")[0]
+    Path("short.toml").write_text(f'{text}[[traffic]]\nkind = "incast"\nsenders = 24\nbytes-each = "64KB"\n')
+    experiment = fanin.load("short.toml")
+
+    def needed(**more):
+        given = fast | {path.replace("_", "."): value for path, value in more.items()}
+        return estimate(experiment.resolved(given), experiment.preview(given)).bytes()
+
+    # 24 transfers of 44 packets, although 100 Gbit/s would carry 250 million in 30 s.
+    assert needed() == needed(run_duration="300s") < 20e6
+    assert needed() < needed(measure_queues="all") < 40e6
+    Path("endless.toml").write_text(Path("short.toml").read_text() + '[[traffic]]\nkind = "background"\nflows = 1\n')
+    endless = fanin.load("endless.toml")
+    assert estimate(endless.resolved(fast), endless.preview(fast)).bytes() > 30e9
+
+
 def test_every_shipped_experiment_has_an_estimate():
     for name in library.experiments():
         experiment = fanin.load(name)
@@ -162,7 +180,7 @@ def test_the_engine_tells_what_is_laid_out(work):
     # Four leaves of 16 hosts, and two spines.
     assert (preview["hosts"], preview["switches"], preview["ports"]) == (64, 6, 64 + 2 * 8)
     # Every port has its own buffer, or shares the memory of its switch.
-    assert preview["buffered"] == (64 + 2 * 8) * 100
+    assert preview["buffered"] == (64 + 2 * 8) * 130
     shared = {"network.admission": "dynamic-threshold", "network.shared-buffer": "1500KB"}
     assert fanin.load("sessions.toml").preview(shared)["buffered"] == 6 * 1000
     (group,) = preview["groups"]

@@ -1,6 +1,7 @@
 """``fanin plot``: pictures of any run or sweep."""
 
 import json
+import math
 import re
 
 import matplotlib as mpl
@@ -201,6 +202,42 @@ def test_bounds_are_the_buffer_and_the_receivers_rate(work):
     assert [each.label for each in goodput.bounds] == ["link rate"]
     _, rates = drawn("cdf", shown("small.toml", ["newreno"], "cdf"), Asked("goodput"))
     assert [each.axis for each in rates.bounds] == ["x"]
+
+
+def test_a_part_of_the_time_is_drawn(cli, work):
+    runs = shown("small.toml", ["newreno"], "queue")
+    whole, _ = drawn("queue", runs, Asked())
+    assert whole.x_range is None
+    about, part = drawn("queue", runs, Asked(span=(1e-3, 3e-3)))
+    assert about.x_range == (1e-3, 3e-3)
+    # On each side the next change, where the line leads.
+    inside = part.data.filter(pl.col("x").is_between(1e-3, 3e-3)).height
+    assert 0 < inside < part.data.height <= inside + 2
+    about, rest = drawn("queue", runs, Asked(span=(1e-3, math.inf)))
+    assert about.x_range == (1e-3, rest.data["x"].max())
+    _, lanes = drawn("flows", shown("small.toml", ["newreno"], "flows"), Asked(span=(0.0, 1e-3)))
+    assert (lanes.data["x"] <= 1e-3).all()
+    _, bins = drawn("goodput", shown("small.toml", ["newreno"], "goodput"), Asked(span=(5e-3, 9e-3)))
+    assert bins.data["x"].min() >= 5e-3
+    assert bins.data["x"].max() <= 9e-3
+    with pytest.raises(FaninError, match=r"nothing was recorded after .* from 3 s on can be drawn"):
+        drawn("queue", runs, Asked(span=(3.0, math.inf)))
+    assert cli("plot", "queue", "small.toml", *FAST, "--from", "1ms", "--to", "3ms", "--file", "q.svg").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("queue", "--from", "soon"), "'soon' is not a time such as 2ms"),
+        (("queue", "--from", "3ms", "--to", "2ms"), "--from is not before --to"),
+        (("cdf", "--to", "2ms"), "a distribution has no axis of time"),
+    ],
+)
+def test_times_that_cannot_be_drawn(cli, work, options, says):
+    what, *rest = options
+    done = cli("plot", what, "small.toml", *rest)
+    assert done.code == 2
+    assert says in done.err
 
 
 def test_lanes_stand_in_order_of_start_and_tell_who_waited(work):

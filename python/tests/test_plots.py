@@ -3,9 +3,12 @@ import re
 import warnings
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 import fanin
 from fanin.errors import FaninError, ResultsError
@@ -111,6 +114,17 @@ def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(none, tmp
     assert "(published)" in svg
 
 
+@pytest.mark.parametrize("kind", ["line", "bars", "points"])
+def test_what_is_shared_by_ticks_and_figures_does_not_change_the_picture(tmp_path, monkeypatch, kind):
+    lines = {"TCP": [1, 2, 30], "a line of another name": [3, 1, 2]}
+    scale = {"y-scale": "linear" if kind == "bars" else "log"}
+    ours = svg_of(tmp_path, lines, kind, **scale)
+    monkeypatch.setattr(drawing, "SharedAxes", Axes)
+    plain = lambda figure, file, metadata: FigureCanvasSVG(figure).print_svg(file, metadata=metadata)  # noqa: E731
+    monkeypatch.setattr(drawing, "write_svg", plain)
+    assert svg_of(tmp_path, lines, kind, **scale) == ours
+
+
 def test_a_dollar_sign_begins_no_formula(none, tmp_path):
     plot = PLOT.model_copy(update={"title": r"Costs $\frac{$ and $x$"})
     (svg,) = [path for path in draw(plot, series_of(plot, none, RUNS), tmp_path, png=False) if path.suffix == ".svg"]
@@ -164,6 +178,12 @@ def test_a_scheme_has_one_colour_and_marker_in_every_figure():
     assert other["RCC, drawn"].dash != "-"
     assert other["RCC, drawn"].hatch != other["RCC"].hatch
     assert len({style.fill for style in styles(["RCC", "RCC, a", "RCC, b", "RCC, c"]).values()}) == 4
+
+
+def test_what_runs_on_linux_is_told_apart_by_colour():
+    looks = styles(["linux", "linux-reno", "linux-dctcp", "dctcp"])
+    colours = [np.array(mpl.colors.to_rgb(look.colour)) for look in looks.values()]
+    assert min(np.abs(one - other).sum() for one, other in itertools.combinations(colours, 2)) > 0.4
 
 
 def test_bars_of_systems_have_the_colours_of_the_systems(tmp_path):

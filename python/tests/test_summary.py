@@ -210,6 +210,24 @@ def test_an_interval_that_cannot_be_is_replaced_by_quantiles_of_the_seeds():
     assert not stats.spread(np.array([1.0, 2.0])).quantiles
 
 
+def test_seeds_that_fall_into_two_groups_have_quantiles_and_no_interval():
+    # Four of five seeds wait for a timer of 200 ms. The interval is possible, 161 ± 110, but no seed is near its mean.
+    split = np.array([201.0, 201.0, 201.0, 4.6, 201.0])
+    mean, half = stats.mean_interval(split)
+    assert mean - half > 0
+    found = stats.spread(split)
+    assert (found.mean, found.low, found.high, found.quantiles) == (mean, 4.6, 201.0, True)
+    assert math.isnan(found.half)
+    for values in (
+        [4.6, 4.7, 4.4, 4.5, 5.1],  # One group.
+        [1.0, 2.0, 3.0, 5.0, 4.0],  # Wide, but without a gap.
+        [1.0001, 1.0, 1.0, 1.01, 1.0],  # Two groups that nobody would tell apart.
+        [1.0, 2.0, 1.0, 2.0, 2.0],  # Neighbouring counts.
+    ):
+        assert not stats.spread(np.array(values)).quantiles
+    assert not stats.has_two_modes(np.array([1.0, math.inf, 1.0]))
+
+
 def test_the_interval_of_a_rare_event_is_clopper_and_pearsons():
     low, high = stats.share_interval(0, 1000)
     assert (low, high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 1000), rel=1e-4))

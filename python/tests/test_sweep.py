@@ -95,6 +95,42 @@ def test_the_printed_queries_work(cli, work):
     assert shown.startswith("shape: (12, 5)")
 
 
+def test_the_printed_query_of_seeds_alone_is_of_all_runs(cli, work):
+    out = cli("sweep", "small.toml", "--bare", "--set", "run.duration=5ms", "--seeds", "1..2").out.splitlines()
+    duckdb, polars = shlex.split(out[-2]), shlex.split(out[-1])
+    assert "GROUP" not in duckdb[2]
+    assert "True" not in polars[2]
+    done = subprocess.run([sys.executable, *polars[1:]], check=True, capture_output=True, text=True)
+    assert "len" in done.stdout
+
+
+def test_a_column_of_text_has_no_mean(cli, work):
+    found = cli("sweep", "small.toml", "--columns", "goodput_bps,bottleneck")
+    assert found.code == 2
+    assert "bottleneck is a text, which has no mean" in " ".join(found.err.replace("│", " ").split())
+    found = cli("sweep", "small.toml", "--set", "transport.scheme=dctcp,rcc", "--columns", "transport.scheme")
+    assert "transport.scheme varies" in found.err
+
+
+def test_values_that_depend_on_each_other_are_checked_together(cli, work):
+    both = ("--bare", "--set", "transport.loss-detection=rack", "--set", "transport.sack=true")
+    assert cli("sweep", "small.toml", *both, "--set", "run.duration=5ms", "--seeds", "1").code == 0
+    found = cli("sweep", "small.toml", "--bare", *both[1:3], "--set", "transport.sack=true,false")
+    assert (found.code, "rack requires selective acknowledgements" in found.err) == (3, True)
+    # Also those of a variant beside a sweep variable, and those that change together.
+    text = (work / "small.toml").read_text()
+    variant = '\n[[variant]]\naxis = "recovery"\nlabel = "rack"\nset = {"transport.loss-detection" = "rack"}\n'
+    (work / "variant.toml").write_text(text + variant)
+    assert fanin.load("variant.toml").vary({"transport.sack": [True]}).check() is None
+    zipped = {"transport.rto-min": ["1ms", "200s"], "transport.rto-max": ["1s", "300s"]}
+    assert fanin.load("small.toml").vary(zipped, [list(zipped)]).check() is None
+    with pytest.raises(fanin.ScenarioError, match="rto-max: must be at least rto-min"):
+        fanin.load("small.toml").vary(zipped).check()
+    # A value that is wrong by itself is the one that is named.
+    with pytest.raises(fanin.ScenarioError, match="rto-min: must be a time"):
+        fanin.load("small.toml").vary({"transport.scheme": ["dctcp"], "transport.rto-min": ["abc"]}).check()
+
+
 def test_the_table_and_the_plots(cli, work):
     lines = cli(*SWEEP).out.splitlines()
     assert lines[0] == "# A small incast"

@@ -17,17 +17,22 @@ print_table("Title", {header!r}, {rows!r})
 """
 
 
-def drawn(header, rows, width):
-    """A table as a terminal of this width shows it."""
+def on_terminal(program, width):
+    """What a program prints on a terminal of this width, and its notes."""
     done = subprocess.run(
-        [sys.executable, "-c", PRINT.format(header=header, rows=rows)],
+        [sys.executable, "-c", program],
         env={"FORCE_COLOR": "1", "COLUMNS": str(width), "PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    return [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text) for text in (done.stdout, done.stderr)]
+
+
+def drawn(header, rows, width):
+    """A table as a terminal of this width shows it."""
+    return on_terminal(PRINT.format(header=header, rows=rows), width)[0]
 
 
 HEADER = ["scheme", "goodput [Mbit/s]", "p99 FCT [ms]", "query [ms]", "timeouts", "drops", "queue, mean [packets]"]
@@ -55,6 +60,24 @@ def test_prose_wraps_between_words():
     )
     assert max(map(len, text.splitlines())) <= 40
     assert "segment" in text
+
+
+COUNT = """\
+from fanin.cli.terminal import counting
+from fanin.run.job import Progress
+with counting("runs") as counter:
+    counter.advance(Progress(123, 456, 77.0, 100, 4, 12, 2, {what!r}))
+"""
+
+
+def test_progress_fits_80_columns_and_no_word_of_it_is_cut():
+    what = "trying traffic.servers.senders = 128, 136 and 144, until the largest is known"
+    _, shown = on_terminal(COUNT.format(what=what), 80)
+    lines = re.split(r"[\r\n]+", shown)
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("runs ") and "123/?" in line and "0:00:00" in line for line in lines)
+    told = " ".join(line.strip() for line in lines)
+    assert f"12 found in the store, about 77 s left of this, 4 failed, {what}" in told
 
 
 def test_a_short_run_shows_no_progress(capsys):

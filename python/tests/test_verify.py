@@ -15,13 +15,16 @@ from patches import before_runs
 
 import fanin
 from fanin.choose.fit import held_out
-from fanin.choose.fit.search import Log
+from fanin.choose.fit.bench import Tried
+from fanin.choose.tuning.parzen import Result
 from fanin.claims import record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
+from fanin.results.dataset import read_head
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
+from fanin.results.search_log import Log
 from fanin.results.store import Store, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
@@ -100,6 +103,7 @@ by = "system"
 """
 
 SWEEP = ("sweep", "alpha/one", "--columns", "goodput_bps", "--tables", "flows", "--seeds", "1..3")
+TUNE = ("tune", "experiments/alpha/one.toml", "--param", "network.buffer=12pkt,20pkt,40pkt", "--fresh", "3", "--json")
 FIT = ("fit", "alpha/one", "--seeds", "1", "--fresh", "3", "--json")
 
 KINDS = {
@@ -120,6 +124,8 @@ KINDS = {
     "fit": "fits/*/fit.json",
     "settings": "fits/*/settings.csv",
     "log": "fits/*/tried.jsonl",
+    "study": "studies/*/tried.jsonl",
+    "trials": "studies/*/trials.csv",
     "held out": "fits/held-out.json",
 }
 """Kind of file -> where it is."""
@@ -145,6 +151,7 @@ def results(cli, work, monkeypatch):
         (*SWEEP, "--shard", "1/2"),
         (*SWEEP, "--shard", "2/2"),
         (*FIT, "--held-out"),
+        TUNE,
         ("report",),
     ):
         result = cli(*doing)
@@ -189,7 +196,7 @@ def read_all(path: Path, out: Path, scratch: Path) -> object:
         store = Store(out)
         names = [name for _, text in records.lines(path) for name in records.ids_of(text) if is_run_id(name)]
         runs = [run for run in map(store.find, names) if run is not None]
-        return [(run.manifest, [run.table(name).rows() for name in run.tables]) for run in runs]
+        return {run.run_id: (run.manifest, [run.table(name).rows() for name in run.tables]) for run in runs}
     if folder.parent.name == "runs":
         stored = Store(out).find(folder.name, ["flows"] if (folder / "flows.parquet").exists() else [])
         found = [(tables.describe(file), read_table(file).rows()) for file in tables.locate(folder)]
@@ -206,10 +213,10 @@ def read_all(path: Path, out: Path, scratch: Path) -> object:
     if folder.name == "failures":
         return Failures(out).find(path.stem)
     if path.name == "tried.jsonl":
-        copy = scratch / path.name
-        scratch.mkdir(exist_ok=True)
+        copy = scratch / path.relative_to(out)
+        copy.parent.mkdir(parents=True)
         shutil.copy(path, copy)
-        return Log(copy).tried
+        return Log(copy.parent, Tried if "fits" in copy.parts else Result, lambda _: None).entries
     if folder.parent.name == "fits":
         return searches.read(out, lambda name: record.digest(fanin.load(name)))
     if folder.name == "fits":
@@ -246,11 +253,175 @@ def test_no_flipped_bit_is_read_silently_and_each_is_named(results, tmp_path):
         value, said = attempt(path, results, tmp_path / "scratch")
         if value != whole[path] and "damaged" not in said:
             silent.append((path, number))
-        if [each.path for each in verify(results).damaged] != [path]:
+        # A flip may make two damaged lines of one.
+        if {each.path for each in verify(results).damaged} != {path}:
             unnamed.append((path, number))
         path.write_bytes(before)
     assert (silent, unnamed) == ([], [])
     assert len(whole) > 2 * len(KINDS)
+
+
+def one_less(lines: list[bytes]) -> list[bytes]:
+    return lines[:1] + lines[2:]
+
+
+def one_more(lines: list[bytes]) -> list[bytes]:
+    return lines[:2] + lines[1:]
+
+
+def another_order(lines: list[bytes]) -> list[bytes]:
+    return [*lines[-2::-1], lines[-1]]
+
+
+EDITS = (one_less, one_more, another_order)
+"""Changes of whole lines, which are what was written: only their place or their number is wrong."""
+
+UNNAMED = ("log",)
+"""Kinds of files whose lines may be fewer: those of a search that was interrupted are."""
+
+
+def changed(results: Path, tmp_path: Path, paths: list[Path], contents: list[bytes]) -> list[Path]:
+    """Of some files with other contents, those that are read differently while nothing is said to be damaged."""
+    before = [path.read_bytes() for path in paths]
+    whole = [attempt(path, results, tmp_path / "scratch") for path in paths]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    now = [attempt(path, results, tmp_path / "scratch") for path in paths]
+    named = verify(results).damaged
+    for path, content in zip(paths, before, strict=True):
+        path.write_bytes(content)
+    return [
+        path
+        for path, then, (value, said) in zip(paths, whole, now, strict=True)
+        if differ(then[0], value) and "damaged" not in said and not named
+    ]
+
+
+def differ(then: object, now: object) -> bool:
+    """Whether something is read differently; runs by their ids, as they may be in any log, and are missed if needed."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return any(then[name] != now[name] for name in then.keys() & now.keys())
+    return then != now
+
+
+def test_no_line_is_lost_repeated_or_moved_silently_and_no_file_is_taken_for_another(results, tmp_path):
+    silent: list[object] = []
+    for kind in KINDS.keys() - set(UNNAMED):
+        first, *others = files_of(results, kind)
+        for edit in EDITS:
+            content = b"\n".join(edit(first.read_bytes().split(b"\n")))
+            silent += [(edit.__name__, path) for path in changed(results, tmp_path, [first], [content])]
+        for other in others[-1:]:
+            contents = [other.read_bytes(), first.read_bytes()]
+            silent += [("swapped", path) for path in changed(results, tmp_path, [first, other], contents)]
+    assert silent == []
+    assert verify(results).damaged == []
+
+
+def test_digests_that_are_lost_are_damage_and_so_are_their_comments(cli, results):
+    for where in ("alpha/one", "sweeps/*", "fits/*/"):
+        folder = next(each for each in sorted(results.glob(where)) if (each / sums.SUMS).is_file())
+        own = folder / sums.SUMS
+        before = own.read_bytes()
+        bare = b"".join(line for line in before.splitlines(keepends=True) if not line.startswith(b"#"))
+        for content in (None, bare):
+            own.unlink() if content is None else own.write_bytes(content)
+            assert [each.path for each in verify(results).damaged] == [own]
+            with pytest.raises(ResultsError, match="damaged"):
+                sums.read_bytes(next(path for path in folder.iterdir() if path.name != sums.SUMS))
+            own.write_bytes(before)
+    (results / "alpha/one" / sums.SUMS).unlink()
+    record_ = results / "alpha/one/claims.json"
+    record_.write_text(record_.read_text().replace('"outcome": "reproduced"', '"outcome": "not reproduced"'))
+    assert (cli("claims").code, "damaged (missing)" in cli("claims").err) == (3, True)
+    assert cli("verify", str(results), "--repair").code == 0
+    assert cli("claims").code == 0
+
+
+def test_results_of_versions_without_digests_are_read(results):
+    folder = next(results.glob("sweeps/*"))
+    (folder / sums.SUMS).unlink()
+    (folder / "sweep.json").write_text((folder / "sweep.json").read_text().replace(fanin.engine_version(), "0.0.1"))
+    assert read_head(folder).engine_version == "0.0.1"
+    assert verify(results).damaged == []
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "../../../../etc/passwd", "..", "a//b", "a\0b", "x" * 5000])
+def test_digests_of_what_is_elsewhere_are_damage_that_reproduce_mends(cli, results, name):
+    folder = results / "alpha/one"
+    sealed(folder / sums.SUMS, f"{'0' * 64}  {name}\n".encode())
+    assert [each.path for each in verify(results).damaged] == [folder / sums.SUMS]
+    with pytest.raises(ResultsError, match=r"damaged \(.* cannot be the path of a file"):
+        record.read(folder)
+    assert cli("reproduce", "alpha/one").code == 0
+    assert verify(results).damaged == []
+
+
+def test_a_folder_that_is_listed_is_not_removed(cli, results):
+    folder = results / "alpha/one"
+    (folder / "mine").mkdir()
+    sealed(folder / sums.SUMS, f"{'0' * 64}  mine\n".encode())
+    assert cli("reproduce", "alpha/one").code == 0
+    assert (folder / "mine").is_dir()
+
+
+def sealed(path: Path, more: bytes) -> None:
+    """Adds lines to a list of digests, as somebody can who makes a folder."""
+    body = path.read_bytes().partition(b"\n")[2] + more
+    path.write_bytes(f"# {hashlib.sha256(body).hexdigest()}\n".encode() + body)
+
+
+def test_what_is_whole_but_elsewhere_is_damage(cli, results):
+    shutil.copytree(results / "alpha/one", results / "beta/one")
+    assert [(each.path, each.why) for each in verify(results).damaged] == [
+        (results / "beta/one/claims.json", "it is that of alpha/one")
+    ]
+    with pytest.raises(ResultsError, match="it is that of alpha/one"):
+        record.read(results / "beta/one")
+    shutil.rmtree(results / "beta")
+    folder = next(results.glob("sweeps/*"))
+    shutil.copytree(folder, folder.with_name("other"))
+    assert [each.why for each in verify(results).damaged] == ["it is that of another sweep"]
+    result = cli("plot", "cdf", str(folder.with_name("other")))
+    assert (result.code, "it is that of another sweep" in result.err) == (3, True), result.err
+
+
+def test_runs_that_are_gone_are_damage(cli, results):
+    known = record.read(results / "alpha/one")
+    assert known is not None
+    for path in [*(results / "runs").glob("*.jsonl"), *(results / "runs" / name for name in known.work.each)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    named = {each.folder for each in verify(results).damaged}
+    assert results / "alpha/one" in named
+    assert all("missing and " in each.why for each in verify(results).damaged)
+    assert cli("reproduce", "alpha/one").code == 0
+    assert results / "alpha/one" not in {each.folder for each in verify(results).damaged}
+
+
+def test_a_repair_simulates_no_strangers_changes_in_the_place_of_an_experiment(cli, results):
+    folder = results / "alpha/one"
+    command = "fanin reproduce alpha/one --set network.rate=2Gbps"
+    (folder / sums.SUMS).write_bytes(
+        sums.text_of(folder, [path.name for path in folder.iterdir() if path.name != sums.SUMS], command)
+    )
+    (folder / "goodput-bps.csv").unlink()
+    result = cli("verify", str(results), "--repair")
+    assert (result.code, "the command that it names makes another folder" in result.err) == (1, True), result.err
+
+
+@pytest.mark.parametrize("edit", ["{", '{"id": 3}', "[]", "changed"])
+def test_a_sweeps_description_is_compared_with_its_digest_before_it_is_plotted(cli, results, edit):
+    folder = next(results.glob("sweeps/*"))
+    path = folder / "sweep.json"
+    path.write_text(path.read_text().replace("small", "large") if edit == "changed" else edit)
+    result = cli("plot", "cdf", str(folder))
+    assert (result.code, "damaged" in result.err) == (3, True), result.err
+    if edit != "changed":
+        (folder / sums.SUMS).write_bytes(
+            sums.text_of(folder, [each.name for each in folder.iterdir() if each.name != sums.SUMS])
+        )
+        result = cli("plot", "cdf", str(folder))
+        assert (result.code, "not the description of a sweep" in result.err) == (3, True), result.err
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -270,6 +441,8 @@ def test_commands_say_what_they_said_or_that_a_file_is_damaged(cli, results, kin
         commands.append([*SWEEP, "--json"])
     if kind in ("log", "fit", "held out"):
         commands.append([*FIT])
+    if kind in ("study", "trials"):
+        commands.append([*TUNE])
     if kind == "shard":
         commands.append(["merge", "--json"])
     before = [cli(*command) for command in commands]
@@ -361,6 +534,21 @@ def test_a_report_is_not_repaired_without_the_front_end(cli, results, monkeypatc
     assert page.is_file()
 
 
+@pytest.mark.parametrize(("kind", "command"), [("log", "fanin fit"), ("study", "fanin tune")])
+def test_lines_of_a_search_in_another_order_are_damage(cli, results, kind, command):
+    (path,) = files_of(results, kind)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(reversed(lines)))
+    result = cli("verify", str(results), "--json")
+    (told,) = json.loads(result.out)["damaged"]
+    assert (result.code, told["file"]) == (1, str(path))
+    assert "missing, repeated or exchanged" in told["why"]
+    assert f"run the same '{command}' again" in told["remedy"]
+    # Without its last lines it is that of a search that was interrupted.
+    path.write_bytes(b"".join(lines[:-1]))
+    assert verify(results).damaged == []
+
+
 def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, results):
     found = record.read(results / "alpha/one")
     assert found is not None
@@ -392,7 +580,7 @@ def test_leftovers_and_files_without_digests_are_named(cli, results):
     assert cli("verify", "nowhere").code == 3
 
 
-def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_not_ours(cli, results, tmp_path):
+def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_only_compared(cli, results, tmp_path):
     (results / "alpha/one/goodput-bps.csv").unlink()
     assert [each.why for each in verify(results).damaged] == ["missing or unreadable"]
     with whole_folder(tmp_path / "made") as folder:
@@ -400,7 +588,11 @@ def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_not_ours(cli,
     assert sums.read_bytes(tmp_path / "made/a.csv") == b"a"
     digest = hashlib.sha256(b"b").hexdigest()
     (tmp_path / "made/SHA256SUMS").write_text(f"{digest}  b.csv\n")
-    assert sums.read_sums(tmp_path / "made") is None
+    assert sums.read_bytes(tmp_path / "made/a.csv") == b"a"
+    (tmp_path / "made/b.csv").write_text("c")
+    with pytest.raises(ResultsError, match=r"b\.csv: damaged"):
+        sums.read_bytes(tmp_path / "made/b.csv")
+    assert [each.path.name for each in verify(tmp_path / "made").damaged] == ["b.csv"]
 
 
 def test_progress_counts_the_bytes_of_logs_line_by_line(results):

@@ -88,6 +88,7 @@ const NUMBERS: &[(&str, &str, Values)] = &[
 
 /// As [`NUMBERS`], for keys that act beside others only: those come last and are set in what is compared with, too.
 const BESIDE: &[(&str, &str, Values, Values)] = &[
+    ("linux", "T3a", &[("growth", "per-ack")], &[("flavour", "rfc")]),
     ("pfdct", "P7, P13", &[("kt-high", "band")], SPLIT),
     ("pfdct", "P11", &[("short-bytes", "100KB")], &[("class", "alg2")]),
     ("pfdct", "P13", &[("retransmission-share", "0.1"), ("short-share", "0.45")], SPLIT),

@@ -99,6 +99,14 @@ impl Sum for Time {
         iter.fold(Self::ZERO, Add::add)
     }
 }
+impl Time {
+    /// The next multiple of `tick`, or this time if it is one; an exact clock has ticks of zero.
+    #[inline(always)]
+    pub(crate) const fn up_to_ticks(self, tick: Self) -> Self {
+        if tick.0 == 0 { self } else { Self(self.0.div_ceil(tick.0).saturating_mul(tick.0)) }
+    }
+}
+
 impl fmt::Display for Time {
     /// Prints in the largest unit in which the value is an integer: `33us`, `1500ns`, `0s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,23 +7,36 @@ searches.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from fanin.choose.capacity.find import fan_in_path, find
 from fanin.choose.capacity.search import Found
-from fanin.choose.comparison import LEAST, Compared, Estimate, Placed, compare_cases, paired, placed
+from fanin.choose.comparison import (
+    LEAST,
+    SCHEME,
+    STACK,
+    Compared,
+    Estimate,
+    Placed,
+    beside_scheme,
+    change_of,
+    compare_cases,
+    placed,
+    unequal,
+)
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
-from fanin.choose.remedies import AS_IT_IS, Remedy
+from fanin.choose.remedies import AS_IT_IS, Remedy, remedies
+from fanin.choose.robust import Varied, effect, variations, varied
 from fanin.errors import NotFoundError
-from fanin.later import np
 from fanin.numbers.stats import finite
+from fanin.registry import scheme_title
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
+from fanin.scenario.format.values import Scalar
 
 SEEDS = [1, 2, 3, 4, 5]
 """Enough for intervals, and for an answer in about a minute."""
@@ -57,6 +70,10 @@ class Advised:
     background: Estimate | None
     """The same for the goodput of the background traffic; ``None`` if there is none."""
     margin: float
+    own: float
+    """The goal's mean of the scenario as it is."""
+    is_same: bool = False
+    """Whether its runs are those of the scenario as it is, so that it has no effect at all."""
     found: Found | None = None
     """How far it carries; ``None`` if that was not searched."""
 
@@ -64,13 +81,12 @@ class Advised:
         """How it compares with the scenario as it is."""
         if self.remedy.name == AS_IT_IS:
             return "-"
-        if math.isinf(self.place.value.mean):
-            return "unfinished"
-        if self.change is None or math.isnan(self.change.difference_half):
-            return "not comparable"
-        if not self.change.matters(self.margin):
-            return "no difference that counts"
-        return "better" if (self.change.difference > 0) == goal.more else "worse"
+        return effect(self.own, self.place.value.mean, self.change, goal, self.margin)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it says anything: one without any effect does not, unless it was searched how far it carries."""
+        return self.remedy.name == AS_IT_IS or not self.is_same or self.found is not None
 
     @property
     def cost(self) -> float | None:
@@ -89,7 +105,9 @@ class Advised:
             "settings": self.remedy.settings,
             "needs": self.remedy.needs,
             "deployable": self.remedy.effort.is_deployable,
+            "unmarked": list(self.remedy.unmarked),
             "effect": self.effect(goal),
+            "same_runs": self.is_same,
             "change": change and finite(change.difference),
             "change_half": change and finite(change.difference_half),
             "background_change": finite(self.cost),
@@ -111,6 +129,17 @@ class Advice:
     """The scenario value that is the fan-in; ``None`` if there is none, or several."""
     refused: list[str]
     failed: list[str]
+    warnings: list[str] = field(default_factory=list)
+    """What the comparison does not tell."""
+    rival: str | None = None
+    """The remedy of the variations: the recommended one, or the best other that can be deployed."""
+    varied: list[Varied] = field(default_factory=list)
+    """The scenario as it is and the rival on other hosts."""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the advice is the same with all variations; ``None`` if none was tried."""
+        return all(each.holds for each in self.varied) if self.varied else None
 
     def of(self, name: str) -> Advised:
         """A remedy by its name."""
@@ -125,14 +154,16 @@ class Advice:
     def best(self) -> Advised | None:
         """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
-        Of those that tie with the best, it is the one that takes least effort; of these, the one that carries furthest.
+        Of those that tie with the best, it is one that takes least effort; of these, one that carries as far as the one
+        that carries furthest, to within the precision of the search; and of these, the one that changes least.
         """
         usable = [
             each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
         ]
         ranks = [each.place.rank for each in usable if each.place.rank is not None]
         first = [each for each in usable if each.place.rank == min(ranks, default=None)]
-        return min(first, key=lambda each: (each.remedy.effort, -_carries(each)), default=None)
+        least = min((each.remedy.effort for each in first), default=None)
+        return _plainest_of_the_furthest([each for each in first if each.remedy.effort == least])
 
     @property
     def further(self) -> Advised | None:
@@ -146,9 +177,7 @@ class Advice:
             return None
         beyond = (1 + PRECISION) * own.breaks_at
         found = [each for each in self.every if each.remedy.effort.is_deployable and _carries(each) > beyond]
-        most = max(map(_carries, found), default=0)
-        far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
-        return min(far, key=lambda each: (each.remedy.effort, -_carries(each)), default=None)
+        return _plainest_of_the_furthest(found)
 
     @property
     def fan_in(self) -> int:
@@ -182,9 +211,20 @@ class Advice:
             "recommended": None if self.best is None else self.best.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
             "remedies": [each.as_dict(self.goal) for each in self.every],
+            "holds": self.holds,
+            "rival": self.rival,
+            "variations": [each.as_dict() for each in self.varied],
             "refused": self.refused,
             "failed": self.failed,
+            "warnings": self.warnings,
         }
+
+
+def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
+    """Of those that carry as far as the one that carries furthest, the one of least effort and fewest settings."""
+    most = max(map(_carries, found), default=0)
+    far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
+    return min(far, key=lambda each: (each.remedy.effort, len(each.remedy.settings), -_carries(each)), default=None)
 
 
 def _carries(each: Advised) -> int:
@@ -206,7 +246,6 @@ class Asked:
 def advise(
     experiment: Experiment,
     facts: Facts,
-    tried: tuple[Sequence[Remedy], list[str]],
     asked: Asked,
     background: Measure | None,
     *,
@@ -220,7 +259,6 @@ def advise(
     Args:
         experiment: The scenario; its sweep is ignored.
         facts: What one run of it says.
-        tried: The remedies, the scenario as it is among them, and why others cannot be tried.
         asked: The question.
         background: The goodput of the background traffic, if there is any.
         out: Results folder; ``None`` keeps everything in memory.
@@ -232,60 +270,106 @@ def advise(
         ResultsError: results cannot be written.
 
     """
-    remedies, refused = tried
+
+    def resolve(settings: dict[str, Scalar]) -> dict[str, Any]:
+        experiment.check(settings)
+        return experiment.resolved(settings)
+
+    tried, refused = remedies(facts, resolve)
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
-    cases = {each.name: each.settings for each in remedies}
+    every, failed = _ranked(laboratory, tried, asked, background)
+    warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried)
+    over = _over(experiment)
+    answer = Advice(facts, asked.goal, asked.keeps, asked.seeds, every, over, refused, failed, warnings)
+    if over is not None and asked.capacities:
+        how = {"out": out, "workers": workers, "again": again, "advance": advance}
+        answer = _carried(experiment, answer, over, asked.capacities, **how)
+    # Which remedy is recommended depends on how far they carry.
+    if rival := _rival(answer):
+        chosen = variations(facts, rival.remedy, resolve)
+        variants = varied(laboratory, chosen, rival.remedy, asked.goal, asked.seeds, asked.margin)
+        # Nothing to tell if there is nothing that may differ.
+        answer = replace(answer, rival=rival.remedy.name, varied=variants if len(variants) > 1 else [])
+    return answer
+
+
+def _carried(experiment: Experiment, answer: Advice, over: str, most: int, **how: Any) -> Advice:  # noqa: ANN401
+    """With how far the most promising remedies carry; the keywords are those of :func:`advise`."""
+    searched, here = _worth_searching(answer, most), answer.fan_in
+    found = find(
+        experiment,
+        [dict(each.remedy.settings) for each in searched],
+        answer.keeps,
+        over=over,
+        last=max(_AT_LEAST * here, min(_FURTHER * here, _FAR)),
+        seeds=answer.seeds,
+        precision=PRECISION,
+        **how,
+    )
+    carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
+    return replace(answer, every=[replace(each, found=carried.get(each.remedy.name)) for each in answer.every])
+
+
+def _ranked(
+    laboratory: Laboratory, tried: list[Remedy], asked: Asked, background: Measure | None
+) -> tuple[list[Advised], list[str]]:
+    """The remedies with their results, the best first; and those of which a run failed."""
+    cases = {each.name: each.settings for each in tried}
     compared = compare_cases(laboratory, cases, asked.seeds, AS_IT_IS, "comparing the remedies")
     places = {each.scheme: each for each in placed(compared, asked.goal, AS_IT_IS, asked.margin)}
     by_name = {each.scheme: each for each in compared}
-    own = by_name[AS_IT_IS]
+    own, remedy = by_name[AS_IT_IS], {each.name: each for each in tried}
     every = [
         Advised(
-            remedy,
-            places[remedy.name],
-            _change(by_name[remedy.name], own, asked.goal),
-            None if background is None else _change(by_name[remedy.name], own, Goal(((background, 1.0),))),
+            remedy[name],
+            place,
+            change_of(by_name[name], own, asked.goal),
+            None if background is None else change_of(by_name[name], own, Goal(((background, 1.0),))),
             asked.margin,
+            places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
+            _hashes(by_name[name]) == _hashes(own),
         )
-        for remedy in sorted(remedies, key=lambda each: list(places).index(each.name) if each.name in places else 0)
-        if remedy.name in places
+        for name, place in places.items()
     ]
-    over = _over(experiment)
-    failed = [f"{each.scheme}: {each.error}" for each in compared if each.error]
-    answer = Advice(facts, asked.goal, asked.keeps, asked.seeds, every, over, refused, failed)
-    if over is None or asked.capacities == 0:
-        return answer
-    chosen = _worth_searching(answer, asked.capacities)
-    here = answer.fan_in
-    found = find(
-        experiment,
-        [dict(each.remedy.settings) for each in chosen],
-        asked.keeps,
-        over=over,
-        last=max(_AT_LEAST * here, min(_FURTHER * here, _FAR)),
-        seeds=asked.seeds,
-        precision=PRECISION,
-        out=out,
-        workers=workers,
-        again=again,
-        advance=advance,
-    )
-    carried = {each.remedy.name: far for each, far in zip(chosen, found, strict=True)}
-    every = [
-        Advised(each.remedy, each.place, each.change, each.background, each.margin, carried.get(each.remedy.name))
-        for each in every
-    ]
-    return Advice(facts, asked.goal, asked.keeps, asked.seeds, every, over, refused, failed)
+    return every, [f"{each.scheme}: {each.error}" for each in compared if each.error]
 
 
-def _change(each: Compared, own: Compared, goal: Goal) -> Estimate | None:
-    """A goal, and its paired difference from that of the scenario as it is."""
-    before = dict(zip((row["seed"] for row in own.rows), goal.values(own.rows, own.rows), strict=True))
-    after = dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, own.rows), strict=True))
-    both = [seed for seed in after if seed in before]
-    if not both:
-        return None
-    return paired(np.array([after[seed] for seed in both]), np.array([before[seed] for seed in both]))
+def _hashes(compared: Compared) -> list[str]:
+    return [row["result_hash"] for row in compared.rows]
+
+
+def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
+    """The scenario as it is, and each scheme that remedies bring with its stack."""
+    found: dict[str, dict[str, Scalar]] = {AS_IT_IS: {}}
+    for each in tried:
+        if SCHEME in each.settings:
+            values = {path: each.settings[path] for path in (SCHEME, STACK)}
+            found.setdefault(scheme_title(str(values[SCHEME])), values)
+    return found
+
+
+def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
+    """Warns of remedies that need marks which not all traffic can have."""
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for each in tried:
+        # What sets no scheme has that of the scenario.
+        if each.unmarked and (each.name == AS_IT_IS or SCHEME in each.settings):
+            name = scheme_title(str(each.settings[SCHEME])) if each.settings else each.name
+            found.setdefault(each.unmarked, {})[name] = None
+    forwards = facts.scenario["network"]["non-ect"] != "drop"
+    does, other = ("forwards", "drop") if forwards else ("drops", "by-queue")
+    how = "drop it above the threshold, as WRED does" if forwards else "forward it"
+    return [
+        f"not all traffic is ECN-capable ({', '.join(groups)}) with {', '.join(names)}: the switch here {does} what it "
+        f"cannot mark, others {how}, which can reverse the result: see --set network.non-ect={other}"
+        for groups, names in found.items()
+    ]
+
+
+def _rival(answer: Advice) -> Advised | None:
+    """The recommended remedy, or else the best other that can be deployed and has any effect."""
+    others = (each for each in answer.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
+    return answer.best or next((each for each in others if not each.is_same), None)
 
 
 def _over(experiment: Experiment) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fanin.choose.goals import Goal
 from fanin.later import np
-from fanin.numbers.stats import Floats, Spread, finite, mean_interval
+from fanin.numbers.stats import Floats, Spread, finite, has_two_modes, mean_interval, percentile
 from fanin.results.dataset import Row, Timeouts, capacity_of, spread_of, timeouts_of
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
@@ -19,6 +19,11 @@ from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 
 SCHEME = "transport.scheme"
+
+STACK = "transport.stack"
+
+_PLAIN = "rfc"
+"""The stack that sets nothing."""
 
 METRICS = (
     "goodput_bps",
@@ -52,6 +57,16 @@ class Estimate:
     half: float
     difference: float
     difference_half: float
+    quantiles: tuple[float, float] | None = None
+    """Those of the differences, if they fall into two groups."""
+
+    @property
+    def away(self) -> Spread:
+        """The difference, with what is shown around it; whether it counts is a question about its mean in any case."""
+        if self.quantiles is not None:
+            return Spread(self.difference, math.nan, *self.quantiles, quantiles=True)
+        low, high = self.difference - self.difference_half, self.difference + self.difference_half
+        return Spread(self.difference, self.difference_half, low, high)
 
     @property
     def differs(self) -> bool:
@@ -88,7 +103,12 @@ def paired(values: Floats, others: Floats) -> Estimate | None:
     """The mean of some values and of their differences from others of the same seeds; ``None`` if any is infinite."""
     if np.isinf(values).any() or np.isinf(others).any():
         return None
-    return Estimate(*mean_interval(values), *mean_interval(values - others))
+    return _estimate(values, values - others)
+
+
+def _estimate(values: Floats, differences: Floats) -> Estimate:
+    ends = (percentile(differences, 2.5), percentile(differences, 97.5)) if has_two_modes(differences) else None
+    return Estimate(*mean_interval(values), *mean_interval(differences), ends)
 
 
 @dataclass(frozen=True)
@@ -168,19 +188,57 @@ def compare(
     return compare_cases(laboratory, {scheme: {SCHEME: scheme} for scheme in schemes}, seeds, against or schemes[0])
 
 
-def beside_scheme(experiment: Experiment, schemes: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The keys of ``[transport]`` in which schemes differ on a scenario besides themselves: key -> scheme -> value.
+def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scalar]]) -> dict[str, dict[str, str]]:
+    """The keys of ``[transport]`` in which systems differ on a scenario besides their scheme: key -> name -> value.
 
     Loss recovery, acknowledgements and timers differ where schemes bring a stack or values of their own, and then a
-    difference between them need not be one of their congestion control.
+    difference between them need not be one of their congestion control. What a case sets itself is no such key, unless
+    it is the stack.
+
+    Args:
+        experiment: The scenario.
+        cases: Name -> scenario values, the scheme among them if it is not that of the scenario.
+
     """
     found: dict[str, dict[str, str]] = {}
-    for scheme in schemes:
-        for row in experiment.resolved_table({SCHEME: scheme}):
+    own = {path for values in cases.values() for path in values} - {STACK}
+    for name, values in cases.items():
+        rows = experiment.resolved_table(values)
+        scheme = next(row["value"] for row in rows if row["path"] == SCHEME)
+        for row in rows:
             path, _, other = row["path"].partition(" of ")
-            if path.startswith("transport.") and path != SCHEME and other in ("", scheme):
-                found.setdefault(path, {})[scheme] = row["value"]
+            if path.startswith("transport.") and path not in own | {SCHEME} and other in ("", scheme):
+                found.setdefault(path, {})[name] = row["value"]
     return {path: values for path, values in found.items() if len(set(values.values())) > 1}
+
+
+def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """A warning that systems differ in more than their scheme, with the keys that :func:`beside_scheme` found.
+
+    Among systems on one stack, those that bring values of their own are named: those without the usual value.
+    """
+    if not keys:
+        return []
+    stacks: dict[str, list[str]] = {}
+    for name, stack in keys.get(STACK, {}).items():
+        stacks.setdefault(stack, []).append(name)
+    told, end = [], ""
+    if stacks:
+        named = ", ".join(path.removeprefix("transport.") for path in keys if path != STACK)
+        under = "; ".join(f"{stack} under {', '.join(names)}" for stack, names in stacks.items())
+        told.append(f"stack ({under}), {named}")
+        one = next(stack for stack in stacks if stack != _PLAIN)
+        end = f"; --set {STACK}={one} runs all on one stack"
+    owners: dict[tuple[str, ...], list[str]] = {}
+    for path, values in keys.items():
+        for group in stacks.values() or [list(values)]:
+            found = [values[name] for name in group if name in values]
+            usual = max(found, key=found.count, default="")
+            own = tuple(name for name in group if values.get(name, usual) != usual)
+            if own:
+                owners.setdefault(own, []).append(path.removeprefix("transport."))
+    told += [f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items()]
+    return [f"the systems differ in more than their scheme, in these keys of [transport]: {'; '.join(told)}{end}"]
 
 
 def compare_cases(
@@ -213,8 +271,8 @@ def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:
             continue
         # Seed by seed: variation between seeds that both share cancels out.
         pairs = _same_seeds(own, others)
-        difference = (math.nan, math.nan) if pairs is None else mean_interval(pairs[0] - pairs[1])
-        estimates[metric] = Estimate(*mean_interval(_array(own.values())), *difference)
+        differences = np.array([math.nan]) if pairs is None else pairs[0] - pairs[1]
+        estimates[metric] = _estimate(_array(own.values()), differences)
     return estimates
 
 
@@ -236,6 +294,13 @@ def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
     """The values for the seeds that both have, if there are any."""
     both = [seed for seed in own if seed in others]
     return (_array(own[seed] for seed in both), _array(others[seed] for seed in both)) if both else None
+
+
+def change_of(each: Compared, own: Compared, goal: Goal) -> Estimate | None:
+    """A goal, and its paired difference from that of another; ``None`` if no seed is in both, or any is infinite."""
+    before = dict(zip((row["seed"] for row in own.rows), goal.values(own.rows, own.rows), strict=True))
+    after = dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, own.rows), strict=True))
+    return _paired(after, before)
 
 
 @dataclass(frozen=True)

@@ -11,22 +11,32 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from fanin.choose.waits import Waits, covered, waits
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import quantity
+from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
 
 Outcome = Literal["collapse", "stalls", "timeouts", "losses", "full", "idle"]
-"""What a run came to: transfers of a fan-in waited for timers while the link lay idle; the link lay idle as long
-without a retransmission timeout, because of tail loss probes or delayed acknowledgements; transfers waited for timers
-all the same; packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
+"""What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
+lay idle; the link lay idle as long because of delayed acknowledgements; transfers waited for timers all the same;
+packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
 
 _COLLAPSED = 0.5
 """From this share of idle time on, timers and not the link decide how long the transfers took."""
 
-_STALL_S = 0.01
-"""So long a link lies idle for no round trip of a data centre: a timer runs somewhere."""
+_EXPLAINED = 0.5
+"""Waits for tail loss probes are the cause if they last for at least this share of the idle time."""
+
+_MANY = 10
+"""A transfer that takes so many round trips longer than in an empty network waits for something else."""
+
+_NEARLY = 0.9
+"""It may be a delayed acknowledgement, if it takes longer by so much of its delay."""
+
+_EVERY_OTHER = 2
+"""A receiver that acknowledges fewer segments than that delays no acknowledgement."""
 
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
@@ -78,12 +88,16 @@ class Facts:
     busy_s: float
     """For how long the port sent during that time, at most."""
     transfers: int
-    waited: int
-    """Transfers with a timeout."""
+    waits: Waits
+    """The timers that they waited for."""
+    round_trip_s: float
+    """A round trip between hosts of the topology, without queues."""
+    loaded_s: float
+    """The same with the wait in the longest queue, or in a full buffer if that was not measured."""
+    typical_bytes: float
+    """Median size of the transfers; 0 if all are endless."""
     observed: str | None
     """The port whose queue the run measured as that of its bottleneck."""
-    waited_in_fan_in: int
-    """Those of them in traffic from many senders to one."""
     all_cross: bool
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
 
@@ -104,14 +118,17 @@ class Facts:
 
     @property
     def stalled(self) -> bool:
-        """Whether the link lay idle for longer than round trips and shorter transfers explain."""
-        return self.idle_share >= _COLLAPSED and self.idle_s >= max(_STALL_S, 10 * self.round_trip_s)
+        """Whether some transfer took longer by delayed acknowledgements than by round trips."""
+        transport = self.scenario["transport"]
+        if int(transport["ack-every"]) < _EVERY_OTHER or self.idle_share < _COLLAPSED:
+            return False
+        return self.waits.longest_s >= max(_NEARLY * seconds(transport["ack-delay"]), _MANY * self.loaded_s)
 
     @property
-    def round_trip_s(self) -> float:
-        """A round trip through one switch, without queues."""
-        delay = quantity(self.scenario["network"]["delay"])
-        return 4 * delay[0] if delay else 0.0
+    def collapsed(self) -> bool:
+        """Whether timers after losses, and not the link, decided how long a fan-in took."""
+        probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
+        return self.idle_share >= _COLLAPSED and bool(self.waits.timed_in_fan_in or probes)
 
     @property
     def timeouts(self) -> dict[str, int]:
@@ -122,9 +139,9 @@ class Facts:
     @property
     def outcome(self) -> Outcome:
         """What the run came to."""
-        if self.waited_in_fan_in and self.idle_share >= _COLLAPSED:
+        if self.collapsed:
             return "collapse"
-        if self.waited:
+        if self.waits.timed or self.waits.probed_is_slowest:
             return "timeouts"
         if self.fan_in is not None and self.stalled:
             return "stalls"
@@ -183,7 +200,8 @@ class Facts:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        port, timer = self.port, quantity(self.scenario["transport"]["rto-min"])
+        port, waits = self.port, self.waits
+        timer = "rto-min" if waits.measured or not waits.initially else "rto-initial"
         return {
             "outcome": self.outcome,
             "port": port.name,
@@ -197,9 +215,12 @@ class Facts:
             "largest_bytes": port.largest_bytes,
             "oversubscribed": port.oversubscribed or None,
             "transfers": self.transfers,
-            "waited": self.waited,
-            "timer_s": timer[0] if timer else None,
+            "waited": waits.timed,
+            "waited_for_probes": waits.probed,
+            "waited_initially": waits.initially,
+            "timer_s": seconds(self.scenario["transport"][timer]),
             "timeouts": self.timeouts,
+            "round_trip_s": self.round_trip_s,
             "under_way_s": self.under_way_s,
             "gaps_s": self.gaps_s,
             "idle_s": self.idle_s,
@@ -245,7 +266,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
     spans = finite.select("start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s"))
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
-    under_way = _covered(spans, begin) if spans.height else end - begin
+    under_way = covered(spans, begin) if spans.height else end - begin
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
     busy = 8 * port.sent_bytes / port.rate_bps
@@ -255,7 +276,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         busy = min(busy, summary["goodput_bps"] * (end - begin) / share / port.rate_bps)
     kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
     fan_in = [group["name"] for group in scenario["traffic"] if group["kind"] in kinds]
-    waited = flows.filter(pl.col("timeouts") > 0)
+    round_trip = _round_trip(flows, scenario, float(run.links()["rate_bps"].min()))  # type: ignore[arg-type]
+    queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
+    loaded = round_trip + 8 * queue / port.rate_bps
     return Facts(
         scenario=scenario,
         summary=summary,
@@ -265,8 +288,10 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         window_s=end - begin,
         busy_s=min(busy, under_way),
         transfers=flows.height,
-        waited=waited.height,
-        waited_in_fan_in=waited.filter(pl.col("group").cast(pl.String).is_in(fan_in)).height,
+        waits=waits(flows, scenario["transport"], fan_in, loaded, summary["simulated_s"]),
+        round_trip_s=round_trip,
+        typical_bytes=finite["bytes"].median() or 0.0,  # type: ignore[arg-type]
+        loaded_s=loaded,
         all_cross=crosses,
     )
 
@@ -279,12 +304,18 @@ def _last(spans: pl.DataFrame, end: float) -> float:
     return end if spans.is_empty() else float(spans["end_s"].max())  # type: ignore[arg-type]
 
 
-def _covered(spans: pl.DataFrame, begin: float) -> float:
-    """How long at least one of the spans lasts, from ``begin`` on."""
-    ordered = spans.with_columns(pl.col("start_s").clip(lower_bound=begin)).sort("start_s")
-    reached = pl.col("end_s").cum_max().shift(1).fill_null(begin)
-    new = pl.col("end_s") - pl.max_horizontal("start_s", reached)
-    return float(ordered.select(new.clip(lower_bound=0.0).sum()).item())
+def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float) -> float:
+    """A round trip between hosts without queues: the median over the paths of the transfers.
+
+    The ideal of HPCC is that and the time for all packets at the lowest rate of the path.
+    """
+    transport = scenario["transport"]
+    header, mss = _size(scenario, transport["header"]), _size(scenario, transport["mss"])
+    size = pl.col("bytes")
+    wire = size + (size / mss).ceil() * header
+    found = flows.filter(size.is_not_null()).select((pl.col("ideal_hpcc_s") - 8 * wire / lowest_bps).median()).item()
+    # Endless transfers have no ideal; hosts of one switch are two links apart.
+    return float(found) if found is not None and found > 0 else 4 * seconds(scenario["network"]["delay"])
 
 
 def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:

@@ -50,11 +50,16 @@ class Measure:
     parts: tuple[str, ...] = ()
     """Columns whose sum it is, if it is not a column itself."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it is made of."""
+        return self.parts or (self.column,)
+
     def value(self, row: Row) -> float:
         """The value in a run, given as a row of a sweep's table; NaN if the run has none."""
         if self.is_time and never_ended.share(row) > never_ended.MOST:
             return math.inf
-        values = [row.get(name) for name in self.parts or (self.column,)]
+        values = [row.get(name) for name in self.columns]
         return math.fsum(math.nan if value is None else value for value in values)
 
     def values(self, rows: Sequence[Row]) -> Floats:

@@ -21,6 +21,7 @@ from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
 from fanin.results import sums
+from fanin.results.free_memory import available
 from fanin.scenario.sections import nearest
 
 Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
@@ -126,8 +127,9 @@ def read(path: Path) -> pl.DataFrame:
         raise NotFoundError(f"{path}: no such file")
     try:
         if path.suffix.lower() == ".parquet":
-            return pl.read_parquet(io.BytesIO(sums.read_bytes(path)))
-        found = pl.read_csv(io.BytesIO(sums.read_bytes(path)), comment_prefix="#", infer_schema_length=None)
+            return pl.read_parquet(io.BytesIO(sums.read_bytes(path, available)))
+        text = io.BytesIO(sums.read_bytes(path, available))
+        found = pl.read_csv(text, comment_prefix="#", infer_schema_length=None)
         # Blanks around names and values align a table for the eye.
         return found.rename(str.strip).with_columns(pl.col(pl.String).str.strip_chars())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 from fanin import _engine
-from fanin.choose.comparison import SCHEME
+from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.errors import ScenarioError
 from fanin.numbers.units import quantity, seconds
-from fanin.registry import registry
+from fanin.registry import registry, scheme_title
 from fanin.scenario.format.values import Scalar
 
 
@@ -47,6 +48,8 @@ class Remedy:
     effort: Effort
     needs: str
     """What it takes to deploy, in words."""
+    unmarked: tuple[str, ...] = ()
+    """If it needs marks: the traffic groups whose packets no switch can mark."""
 
     @property
     def command(self) -> str:
@@ -62,9 +65,9 @@ SYSTEMS: dict[str, tuple[Effort, str]] = {
     "linux-reno": (Effort.HOSTS, "Linux hosts with net.ipv4.tcp_congestion_control=reno"),
     "linux-dctcp": (
         Effort.SWITCH_SETTING,
-        "an ECN threshold in the switch, and Linux hosts with net.ipv4.tcp_congestion_control=dctcp",
+        "an ECN threshold in the switch, and Linux hosts with net.ipv4.tcp_congestion_control=dctcp at both ends",
     ),
-    "dctcp": (Effort.SWITCH_SETTING, "an ECN threshold in the switch, and net.ipv4.tcp_congestion_control=dctcp"),
+    "dctcp": (Effort.SWITCH_SETTING, "an ECN threshold in the switch, and DCTCP on the hosts"),
     "l2dct": (Effort.KERNEL, "a kernel module on the senders, and an ECN threshold in the switch"),
     "d2tcp": (Effort.KERNEL, "a kernel module on the senders, deadlines of applications, and an ECN threshold"),
     "dt-dctcp": (Effort.SWITCH, "a switch that marks by two thresholds, and DCTCP on the hosts"),
@@ -79,53 +82,99 @@ SYSTEMS: dict[str, tuple[Effort, str]] = {
 }
 """Scheme -> what it needs beyond hosts and switches as they are sold."""
 
-_SHORT = "1ms"
-"""A minimum of the timer that is many round trips of a data centre and far below the default of 200 ms."""
+_TIMERS = ("10ms", "1ms")
+"""Minima of the timer that are many round trips of a data centre and far below the default of 200 ms."""
+
+_SHORT = _TIMERS[-1]
+
+_FIRST = "10ms"
+"""An initial timer for connections of a data centre that have measured no round trip."""
+
+_FEW = "2mss"
+"""A small first window."""
+
+_INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
+
+
+def _rto_min(timer: str) -> str:
+    """The command that sets a minimum of the timer."""
+    micro = round(seconds(timer) * 1e6)
+    return (
+        f"ip route change ROUTE rto_min {timer} on the senders, or from Linux 6.11 on sysctl "
+        f"net.ipv4.tcp_rto_min_us={micro}"
+    )
+
+
+TIMERS_ARE_BOUND = (
+    "A Linux timer runs in ticks of the kernel (CONFIG_HZ=250: 4 ms, 1000: 1 ms), which are not modelled, and one that "
+    "is shorter than the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
+)
+"""What a command for a shorter timer does not say."""
 
 _ANY_TRAFFIC = '[[traffic]]\nkind = "incast"\nsenders = 1\nbytes-each = "1KB"\n'
 """A default of the network's rates needs some traffic, whichever."""
 
 
-def remedies(facts: Facts, is_valid: Callable[[dict[str, Scalar]], None]) -> tuple[list[Remedy], list[str]]:
+def remedies(facts: Facts, resolve: Callable[[dict[str, Scalar]], dict[str, Any]]) -> tuple[list[Remedy], list[str]]:
     """The remedies to try, the scenario as it is first; and why others cannot be tried on this scenario.
+
+    One that changes no value of the scenario is none.
 
     Args:
         facts: What a run of the scenario says about it.
-        is_valid: Raises a :class:`ScenarioError` if the scenario is not valid with these values.
+        resolve: Gives the scenario with these values and every default filled in; raises a :class:`ScenarioError` if it
+            is not valid.
 
     """
-    own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
-    found, refused = [own], []
+    own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing", _unmarked(facts.scenario))
+    found, scenarios, refused = [own], [facts.scenario], []
     for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts), *_systems(facts)):
         try:
-            is_valid(each.settings)
+            scenario = resolve(each.settings)
         except ScenarioError as error:
             refused.append(f"{each.name}: {error}")
             continue
-        if each.settings not in [other.settings for other in found]:
-            found.append(each)
+        if scenario not in scenarios:
+            found.append(replace(each, unmarked=_unmarked(scenario)))
+            scenarios.append(scenario)
     return found, refused
+
+
+def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
+    """If any traffic reacts to marks: the groups that are not ECN-capable."""
+    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
+    groups = {group["name"]: reacts[group["scheme"]] for group in scenario["traffic"]}
+    # With ECN switched on, every scheme is ECN-capable, and with ECN switched off none is.
+    if scenario["transport"]["ecn"] != "auto" or not any(groups.values()):
+        return ()
+    return tuple(name for name, does in groups.items() if not does)
 
 
 def _of_hosts(facts: Facts) -> Iterator[Remedy]:
     transport = facts.scenario["transport"]
-    if seconds(transport["rto-min"]) > seconds(_SHORT):
+    for timer in _TIMERS:
+        if seconds(transport["rto-min"]) > seconds(timer):
+            yield Remedy(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
+    if facts.waits.initially and seconds(transport["rto-initial"]) > seconds(_FIRST):
         yield Remedy(
-            f"timer of {_SHORT}",
-            {"transport.rto-min": _SHORT},
+            f"first timer of {_FIRST}",
+            {"transport.rto-initial": _FIRST},
             Effort.HOSTS,
-            f"rto_min {_SHORT} in the senders' routes (ip route ... rto_min)",
+            "a BPF program on the senders (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
-    if facts.size(transport["initial-window"]) > 2 * facts.segment:
-        window = "a window of 2 segments at first"
-        yield Remedy(window, {"transport.initial-window": "2mss"}, Effort.HOSTS, "initcwnd 2 in the senders' routes")
+    if _has_large_window(facts):
+        yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
         yield Remedy(
-            f"{transport['scheme']} on Linux's TCP",
-            {"transport.stack": _LINUX},
+            f"{scheme_title(transport['scheme'])} on Linux's TCP",
+            {STACK: _LINUX},
             Effort.HOSTS,
             "Linux hosts (SACK, RACK, tail loss probes)",
         )
+
+
+def _has_large_window(facts: Facts) -> bool:
+    return facts.size(facts.scenario["transport"]["initial-window"]) > 2 * facts.segment
 
 
 _LINUX = "linux-6"
@@ -171,14 +220,44 @@ def _of_switches(facts: Facts) -> Iterator[Remedy]:
         )
     elif float(network["dt-alpha"]) < 8:
         yield Remedy("dynamic threshold of 8", {"network.dt-alpha": 8}, Effort.SWITCH_SETTING, "alpha 8 in the switch")
-    marks: dict[str, Scalar] = {SCHEME: "linux-dctcp", "transport.stack": _LINUX, "queue.kind": "auto"}
-    needs = SYSTEMS["linux-dctcp"][1]
-    for packets in thresholds(facts):
-        mark = {**marks, "scheme.linux-dctcp.mark-threshold": f"{packets}pkt"}
-        yield Remedy(f"Linux DCTCP, marks from {packets} packets", mark, Effort.SWITCH_SETTING, needs)
-        timed = {**mark, "transport.rto-min": _SHORT}
-        also = f"{needs}; rto_min {_SHORT} in the senders' routes"
-        yield Remedy(f"Linux DCTCP, {packets} packets, timer of {_SHORT}", timed, Effort.SWITCH_SETTING, also)
+    # A comparison of schemes is one on the same stack; that of Linux is another remedy.
+    if facts.scenario["transport"]["stack"] != _LINUX:
+        yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"])
+    yield from _marks(facts, "linux-dctcp", _LINUX)
+
+
+def _marks(facts: Facts, scheme: str, stack: str) -> Iterator[Remedy]:
+    """DCTCP with its thresholds, and together with what else helps against losses."""
+    effort, needs = SYSTEMS[scheme]
+    is_long = stack != facts.scenario["transport"]["stack"] or seconds(
+        facts.scenario["transport"]["rto-min"]
+    ) > seconds(_SHORT)
+    timer: tuple[str, dict[str, Scalar], str] = (
+        f", timer of {_SHORT}",
+        {"transport.rto-min": _SHORT},
+        f"; {_rto_min(_SHORT)}",
+    )
+    window: tuple[str, dict[str, Scalar], str] = (
+        ", window of 2",
+        {"transport.initial-window": _FEW},
+        f"; {_INITCWND}",
+    )
+    for index, packets in enumerate(thresholds(facts)):
+        marks: dict[str, Scalar] = {
+            SCHEME: scheme,
+            STACK: stack,
+            "queue.kind": "auto",
+            f"scheme.{scheme}.mark-threshold": f"{packets}pkt",
+        }
+        yield Remedy(f"{scheme_title(scheme)}, marks from {packets} packets", marks, effort, needs)
+        added = [[timer]] if is_long else []
+        # The lower threshold alone tells what thresholds do.
+        if index == 0 and _has_large_window(facts):
+            added += [[window], *([[window, timer]] if is_long else [])]
+        for each in added:
+            also: dict[str, Scalar] = {path: value for _, values, _ in each for path, value in values.items()}
+            name = f"{scheme_title(scheme)}, {packets} packets{''.join(part for part, _, _ in each)}"
+            yield Remedy(name, marks | also, effort, needs + "".join(part for _, _, part in each))
 
 
 def thresholds(facts: Facts) -> list[int]:
@@ -197,9 +276,14 @@ def thresholds(facts: Facts) -> list[int]:
 
 
 def _systems(facts: Facts) -> Iterator[Remedy]:
-    """The schemes that fanin has, each as its paper describes it."""
+    """The schemes that fanin has, each as its paper describes it, but on the stack of the scenario.
+
+    Schemes of Linux have theirs. What others bring of their own besides is for :func:`beside_scheme` to say.
+    """
+    transport = facts.scenario["transport"]
     for row in registry()["schemes"]:
         key = row["key"]
         effort, needs = SYSTEMS[key]
-        if key not in (facts.scenario["transport"]["scheme"], "linux-dctcp", "dctcp", "newreno"):
-            yield Remedy(key, {SCHEME: key, "queue.kind": "auto"}, effort, needs)
+        if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
+            settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"], "queue.kind": "auto"}
+            yield Remedy(scheme_title(key), settings, effort, needs)

@@ -100,7 +100,9 @@ def _sentences(
     judged = {} if found is None else {each.id: each for each in found.cases}
     labels = columns.own_labels(experiment)
     entries: dict[str, list[Entry]] = {}
-    for case in as_judged(experiment):
+    # The record of a case says its reading and basis, which take long to find.
+    recorded = all(case.id in judged for case in experiment.document.cases)
+    for case in experiment.document.cases if recorded else as_judged(experiment):
         entry = (
             _judged(experiment.name, case.says, judged[case.id], note, *about)
             if case.id in judged

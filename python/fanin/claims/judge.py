@@ -371,7 +371,7 @@ def _never_ended(case: Case, runs: pl.DataFrame, sets: Sequence[Where]) -> str:
     """In how many of the case's runs how many transfers had not ended, if that matters for its number."""
     group = f"{case.y.rpartition('.')[0]}." if case.y.startswith("groups.") else ""
     missing, ended = f"{group}incomplete", f"{group}completed"
-    if case.table is not None or not {missing, ended} <= set(runs.columns):
+    if case.table is not None or not {missing, ended} <= set(runs.columns) or not (runs[missing] > 0).any():
         return ""
     names = list({case.axis, case.y, missing, ended}.union(*sets))
     used = pl.concat([_chosen(case, runs[names], where) for where in sets])
@@ -445,17 +445,20 @@ def _paired(curves: list[pl.DataFrame]) -> list[tuple[Floats, Floats]]:
     Row n is the same seed in every curve: only seeds that all of them have are kept, in ascending order. A point that
     lacks one of these seeds is left out.
     """
-    seeds = sorted(set.intersection(*(set(curve["seed"]) for curve in curves)))
-    return [_by_seed(curve.filter(pl.col("seed").is_in(seeds)).drop_nulls(), seeds) for curve in curves]
+    seeds = sorted(set.intersection(*(set(curve["seed"].to_list()) for curve in curves)))
+    return [_by_seed(curve, seeds) for curve in curves]
 
 
 def _by_seed(points: pl.DataFrame, seeds: list[int]) -> tuple[Floats, Floats]:
-    """Sorted x, and y with one row per seed; NumPy's sums, as a frame's reshaping costs many small curves more."""
-    x, columns = np.unique(points["x"].to_numpy(), return_inverse=True)
-    cells = np.searchsorted(seeds, points["seed"].to_numpy()) * len(x) + columns
+    """Sorted x, and y with one row per seed; by NumPy, as queries of a frame cost many small curves more."""
+    if any(column.null_count() for column in points.iter_columns()):
+        points = points.drop_nulls()
+    used = np.isin(points["seed"].to_numpy(), seeds)
+    x, columns = np.unique(points["x"].to_numpy()[used], return_inverse=True)
+    cells = np.searchsorted(seeds, points["seed"].to_numpy()[used]) * len(x) + columns
     shape = (len(seeds), len(x))
     counts = np.bincount(cells, minlength=len(seeds) * len(x)).reshape(shape)
-    sums = np.bincount(cells, weights=points["y"].to_numpy(), minlength=len(seeds) * len(x)).reshape(shape)
+    sums = np.bincount(cells, weights=points["y"].to_numpy()[used], minlength=len(seeds) * len(x)).reshape(shape)
     whole = counts.all(axis=0)
     return x[whole], sums[:, whole] / counts[:, whole]
 

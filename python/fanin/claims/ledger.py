@@ -21,6 +21,7 @@ from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
 from fanin.results import records
 from fanin.results.cache import Cache, Made, Sources
+from fanin.results.files import refuse_links_out
 from fanin.results.layout import CHANGED, CLAIMS, FITS, RUNS
 from fanin.scenario import library
 
@@ -41,12 +42,13 @@ def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) ->
         advance: Called before each experiment is read, which takes a while the first time.
 
     Raises:
-        ResultsError: a record is damaged, or ``out`` is not a folder.
+        ResultsError: a record is damaged, ``out`` is not a folder, or has links that lead out of it.
 
     """
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out}: not a folder; choose another with --out")
+    refuse_links_out(out)
     experiments = library.experiments()
     cache = Cache("standings", Path.cwd(), str(out), made_by={key: str(path) for key, path in experiments.items()})
     sweeps: Sweeps = {}

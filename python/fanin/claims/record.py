@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,20 +23,16 @@ from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
 from fanin.results import sums
 from fanin.results.files import write_whole
-from fanin.results.layout import CLAIMS, together
+from fanin.results.layout import CLAIMS, FORMAT, together
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
-from fanin.scenario import library
+from fanin.scenario import library, sections
 from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
 from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.format.values import parse_seeds
 from fanin.scenario.points import points
 from fanin.scenario.settings import Settings
-
-FORMAT: Literal[4] = 4
-"""Increased whenever a field changes its meaning: a record of another format is stale."""
-
 
 _TOTALS = ("events", "packet_hops", "wall_s")
 
@@ -177,7 +172,7 @@ class Record(_Part):
 
 def digest(experiment: Experiment) -> str:
     """Fingerprint of the content of an experiment's file, without comments and white space."""
-    texts = [tomllib.loads(text) for text in experiment.texts]
+    texts = [sections.tables_of(text) for text in experiment.texts]
     said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
@@ -388,9 +383,12 @@ def read(folder: Path) -> Record | None:
     if isinstance(content, list) or (isinstance(content, dict) and content.get("format", 0) != FORMAT):
         raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
     try:
-        return Record.model_validate(content)
+        found = Record.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         why = f"{place}: {first['msg']}" if place else first["msg"]
         raise ResultsError(f"{path}: damaged ({why}); delete it and run the experiment again") from None
+    if not folder.absolute().as_posix().endswith(f"/{found.experiment}"):
+        raise ResultsError(f"{path}: damaged (it is that of {found.experiment}); run the experiment again")
+    return found

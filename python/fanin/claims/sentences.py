@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from fanin.claims import verdicts
@@ -277,7 +278,7 @@ class Sentence:
         """The main case."""
         return self.entries[0]
 
-    @property
+    @cached_property
     def settings(self) -> list[Setting]:
         """All cases, and the settings from searches; those of other experiments last.
 
@@ -299,7 +300,7 @@ class Sentence:
         """``<paper>/<figure>/<claim>``."""
         return f"{self.main.experiment}/{self.claim}"
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the sentence."""
         return _verdict(self.settings, self.cannot_be)

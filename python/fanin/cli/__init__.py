@@ -12,6 +12,7 @@ import warnings
 from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, note, say, version
 from fanin.errors import FaninError, RunError
 from fanin.garbage import collect_seldom
+from fanin.later import LEAST, room
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -68,8 +69,16 @@ def _run(arguments: list[str] | None) -> None:
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:  # also the engine's panics, which are no Exception
+        if _is_of_memory(error):
+            note("error: not enough memory; give this process more (ulimit -v, a job's limit), or ask for less")
+            sys.exit(3)
         from fanin.cli import crash
 
         what = " ".join(f"{type(error).__name__}: {error}".split())
         note(f"error: internal error ({what[:200]}); please report it with {crash.report(error)}")
         sys.exit(70)
+
+
+def _is_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out; libraries that find too little of it when they are imported say something else."""
+    return isinstance(error, MemoryError) or room() < 2 * LEAST

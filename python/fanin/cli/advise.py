@@ -63,10 +63,11 @@ def advise(
 ) -> None:
     """Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.
 
-    Tried are the remedies that can be deployed (a shorter minimum timer, a smaller first window, fewer answers at once,
-    starts spread in time, a shared buffer, ECN thresholds with Linux DCTCP), and the systems of the papers. Their sizes
-    follow from the scenario: thresholds from the rate, the number of answers at once from the buffer, the spread from
-    the time that the link needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
+    Tried are the remedies that can be deployed (shorter timers, a smaller first window, fewer answers at once, starts
+    spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a timer and a window), and the
+    systems of the papers, those of senders on the stack of the scenario. Their sizes follow from the scenario:
+    thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
+    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
     the best that take only settings of hosts, applications and switches, the one with the least effort, if it is better
     than the scenario as it is by a difference that counts.
 
@@ -77,10 +78,17 @@ def advise(
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
 
+    Whether the advice depends on the hosts is told by running the scenario as it is and the recommended remedy with
+    other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
+    that drops what it cannot mark.
+
     --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, sentences, diagnosis:
     {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference, difference_half, comparison,
-    seeds_to_decide, measures, settings, needs, deployable, effect, change, change_half, background_change, capacity:
-    {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], refused, failed, paths}.
+    seeds_to_decide, measures, settings, needs, deployable, unmarked, effect, same_runs, change, change_half,
+    background_change, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds,
+    rival, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, holds}], refused, failed,
+    warnings, paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be
+    deployed.
 
     **Examples**
 
@@ -91,7 +99,7 @@ def advise(
     from fanin.choose import advice as advising
     from fanin.choose.capacity.find import KEEP
     from fanin.choose.diagnosis import facts
-    from fanin.choose.remedies import remedies
+    from fanin.run.observed import unmeasured
     from fanin.show import advice_page
     from fanin.show.course import course
 
@@ -104,6 +112,9 @@ def advise(
     happened = facts(run, experiment.resolved())
     wanted = goal_of(goal or _usual_goal(happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or KEEP), experiment), chosen, least, capacities)
+    measures = [*wanted.measures, *(each.measure for each in asked.keeps)]
+    for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
+        note(f"warning: {remark}")
     with (
         keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,
@@ -112,7 +123,6 @@ def advise(
         found = advising.advise(
             experiment,
             happened,
-            remedies(happened, experiment.check),
             asked,
             _background(experiment),
             out=out,
@@ -167,12 +177,17 @@ def _print(title: str, found: Advice) -> None:
     print_table(f"{title}: remedies by {found.goal.name}", header, rows)
     for sentence in advice_page.legend(found):
         say_wrapped(sentence)
+    if found.varied:
+        say()
+        print_table("On other hosts", advice_page.varied_header(found), advice_page.varied_rows(found))
     say()
     print_table("What they need", advice_page.NEEDS_HEADER, advice_page.needs(found))
 
 
 def _tell(found: Advice) -> None:
     """Prints what could not be tried, remarks and failures."""
+    for warning in found.warnings:
+        note(f"warning: {warning}")
     for each in found.refused:
         note(f"warning: not tried: {each}")
     for remedy in found.every:

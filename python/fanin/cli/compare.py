@@ -30,17 +30,15 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
 from fanin.numbers.summary import column, format_spread, short
-
-_STACK = "transport.stack"
-_PLAIN = "rfc"
-"""The stack that sets nothing."""
+from fanin.registry import scheme_title
 
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
+    from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
 
 
@@ -135,9 +133,10 @@ def compare(
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme,
-    runs, error, timeouts: {of, count, with_timeout, rate, low, high}, metrics: {goodput_bps: {mean, half, low, high,
-    difference, difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null. timeouts counts
-    queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
+    runs, error, timeouts: {of, count, with_timeout, rate, low, high, loss_probes}, metrics: {goodput_bps: {mean, half,
+    low, high, difference, difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null.
+    timeouts counts queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its
+    95 % interval.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
@@ -196,9 +195,8 @@ def compare(
     ranking = placed(compared, wanted, reference, least)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
-    warnings = [remark for each in compared if (remark := _warning(each))]
-    warnings += _unequal(comparison.beside_scheme(experiment, names))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
+    warnings = _warnings(experiment, compared, wanted, names)
     if len(wanted.parts) > 1 and scored != reference:
         warnings.append(_unfinished(reference, scored))
     for warning in warnings:
@@ -216,27 +214,26 @@ def compare(
     _report_failures(compared, recorded=store)
 
 
+def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
+    """What a reader should know before trusting the table."""
+    from fanin.choose import comparison
+    from fanin.choose.comparison import SCHEME
+    from fanin.run.observed import unmeasured
+
+    cases = {scheme_title(name): {SCHEME: name} for name in schemes}
+    decisive = [*comparison.METRICS, *(name for measure in goal.measures for name in measure.columns)]
+    return [
+        *(remark for each in compared if (remark := _warning(each))),
+        *comparison.unequal(comparison.beside_scheme(experiment, cases)),
+        *unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive),
+    ]
+
+
 def _warning(each: Compared) -> str | None:
     from fanin.scenario import remarks
 
     remark = remarks.incomplete_in(each.rows)
     return remark and f"{each.scheme}: {remark}"
-
-
-def _unequal(keys: dict[str, dict[str, str]]) -> list[str]:
-    """Warns that systems differ in more than their scheme, and names the keys."""
-    if not keys:
-        return []
-    stacks: dict[str, list[str]] = {}
-    for scheme, stack in keys.get(_STACK, {}).items():
-        stacks.setdefault(stack, []).append(scheme)
-    named = ", ".join(path.removeprefix("transport.") for path in keys if path != _STACK)
-    start = "the systems differ in more than their scheme, in these keys of [transport]: "
-    if not stacks:
-        return [start + named]
-    told = "; ".join(f"{stack} under {', '.join(schemes)}" for stack, schemes in stacks.items())
-    one = next(stack for stack in stacks if stack != _PLAIN)
-    return [f"{start}stack ({told}), {named}; --set {_STACK}={one} runs all on one stack"]
 
 
 def _unfinished(reference: str, scored: str | None) -> str:
@@ -265,7 +262,7 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
     header = ["scheme", *(_heading(metric) for metric in shown)]
     rows = [
         [
-            each.scheme,
+            scheme_title(each.scheme),
             *(_shown(each, metric, margin) for metric in shown),
         ]
         for each in compared
@@ -275,8 +272,8 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
         say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
         return
     say(
-        f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed, by at least "
-        f"{100 * margin:g} %"
+        f"± half the 95 % interval over {len(seeds)} seeds; * differs from {scheme_title(against)}, seed by seed, by "
+        f"at least {100 * margin:g} %"
     )
     if any((found := each.spread(metric)) and found.quantiles for each in compared for metric in shown):
         say(QUANTILES)
@@ -296,11 +293,11 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
     few = any(each.comparison == "too few seeds" for each in ranking)
     for each in ranking:
         away = each.behind
-        behind = "" if away is None else goal.format(away.difference, away.difference_half)
+        behind = "" if away is None else goal.shown(away.away)
         tied = not few and sum(other.rank == each.rank for other in ranking) > 1
         cells = [
             "-" if each.rank is None else f"{each.rank}{'=' if tied else ''}",
-            each.scheme,
+            scheme_title(each.scheme),
             goal.shown(each.value),
             behind,
             each.comparison
@@ -313,18 +310,25 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         body.append(cells)
     if ranking:
         print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)
+        if any(each.behind and each.behind.quantiles for each in ranking):
+            say(QUANTILES_OF_DIFFERENCES)
 
 
 def _print_timeouts(compared: list[Compared], seeds: int) -> None:
-    """How many queries of a thousand had a timeout, if any scheme had one."""
-    found = [(each.scheme, each.timeouts) for each in compared if each.timeouts is not None]
-    if not any(timeouts.events for _, timeouts in found):
+    """How many queries of a thousand had a timeout, if any scheme had one or sent a tail loss probe."""
+    found = [(scheme_title(each.scheme), each.timeouts) for each in compared if each.timeouts is not None]
+    if not any(timeouts.events or timeouts.probes for _, timeouts in found):
         return
     what = "queries" if all(timeouts.queries for _, timeouts in found) else "transfers"
-    header = ["scheme", what, "with a timeout", "of a thousand"]
-    rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown] for scheme, each in found]
+    header = ["scheme", what, "with a timeout", "of a thousand", "tail loss probes"]
+    rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown, f"{each.probes:,}"] for scheme, each in found]
     print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
     say(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
+    if any(each.probes for _, each in found):
+        say(
+            f"{what} that waited for a tail loss probe only are not among those with a timeout: runs count the probes, "
+            f"not their {what}"
+        )
     fewest, least = min(found, key=lambda each: each[1].per_thousand)
     for scheme, each in found:
         if needed := each.seeds_to_decide(least, seeds):

@@ -54,7 +54,7 @@ def fct(
     - `fanin fct results/runs/* --slowdown hpcc --json`
     - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
     """
-    from fanin.results.files import write_whole, writing
+    from fanin.results.files import whole_file, writing
     from fanin.results.tables import not_numbers
 
     definition = analysis.DEFINITIONS[slowdown.value]
@@ -64,8 +64,8 @@ def fct(
     sizes = analysis.by_size(flows, definition, bins)
     classes = analysis.by_class(flows, definition)
     if cdf is not None:
-        with writing(cdf.parent, "--cdf"):
-            write_whole(cdf, analysis.cdf(flows, definition).write_csv().encode())
+        with writing(cdf.parent, "--cdf"), whole_file(cdf) as file:
+            file.write_bytes(analysis.cdf(flows, definition).write_csv().encode())
     if json:
         about = {"slowdown": definition.key, "definition": definition.says, "flows": flows.height}
         print_json({**about, "sizes": sizes, "classes": classes})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,13 +23,21 @@ from fanin.cli.options import (
     overrides,
     seeds,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, say
+from fanin.cli.terminal import counting, keeping, note, note_moved, print_json, say
+from fanin.errors import WorkerError
 
 if TYPE_CHECKING:
+    from fanin.results.runs import Run
     from fanin.results.stored_runs import ShownRuns
     from fanin.run.experiment import Experiment
+    from fanin.run.job import Advance
     from fanin.scenario.format.values import Scalar
+    from fanin.scenario.points import Point
+    from fanin.scenario.settings import Settings
     from fanin.show.plots.of_runs import Asked
+
+    _Made = tuple[Point, Run, Settings]
+    """A run, with its settings."""
 
 
 class What(StrEnum):
@@ -66,6 +76,12 @@ def plot(
         typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
     ] = None,
     senders: Annotated[int, typer.Option("--senders", min=1, help="windows: those of so many senders.")] = 4,
+    begin: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Draw from this simulated time on, such as 1ms.")
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Draw up to this simulated time, such as 5ms.")
+    ] = None,
     log: Annotated[bool, typer.Option("--log", help="A logarithmic axis of the values.")] = False,
     title: Annotated[str, typer.Option("--title", help="The title.")] = "",
     jobs: JobsOption = None,
@@ -78,8 +94,10 @@ def plot(
     RUNS is a scenario, which is run with what the picture needs (each combination of the values of --set is a line), or
     runs and sweeps of a results folder, as they were recorded. Lines are called after what distinguishes the runs.
 
-    queue is the backlog of the bottleneck over time with its buffer, goodput that of all traffic with the rate of the
-    receivers' links, windows the congestion windows of some senders, flows each transfer from its start to its end
+    queue is the backlog of the bottleneck over time with its buffer: of the port that --set measure.bottleneck names,
+    or else of the one that turned out to be the bottleneck, for which a scenario is run once more if that is not the
+    port where incast is expected. goodput is that of all traffic with the rate of the receivers' links, windows the
+    congestion windows of some senders, flows each transfer from its start to its end
     (thin if it waited for a retransmission timer), and cdf the distribution of a column over all seeds. Lines at the
     buffer or the rate are drawn where they are in reach of the values. windows shows senders of each traffic group in
     turn, first the one with the most timeouts, each with all of its connections one after the other. goodput and
@@ -90,18 +108,19 @@ def plot(
     **Examples**
 
     - `fanin plot queue scenario.toml --set transport.scheme=newreno,dctcp`
+    - `fanin plot queue scenario.toml --from 0s --to 2ms`
     - `fanin plot windows scenario.toml --senders 2 --file windows.pdf`
     - `fanin plot cdf scenario.toml --of slowdown --seeds 1..3 --log --file slowdown.svg`
     - `fanin plot flows results/runs/0123456789abcdef`
     """
     from fanin.results.stored_runs import of_store
     from fanin.show.plots.drawing import PICTURES, draw_picture
-    from fanin.show.plots.of_runs import Asked, drawn
+    from fanin.show.plots.of_runs import Asked, drawn, measured_elsewhere
 
     picture = file or out / "plots" / f"{what.value}.png"
     if picture.suffix not in PICTURES:
         raise typer.BadParameter(f"{picture.name!r} ends with none of {', '.join(PICTURES)}", param_hint="--file")
-    asked = Asked(of, senders, log, title)
+    asked = Asked(of, senders, log, title, _span(what, begin, end))
     if not _is_scenario(runs_[0]):
         if set_ or seeds_:
             raise typer.BadParameter("stored runs are drawn as they are; name a scenario to run it", param_hint="--set")
@@ -112,6 +131,8 @@ def plot(
         pool = Pool(seeds(seeds_), jobs, memory, out)
         runs = _simulated(_recording(runs_[0], grid(set_), what, asked, pool), what, asked, pool)
     chosen = runs.chosen(_where(where)) if where else runs
+    if not _is_scenario(runs_[0]) and (remark := measured_elsewhere(what.value, chosen, asked)):
+        note(f"warning: {remark}")
     about, series = drawn(what.value, chosen, asked)
     draw_picture(about, series, picture)
     if json:
@@ -120,6 +141,26 @@ def plot(
     say(str(picture))
     if about.note:
         note(about.note)
+
+
+def _span(what: What, begin: str | None, end: str | None) -> tuple[float, float] | None:
+    """The part of the time that is drawn, in seconds."""
+    from fanin.numbers.units import quantity
+
+    def time(text: str, option: str) -> float:
+        found = quantity(text)
+        if found is None or found[1] != "s":
+            raise typer.BadParameter(f"{text!r} is not a time such as 2ms", param_hint=option)
+        return found[0]
+
+    if begin is None and end is None:
+        return None
+    if what is What.CDF:
+        raise typer.BadParameter("a distribution has no axis of time", param_hint="--from, --to")
+    span = time(begin or "0s", "--from"), math.inf if end is None else time(end, "--to")
+    if span[0] >= span[1]:
+        raise typer.BadParameter("--from is not before --to", param_hint="--from, --to")
+    return span
 
 
 def _where(texts: list[str]) -> dict[str, list[Scalar]]:
@@ -160,21 +201,54 @@ def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: As
 def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
     """The runs of a scenario, each in the store."""
     from fanin.results.stored_runs import Shown, ShownRuns
-    from fanin.show.plots.of_runs import tables_of
+    from fanin.show.plots.of_runs import of_a_queue, table_of, tables_of
 
-    chosen = pool.seeds or [int(experiment.resolved()["run"]["seed"])]
+    table = table_of(what.value, asked)
+    tables = [*tables_of(what.value, asked), *(["queues"] if of_a_queue(table) else [])]
     with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
         done = fanin.sweep(
             experiment,
-            seeds=chosen,
+            seeds=pool.seeds or [int(experiment.resolved()["run"]["seed"])],
             jobs=pool.jobs,
             memory=memory_of(pool.memory),
             out=pool.out,
-            tables=tables_of(what.value, asked),
+            tables=tables,
             advance=counter.advance,
         )
+        runs = [(point, run, point.overrides) for point, run in done]
+        if of_a_queue(table):
+            runs = _at_bottlenecks(experiment, runs, frozenset(tables), pool, counter.advance)
     found = [
-        Shown(dict(point.row), run.table, experiment.resolved(point.overrides), run.summary, experiment.name)
-        for point, run in done
+        Shown(dict(point.row), run.table, experiment.resolved(given), run.summary, experiment.name)
+        for point, run, given in runs
     ]
     return ShownRuns(found, done.labels)
+
+
+def _at_bottlenecks(
+    experiment: Experiment, runs: list[_Made], tables: frozenset[str], pool: Pool, advance: Advance
+) -> list[_Made]:
+    """The same runs, those whose bottleneck is not the observed port made once more with its queue measured."""
+    from fanin.results.runs import Run
+    from fanin.run.job import Job
+    from fanin.run.observed import BOTTLENECK, elsewhere
+    from fanin.run.pool import run_jobs
+    from fanin.run.threads import Threads
+
+    moved = {
+        place: ports
+        for place, (_, run, given) in enumerate(runs)
+        if (ports := elsewhere(run, experiment.resolved(given))) is not None
+    }
+    for ports in dict.fromkeys(moved.values()):
+        note_moved(*ports)
+    settings = {place: [*runs[place][2], (BOTTLENECK, found)] for place, (_, found) in moved.items()}
+    with closing(Threads(pool.jobs, memory_of(pool.memory))) as threads:
+        jobs = [Job(experiment, given, tables) for given in settings.values()]
+        again = run_jobs(jobs, pool.out, workers=threads, advance=advance) if jobs else []
+    made = list(runs)
+    for (place, given), run in zip(settings.items(), again, strict=True):
+        if not isinstance(run, Run):
+            raise WorkerError(run.error)
+        made[place] = (runs[place][0], run, given)
+    return made

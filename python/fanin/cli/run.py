@@ -21,6 +21,7 @@ from fanin.cli.options import (
 from fanin.cli.terminal import (
     keeping,
     note,
+    note_moved,
     print_json,
     print_table,
     say,
@@ -67,14 +68,18 @@ def run(
     The first sentences say whether it collapsed and why: which port lost packets and when, who waited for which timer,
     and how long the link lay idle. The commands below them show what would change it.
 
+    The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
+    and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.
+
     Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
 
     --json prints one object: the totals of the run and {diagnosis: {outcome, port, observed, rate_bps, buffer_bytes,
-    drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, timer_s, timeouts:
-    {syn, full_window, few_duplicates, lost_retransmission, spurious}, under_way_s, gaps_s, idle_s, idle_share,
-    sentences, try: [{command, why}]}, run_id, paths}. outcome is collapse, stalls, timeouts, losses, full or idle; port
-    is the total bottleneck, the one that lost most bytes or else held most, and observed the one whose queue was
-    measured. paths has those of the folder, the manifest and each table; with --no-store it is empty.
+    drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
+    waited_initially, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
+    round_trip_s, under_way_s, gaps_s, idle_s, idle_share, sentences, try: [{command, why}]}, run_id, paths}. outcome is
+    collapse, stalls, timeouts, losses, full or idle; port is the total bottleneck, the one that lost most bytes or else
+    held most, and observed the one whose queue was measured. paths has those of the folder, the manifest and each
+    table; with --no-store it is empty.
 
     **Examples**
 
@@ -104,7 +109,7 @@ def run(
         place.prepare()
     _warn(experiment, settings)
     with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
-        finished = experiment.run(seed, settings, store=place, progress=progress)
+        finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
     _introduce(scenario, experiment, settings, seed)
     if remark := remarks.incomplete(finished.summary):
         note(f"warning: {remark}")

@@ -26,10 +26,10 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
-from fanin.numbers.stats import FEWEST, Spread
-from fanin.numbers.summary import column, format_spread, short, table_names
+from fanin.numbers.stats import FEWEST, QUANTILES, Spread
+from fanin.numbers.summary import column, format_spread, is_text, short, table_names
 
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
@@ -96,11 +96,13 @@ def sweep(
     - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
     - `fanin sweep scenario.toml --seeds 1..100 --shard 2/8 --out part-2`, and then `fanin merge part-*`
     """
+    from fanin.choose.comparison import METRICS
     from fanin.results import columns
     from fanin.results.dataset import DataSet, failure_of, head, row_of
     from fanin.results.failures import Failure
     from fanin.results.shards import Part
     from fanin.run.job import Job
+    from fanin.run.observed import unmeasured
     from fanin.run.pool import outcomes
     from fanin.scenario import remarks
     from fanin.scenario.points import points
@@ -135,6 +137,9 @@ def sweep(
             rows[index] = row_of(experiment, every[index], outcome)
     if incomplete := remarks.incomplete_in(rows.values()):
         note(f"warning: {incomplete}")
+    tabulated = wanted or METRICS
+    for remark in unmeasured(experiment, [(every[index].overrides, row) for index, row in rows.items()], tabulated):
+        note(f"warning: {remark}")
     about = head(experiment, every, wanted)
     with keeping(f"all runs are kept in {out}"):
         if part is None:
@@ -195,7 +200,16 @@ def _shard(text: str | None) -> Shard | None:
 def _columns(experiment: Experiment, text: str | None) -> list[str] | None:
     from fanin.scenario import checks
 
-    return None if text is None else _known(text, checks.columns(experiment), "--columns")
+    if text is None:
+        return None
+    names = _known(text, checks.columns(experiment), "--columns")
+    for name in names:
+        if name in experiment.swept:
+            raise typer.BadParameter(f"{name} varies, so it is in every table anyway", param_hint="--columns")
+        if is_text(name) and name not in {each.id for each in experiment.columns}:
+            why = "is a text, which has no mean; runs.parquet has that of each run"
+            raise typer.BadParameter(f"{name} {why}", param_hint="--columns")
+    return names
 
 
 def _tables(text: str | None) -> frozenset[str]:
@@ -243,7 +257,10 @@ def _print(data: DataSet) -> None:
     else:
         say(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
         if waited:
-            say(f"{_PER_THOUSAND}: queries, or else transfers, with the 95 % interval (Clopper and Pearson)")
+            say(
+                f"{_PER_THOUSAND}: queries, or else transfers, with a retransmission timeout, with the 95 % interval "
+                "(Clopper and Pearson); waits for tail loss probes are not counted (column loss_probes)"
+            )
         if any(_has_quantiles(row) for row in summary.iter_rows(named=True) if row["column"] in measures):
             say(QUANTILES)
 
@@ -284,10 +301,11 @@ def _query(data: DataSet, path: Path) -> dict[str, str]:
     keys = data.varying()
     names = [f'"{key}"' for key in keys]
     wanted = ", ".join([*names, "avg(goodput_bps)", "count(*)"])
-    sql = f'SELECT {wanted} FROM "{path}" GROUP BY ALL ORDER BY ALL'
+    sql = f'SELECT {wanted} FROM "{path}"{" GROUP BY ALL ORDER BY ALL" if keys else ""}'
     # As JSON, so that it contains no single quotes, which enclose it in the shell.
-    by = ", ".join(json_.dumps(key) for key in keys) or "True"
-    means = f'pl.read_parquet("{path}").group_by({by}, maintain_order=True).agg(pl.mean("goodput_bps"), pl.len())'
+    by = ", ".join(json_.dumps(key) for key in keys)
+    grouped = f".group_by({by}, maintain_order=True).agg" if keys else ".select"
+    means = f'pl.read_parquet("{path}"){grouped}(pl.mean("goodput_bps"), pl.len())'
     code = f"import polars as pl; print({means})"
     return {"duckdb": shlex.join(["duckdb", "-c", sql]), "polars": shlex.join(["python", "-c", code])}
 

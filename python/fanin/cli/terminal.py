@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import fanin
+from fanin.show.harmless import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import Progress
 
     from fanin.run.job import Progress as PoolProgress
@@ -42,22 +43,14 @@ def terminal(stream: TextIO) -> Console | None:
     return console if console.is_terminal else None
 
 
-_CONTROLS = {
-    code: f"\\u{code:04x}"
-    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-    if chr(code) not in "\t\n"
-}
-"""Characters that control a terminal or turn the direction of a text -> their escapes, which JSON has too."""
-
-
-def harmless(text: str) -> str:
-    """A text, which may be that of a stranger's file, with nothing that controls a terminal."""
-    return text.translate(_CONTROLS)
-
-
 def note(message: str) -> None:
     """Prints a message that is not data, on stderr."""
     sys.stderr.write(f"{harmless(message)}\n")
+
+
+def note_moved(observed: str, found: str) -> None:
+    """Says that a run is made again, so that its queue is that of the port that turned out to be the bottleneck."""
+    note(f"the bottleneck is {found}, not {observed}: running once more to measure its queue (measure.bottleneck)")
 
 
 _MOST_NAMED = 4
@@ -163,10 +156,6 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
         console.print(table, markup=False)
 
 
-QUANTILES = "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"
-"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
-
-
 def _cells(row: list[str]) -> list[str]:
     return [re.sub(r"[\t\n]", " ", harmless(cell)) for cell in row]
 
@@ -239,7 +228,7 @@ class Counter:
 
     def attach(self, bar: Progress) -> None:
         """Shows the count on a progress bar from now on."""
-        self._bar = (bar, bar.add_task(self._what, total=None, left=""))
+        self._bar = (bar, bar.add_task(self._what, total=None, left="starting"))
 
     def advance(self, progress: PoolProgress) -> None:
         """Shows the progress so far."""
@@ -390,8 +379,16 @@ def counting(what: str) -> Iterator[Counter]:
         yield counter
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Told(Progress):
+        """A bar with its details below, where there is room for them."""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield self.make_tasks_table(self.tasks)
+            yield from (Text(task.fields["left"]) for task in self.tasks if task.fields["left"])
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console, transient=True) as bar:
+    with Told(*columns, console=console, transient=True) as bar:
         counter.attach(bar)
         yield counter

@@ -26,8 +26,8 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
@@ -77,10 +77,9 @@ def tune(
     its interval excludes zero, and the bounds hold there too, the values are recommended, as a scenario fragment;
     otherwise keep yours.
 
-    The study is OUT/studies/NAME-HASH/study.db, an SQLite file for Optuna's tools. The same command continues an
-    interrupted study, and more --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for
-    several goals, the Pareto front as PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of
-    trials failed.
+    OUT/studies/NAME-HASH/tried.jsonl is the log from which the same command continues an interrupted study; more
+    --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as
+    PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of trials failed.
 
     --json prints one object: {scenario, params, goals, keep, seeds, margin, fresh, study, trials, failed, default,
     best: [{values, goals, keep, broken, recommended, snippet}], paths}.
@@ -92,8 +91,8 @@ def tune(
       scheme.dctcp.g=1/64..1/4`
     - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal goodput`
     """
-    from fanin.choose.tuning.study import STUDY
     from fanin.choose.tuning.study import tune as search
+    from fanin.results.layout import SEARCH_LOG
     from fanin.run.laboratory import Laboratory
     from fanin.show import tuning_folder
 
@@ -116,7 +115,7 @@ def tune(
         tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
     least = margin_of(margin)
-    asked |= {"margin": least, "fresh": fresh, "study": str(folder / STUDY)}
+    asked |= {"margin": least, "fresh": fresh, "study": str(folder / SEARCH_LOG)}
     paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
     if json:
         print_json(
@@ -163,6 +162,8 @@ def _print(
     say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     if any(value.quantiles for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)):
         say(QUANTILES)
+    if any(away and away.quantiles for each in tuned.best for away in each.differences):
+        say(QUANTILES_OF_DIFFERENCES)
     if len(goals) == 1 and tuned.best:
         say()
         advised = tuned.best[0].is_advice(goals, margin)
@@ -180,7 +181,7 @@ def _row(
     cells = [name, *values]
     for index, goal in enumerate(goals):
         away = each.differences[index]
-        shown = goal.format(away.difference, away.difference_half) if margin is not None and away else ""
+        shown = goal.shown(away.away) if margin is not None and away else ""
         how = "" if margin is None else each.comparison(index, goal, margin)
         cells += [goal.shown(each.goals[index]), shown, how]
     return cells + [keep.measure.shown(value) for keep, value in zip(keeps, each.keeps, strict=True)]

@@ -8,6 +8,7 @@ for any row is refused when its file is read.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import operator
 import re
@@ -37,6 +38,8 @@ def names(formula: str) -> list[str]:
     return list(dict.fromkeys(_NAME.findall(formula)))
 
 
+# Each run of a sweep evaluates the same ones.
+@functools.lru_cache(maxsize=1024)
 def parse_formula(formula: str) -> ast.expr:
     """The formula's tree; its n-th column is the name ``_n``.
 

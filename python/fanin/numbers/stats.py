@@ -57,18 +57,39 @@ class Spread:
     low: float
     high: float
     quantiles: bool = False
-    """Whether the ends are quantiles of the seeds, as the interval contains what cannot be."""
+    """Whether the ends are quantiles of the seeds, as no interval of the mean would be right."""
 
     def as_dict(self) -> dict[str, float | None]:
         """For JSON: the ends are there also where they are quantiles, and ``half`` is null."""
         return {name: finite(getattr(self, name)) for name in ("mean", "half", "low", "high")}
 
 
+_APART = 0.5
+"""Two modes are apart by more than so much of the largest value: by a factor of two, if none is negative."""
+
+_EMPTY = 0.75
+"""No value lies in so much of the range between two modes."""
+
+
+def has_two_modes(values: Floats) -> bool:
+    """Whether the values fall into two groups far apart, as of seeds of which some wait for a timer and others do not.
+
+    Student's interval takes values for normal. The mean of two groups is a value that does not occur, and few seeds say
+    little about how often each of them does.
+    """
+    ordered = np.sort(values)
+    if len(ordered) < FEWEST or not np.isfinite(ordered).all():
+        return False
+    gap = float(np.diff(ordered).max())
+    return gap > _APART * float(np.abs(ordered).max()) and gap >= _EMPTY * float(ordered[-1] - ordered[0])
+
+
 def spread(values: Floats, most: float = math.inf) -> Spread:
-    """A mean with its interval, or with quantiles of the seeds where the interval contains what cannot be.
+    """A mean with its interval, or with quantiles of the seeds where that interval would mislead.
 
     Student's interval is symmetric: of few seeds, of which some collapse and others do not, it reaches below zero, or
-    above the rate of the link. The quantiles (2.5 and 97.5 %, nearest rank) are values that occurred.
+    above the rate of the link, or it surrounds a mean near which no seed is. The quantiles (2.5 and 97.5 %, nearest
+    rank) are values that occurred.
 
     Args:
         values: One of each seed; if none is negative, none can be.
@@ -77,10 +98,23 @@ def spread(values: Floats, most: float = math.inf) -> Spread:
     """
     mean, half = mean_interval(values)
     low, high = mean - half, mean + half
-    if math.isnan(half) or ((low >= 0 or values.min() < 0) and (high <= most or values.max() > most)):
+    can_be = (low >= 0 or values.min() < 0) and (high <= most or values.max() > most)
+    if math.isnan(half) or (can_be and not has_two_modes(values)):
         return Spread(mean, half, low, high)
     return Spread(mean, math.nan, percentile(values, 2.5), percentile(values, 97.5), quantiles=True)
 
+
+QUANTILES = (
+    "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be or the seeds fall into "
+    "two groups"
+)
+"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
+
+QUANTILES_OF_DIFFERENCES = (
+    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, which fall into two groups; whether "
+    "it counts is judged by the 95 % interval of its mean"
+)
+"""The same for differences between runs with the same seeds."""
 
 CONFIDENCE = 0.95
 """Confidence of statements about shares."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fanin.later import np, pl
@@ -55,8 +55,10 @@ def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
         if column.dtype == pl.Boolean or column.dtype.is_numeric():
             chosen &= _among(column.cast(pl.Float64).to_numpy(), [each for each in values if not isinstance(each, str)])
         else:
-            texts = {_text(value) for value in values}
-            chosen &= np.fromiter((each in texts for each in column.cast(pl.String)), dtype=bool, count=len(frame))
+            names = column.cast(pl.String)
+            found = [(names == text).to_numpy() for text in {_text(value) for value in values}]
+            # What has no value is equal to none.
+            chosen &= np.any(found, axis=0).astype(bool)
     return frame if chosen.all() else frame[np.flatnonzero(chosen)]
 
 
@@ -97,13 +99,17 @@ def extended(
     """
     table = functools.cache(table)  # Several columns may read the same table.
     for column in columns:
-        row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table, going_on)
+        row[column.id] = (
+            evaluate(column.formula, _numbers(row, column.inputs))
+            if column.formula
+            else _taken(column, table, going_on)
+        )
     return row
 
 
-def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
-    """The columns that are numbers, or scenario values with a unit."""
-    found = {name: quantity(value) for name, value in row.items()}
+def _numbers(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, float]:
+    """Those of some columns that are numbers, or scenario values with a unit."""
+    found = {name: quantity(row.get(name)) for name in names}
     return {name: value[0] for name, value in found.items() if value is not None}
 
 
@@ -115,17 +121,21 @@ def _taken(column: Column, table: Table, going_on: never_ended.GoingOn | None) -
     """The number that a column takes from a result table; none if no row has a value."""
     assert column.of is not None
     name, _, of = column.of.partition(".")
-    rows = filtered(table(name), column.rows)
+    whole = table(name)
+    # To pick rows of all columns would take most of the time.
+    read = {of, column.time, column.weight, column.by, *column.rows, *never_ended.READ}
+    rows = filtered(whole[[each for each in whole.columns if each in read]], column.rows)
     if column.between is not None:
         first, last = column.between
-        rows = rows.filter(pl.col(column.time) >= first, pl.col(column.time) < last)
+        times = rows[column.time].to_numpy()
+        rows = rows[np.flatnonzero((times >= first) & (times < last))]
     if going_on is not None and _OF_ALL.fullmatch(column.take):
         rows = never_ended.filled(rows, name, of, going_on)
     if column.weight is not None:
         return _weighted_mean(rows, column, of)
     if column.take == "time-share":
         return _time_share(rows, column, of)
-    values = rows[of].drop_nulls().cast(pl.Float64).to_numpy()
+    values = _known(rows[of]).cast(pl.Float64).to_numpy()
     if column.take == "count":
         return float(len(values))
     if not len(values):
@@ -134,6 +144,11 @@ def _taken(column: Column, table: Table, going_on: never_ended.GoingOn | None) -
         assert column.gap is not None
         return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
     return _REDUCE[column.take](values) if column.take in _REDUCE else percentile(values, float(column.take[1:]))
+
+
+def _known(values: pl.Series) -> pl.Series:
+    """The values that are not null. A query of a small table takes longer than all else that is done with it."""
+    return values.drop_nulls() if values.null_count() else values
 
 
 def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:

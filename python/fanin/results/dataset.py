@@ -10,16 +10,21 @@ import io
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from fanin import _engine
+from fanin.errors import ResultsError
 from fanin.later import np, pl
 from fanin.numbers.stats import Floats, Spread, finite, share_interval, spread
 from fanin.numbers.summary import CAPACITY, column, format_number, is_within_capacity, most, totals
-from fanin.results import columns
+from fanin.results import columns, sums
 from fanin.results.failures import Failure
+from fanin.results.layout import HEAD
 from fanin.results.runs import Run, frame_of
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.points import Point
@@ -48,6 +53,27 @@ class Head:
     """The scenario file's declarations of its own columns."""
     wanted: list[str] = field(default_factory=list)
     """Columns to tabulate and to plot; if empty, those of ``fanin compare``, or a few of them."""
+
+
+def read_head(folder: Path) -> Head:
+    """The description of the sweep in a folder.
+
+    Raises:
+        ResultsError: it is missing, damaged, or that of another sweep.
+
+    """
+    path = folder / HEAD
+    names = {each.name for each in fields(Head)}
+    try:
+        content = sums.loaded(sums.read_bytes(path))
+        found = TypeAdapter(Head).validate_python({name: content[name] for name in names & content.keys()})
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, AttributeError):
+        raise ResultsError(f"{path}: damaged (not the description of a sweep)") from None
+    if found.id != folder.absolute().name:
+        raise ResultsError(f"{path}: damaged (it is that of another sweep)")
+    return found
 
 
 def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None = None) -> Head:
@@ -85,6 +111,8 @@ class Timeouts:
     of: int
     queries: bool
     """Whether queries are counted."""
+    probes: int = 0
+    """Tail loss probes of these runs, for which a sender waits as well; runs do not say in which queries."""
 
     @property
     def per_thousand(self) -> tuple[float, float, float]:
@@ -114,7 +142,8 @@ class Timeouts:
         """For JSON."""
         rate, low, high = self.per_thousand
         what = "queries" if self.queries else "transfers"
-        return {"of": what, "count": self.of, "with_timeout": self.events, "rate": rate, "low": low, "high": high}
+        found = {"of": what, "count": self.of, "with_timeout": self.events, "rate": rate, "low": low, "high": high}
+        return found | {"loss_probes": self.probes}
 
 
 def timeouts_of(rows: Iterable[Row]) -> Timeouts | None:
@@ -123,10 +152,12 @@ def timeouts_of(rows: Iterable[Row]) -> Timeouts | None:
     if not rows or any(row.get("queries") is None for row in rows):
         return None
     if all(row["queries"] for row in rows):
-        found = Timeouts(_sum(rows, "queries_with_timeout"), _sum(rows, "queries"), queries=True)
+        events, of, queries = _sum(rows, "queries_with_timeout"), _sum(rows, "queries"), True
     else:
-        waited = sum(round((row["timeout_ratio"] or 0.0) * row["flows"]) for row in rows)
-        found = Timeouts(waited, _sum(rows, "flows"), queries=False)
+        events = sum(round((row["timeout_ratio"] or 0.0) * row["flows"]) for row in rows)
+        of, queries = _sum(rows, "flows"), False
+    # Rows of an earlier engine have no probes.
+    found = Timeouts(events, of, queries, sum(int(row.get("loss_probes") or 0) for row in rows))
     return found if found.of else None
 
 
@@ -186,7 +217,8 @@ class DataSet:
         """The summary over seeds: keys, ``column unit mean half low high runs``; a row per point and numeric column.
 
         ``half`` is half of the 95 % interval, whose ends are ``low`` and ``high``; null with fewer than three seeds.
-        Where the interval contains what cannot be, ``half`` is null, and the ends are quantiles of the seeds.
+        Where the interval contains what cannot be, or the seeds fall into two groups, ``half`` is null, and the ends
+        are quantiles of the seeds.
         """
         frame = self.frame
         keys = [key for key in self.head.keys if key in frame.columns]

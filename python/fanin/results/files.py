@@ -29,6 +29,10 @@ _ASIDE = "-instead-of-"
 _STALE_SECONDS = 3600.0
 
 
+_OF_THE_PROCESS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Errors that another place would not mend."""
+
+
 @contextmanager
 def writing(place: Path, option: str = "--out") -> Iterator[None]:
     """Turns a failure to write into an error that names the path and the option for another one."""
@@ -36,14 +40,22 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
         yield
     except OSError as error:
         named = str(error.filename or "")
-        where = named if named and _TEMPORARY not in named else place
+        where = Path(named) if named and _TEMPORARY not in named else place
+        if error.errno in _OF_THE_PROCESS or not _are_together(where, place):
+            raise ResultsError(f"{where}: {error.strerror or error}") from None
         other = f"choose another place with {option}"
         hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
 
 
+def _are_together(one: Path, other: Path) -> bool:
+    """Whether a path is inside the other, however these lead there."""
+    real, place = Path(os.path.realpath(one)), Path(os.path.realpath(other))
+    return real.is_relative_to(place) or place.is_relative_to(real)
+
+
 def refuse_links_out(folder: Path) -> None:
-    """Refuses a results folder with links that lead out of it, because files would be written there.
+    """Refuses a results folder with links that lead out of it, because files would be written or read there.
 
     Links in place of runs are replaced when they are written.
 
@@ -56,7 +68,7 @@ def refuse_links_out(folder: Path) -> None:
         inner[:] = [name for name in inner if not is_run_id(name)]
         for path in (Path(place, name) for name in (*inner, *names)):
             if path.is_symlink() and not path.resolve().is_relative_to(home):
-                why = f"a link that leads out of {folder}, where files would be written"
+                why = f"a link that leads out of {folder}, where files would be read or written"
                 raise ResultsError(f"{path}: {why}; remove it, or choose another place with --out")
 
 
@@ -101,7 +113,7 @@ def _is_abandoned(leftover: Path) -> bool:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Writes a file under a temporary name and renames it: a killed writer leaves the old file or the new one."""
-    with whole_file(path) as temporary:
+    with _replacing_file(path) as temporary:
         temporary.write_bytes(content)
 
 
@@ -109,12 +121,21 @@ def write_whole(path: Path, content: bytes) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary file to write and close, which then replaces ``path``; on an error the old file stays.
 
-    Devices and pipes are written directly, and links stay links.
+    Links stay links. Devices and pipes are written directly, as the user has named them; in a results folder they are
+    replaced (:func:`write_whole`), as nobody may read from them.
     """
     if path.exists() and not path.is_file():
         yield path
         return
-    path = Path(os.path.realpath(path))
+    with _replacing_file(path) as temporary:
+        yield temporary
+
+
+@contextmanager
+def _replacing_file(path: Path) -> Iterator[Path]:
+    real = Path(os.path.realpath(path))
+    # A link to a device is replaced itself.
+    path = real if real.is_file() or not real.exists() else path
     temporary = beside(path)
     try:
         yield temporary
@@ -194,10 +215,11 @@ def filling(final: Path, command: str = "") -> Iterator[Path]:
 
 
 def _listed(folder: Path) -> set[str]:
-    """The files directly in a folder that its digests list; none if these are missing or damaged."""
+    """The files directly in a folder that its digests list; none if these are missing, damaged or somebody else's."""
     with contextlib.suppress(ResultsError):
         sums = read_sums(folder)
-        return set() if sums is None else {name for name in sums.files if "/" not in name and name not in {".", ".."}}
+        if sums is not None and sums.ours:
+            return {name for name in sums.files if "/" not in name and (folder / name).is_file()}
     return set()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
+from typing import Literal
 
 RUNS = "runs"
 """Folder of the runs; each has its own folder, named by its id."""
@@ -15,14 +16,23 @@ MANIFEST = "manifest.json"
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
 
+FORMAT: Literal[4] = 4
+"""That of these; increased whenever a field changes its meaning: a record of another format is stale."""
+
+HEAD = "sweep.json"
+"""The description of a sweep, in its folder."""
+
 FITS = "fits"
 """Folder of the searches over what papers leave open; each has its own folder."""
 
 FIT = "fit.json"
 """The result of a search, in its folder."""
 
-FIT_LOG = "tried.jsonl"
-"""The settings that a search tried, one per line, in its folder."""
+STUDIES = "studies"
+"""Folder of the studies of ``fanin tune``; each has its own folder."""
+
+SEARCH_LOG = "tried.jsonl"
+"""What a search or a study tried, one trial per line, in its folder."""
 
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""

@@ -28,15 +28,14 @@ from typing import Any, NamedTuple
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
+from fanin.numbers.summary import checked_totals
 from fanin.results import files, sums
+from fanin.results.confined import MOST_LOG, opened
 from fanin.results.layout import RUNS
 
 SUFFIX = ".jsonl"
 
 _SYNC_EVERY_S = 1.0
-
-_BUFFER = 1 << 20
-"""Lines of many seeds have hundreds of kilobytes."""
 
 _LONGEST = 1 << 30
 """Bytes of a line; more without a line feed are not from here, and need not fit into memory."""
@@ -89,7 +88,7 @@ def with_seed(resolved: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 def logs(folder: Path) -> list[Path]:
     """The logs of a folder of runs."""
-    return sorted(folder.glob(f"*{SUFFIX}"))
+    return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())
 
 
 def is_log(path: Path) -> bool:
@@ -131,7 +130,7 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[Line, bytes]]:
         OSError: it cannot be read.
 
     """
-    with path.open("rb", buffering=_BUFFER) as stream:
+    with opened(path, MOST_LOG) as stream:
         stream.seek(start)
         for number, line in enumerate(iter(functools.partial(stream.readline, _LONGEST), b""), start=1):
             # The line feed may be what is damaged.
@@ -168,20 +167,29 @@ def content(line: Line) -> dict[str, Any]:
 
     """
     try:
-        with line.path.open("rb") as stream:
+        with opened(line.path, MOST_LOG) as stream:
             stream.seek(line.start)
             found = stream.read(line.end - line.start)
     except OSError as error:
         raise ResultsError(f"{line.path}: damaged ({error.strerror or error})") from None
     if not is_whole(found):
         raise ResultsError(damaged(line))
-    value: dict[str, Any] = json.loads(found)
+    try:
+        value: dict[str, Any] = sums.loaded(found)
+    except ValueError:
+        # With a digest that matches: somebody else wrote it.
+        raise ResultsError(_not_runs(line)) from None
     return value
 
 
 def damaged(line: Line) -> str:
     """What to say of a line that is not what was written."""
     return f"{line.path}: damaged (line {line.number}: its content differs from what was written)"
+
+
+def _not_runs(line: Line) -> str:
+    """What to say of a line with a digest that matches, which somebody else wrote."""
+    return f"{line.path}: damaged (line {line.number}: not runs)"
 
 
 def manifest(line: Line, name: str) -> dict[str, Any]:
@@ -202,8 +210,22 @@ def table(line: Line, name: str, table: str) -> bytes:
         ResultsError: the line is not what was written.
 
     """
-    (run,), _ = copied(line, name)
-    return run.tables[table]
+    found = content(line)
+    with _foreign(line):
+        return base64.b64decode(found["each"][found["runs"].index(name)]["tables"][table])
+
+
+def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts.
+
+    Raises:
+        ValueError: they are not.
+
+    """
+    for key in ("experiment", "finished", "engine_version"):
+        if not isinstance(manifest.get(key, ""), str):
+            raise ValueError(f"{key} is a text")
+    return manifest
 
 
 _OF_LINES = frozenset({sums.OWN, "runs", "seeds", "each"})
@@ -218,16 +240,22 @@ def copied(line: Line, name: str) -> tuple[list[Packed], dict[str, Any]]:
 
     """
     found = content(line)
-    try:
+    with _foreign(line):
         place = found["runs"].index(name)
         each = found["each"][place]
         tables = {table: base64.b64decode(text) for table, text in each["tables"].items()}
-        run = Packed(name, found["seeds"][place], each["summary"], tables)
-        _ = run.summary["result_hash"], found["scenario"]["run"]
-    except (LookupError, ValueError, TypeError, AttributeError):
-        # With a digest that matches: somebody else wrote it.
-        raise ResultsError(f"{line.path}: damaged (line {line.number}: not runs)") from None
+        run = Packed(name, found["seeds"][place], checked_totals(each["summary"]), tables)
+        _ = run.summary["result_hash"], with_seed(checked_about(found)["scenario"], run.seed)
     return [run], {key: value for key, value in found.items() if key not in _OF_LINES}
+
+
+@contextlib.contextmanager
+def _foreign(line: Line) -> Iterator[None]:
+    """Turns a failure to read what a line says into an error: with a digest that matches, somebody else wrote it."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, AttributeError):
+        raise ResultsError(f"{line.path}: damaged (line {line.number}: not runs)") from None
 
 
 class Records:
@@ -251,11 +279,14 @@ class Records:
             compared: Whether to compare all lines with their digests. A line is compared in any case when it is used,
                 which is enough to look up a few runs.
 
+        Raises:
+            ResultsError: a log cannot be read.
+
         """
         found = []
         for path in logs(self._folder):
             known = self._read.get(path, 0)
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 if path.stat().st_size <= known:
                     continue
                 for line, text in lines(path, known):
@@ -265,6 +296,10 @@ class Records:
                         continue
                     for name in ids_of(text):
                         self._lines.setdefault(name, []).append(line)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
         return found
 
     def find(self, name: str) -> list[Line]:
@@ -349,7 +384,7 @@ def drop_damaged(path: Path) -> bool:
         OSError: it cannot be written.
 
     """
-    with path.open("rb") as held:
+    with opened(path, MOST_LOG) as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ class Run:
         """
         if self.output is None:
             assert self.stored is not None
-            return self.stored.table(name)
+            # Those of a run in a folder may have millions of rows.
+            return self.stored.table(name) if self.stored.line is None else _small(self.stored, name)
         if name not in self.output.table_names:
             raise ResultsError(f"no table {name}; this run has {', '.join(self.output.table_names)}")
         return pl.DataFrame(self.output.table(name))
@@ -66,6 +68,12 @@ class Run:
         header, groups = group_rows(self.summary)
         shown = html_table(f"Run {self.run_id}", ("", "", "value"), rows(self.summary))
         return shown + (html_table("Traffic groups", header, groups) if groups else "")
+
+
+@functools.lru_cache(maxsize=256)
+def _small(run: StoredRun, name: str) -> pl.DataFrame:
+    """A table of a run in a log, which plots, claims and experiments that share the run read again and again."""
+    return run.table(name)
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -21,6 +21,7 @@ from fanin.errors import ResultsError
 from fanin.names import checked, checked_run_id
 from fanin.numbers.summary import totals
 from fanin.results import sums
+from fanin.results.confined import read
 from fanin.results.dataset import OF_THE_MACHINE, DataSet, Head, Row, as_json
 from fanin.results.files import write_whole, writing
 from fanin.results.store import Store
@@ -107,7 +108,7 @@ def _read(path: Path, root: Path) -> Part:
 
     """
     try:
-        content = _File.model_validate(sums.unsealed(sums.loaded(path.read_bytes())))
+        content = _File.model_validate(sums.unsealed(sums.loaded(read(path))))
         head = content.sweep
         checked(head.id)
         rows = {_place(place, head): _checked(row, head) for place, row in content.rows}

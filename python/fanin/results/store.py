@@ -15,12 +15,11 @@ import io
 import json
 import os
 import platform
-import shutil
 import subprocess
 import time
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,8 +28,10 @@ from fanin import _engine
 from fanin.digests import digest
 from fanin.errors import ResultsError
 from fanin.later import pl
-from fanin.names import checked, is_run_id
+from fanin.names import checked, checked_run_id, is_run_id
+from fanin.numbers.summary import checked_totals
 from fanin.results import records, sums
+from fanin.results.confined import opened, read
 from fanin.results.files import beside, refuse_links_out, replacing, tidy, writing
 from fanin.results.free_memory import SHARE, available, shown
 from fanin.results.layout import MANIFEST, RUNS
@@ -48,7 +49,7 @@ class StoredRun:
 
     folder: Path
     """Its folder; that of a run in a log does not exist."""
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] = field(hash=False)
     line: records.Line | None = None
     """Its place in a log."""
 
@@ -97,7 +98,7 @@ class StoredRun:
         path = self.folder / name
         recorded = self.manifest["files"].get(name)
         try:
-            found = path.read_bytes()
+            found = read(path, available)
         except OSError as error:
             raise ResultsError(damaged(path, error.strerror or str(error))) from None
         if recorded is not None and hashlib.sha256(found).hexdigest() != recorded["sha256"]:
@@ -129,7 +130,7 @@ def read_table(path: Path) -> pl.DataFrame:
     _refuse_many_rows(path)
     try:
         in_run = (path.parent / MANIFEST).is_file()
-        content = read_run(path.parent).content(path.name) if in_run else sums.read_bytes(path)
+        content = read_run(path.parent).content(path.name) if in_run else sums.read_bytes(path, available)
     except FileNotFoundError:
         raise ResultsError(f"{path}: no such file") from None
     except OSError as error:
@@ -140,6 +141,8 @@ def read_table(path: Path) -> pl.DataFrame:
 def _refuse_many_rows(path: Path) -> None:
     """Refuses a table that by its own word does not fit in memory; one that says less is damaged."""
     with contextlib.suppress(OSError):
+        # The engine opens anything.
+        opened(path, available).close()
         told = json.loads(_engine.describe_parquet(path))
         if (needed := told["rows"] * len(told["columns"]) * _VALUE) > (room := SHARE * available()):
             raise ResultsError(f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}")
@@ -183,12 +186,12 @@ def read_manifest(folder: Path) -> StoredRun:
     """
     path = folder / MANIFEST
     try:
-        manifest = sums.loaded(path.read_bytes())
-        _ = manifest["summary"]["result_hash"]
-        _ = {checked(name): record["bytes"] for name, record in manifest["files"].items()}
+        manifest = records.checked_about(sums.loaded(read(path)))
+        _ = checked_totals(manifest["summary"], measured_by_program="measured" in manifest)["result_hash"]
+        _ = {checked(name): (int(record["bytes"]), str(record["sha256"])) for name, record in manifest["files"].items()}
     except OSError as error:
         raise ResultsError(damaged(path, error.strerror or str(error))) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise ResultsError(damaged(path, "not a manifest")) from None
     try:
         sums.unsealed(manifest)
@@ -296,6 +299,7 @@ class Store:
 
         """
         wanted = set(tables)
+        self._refuse(name)
         try:
             found = self._in_folder(name, wanted)
         except ResultsError as error:
@@ -313,9 +317,17 @@ class Store:
             ResultsError: it is missing or damaged.
 
         """
+        self._refuse(name)
         if not (self.folder / name).is_dir() and (found := self._logged(name)) is not None:
             return found
         return read_run(self.folder / name)
+
+    def _refuse(self, name: object) -> None:
+        """Refuses what is no id, and could lead out of the folder: a stranger's table of runs may have anything."""
+        try:
+            checked_run_id(name)
+        except ValueError as error:
+            raise ResultsError(f"{self.folder}: no such run: {error}") from None
 
     def _in_folder(self, name: str, tables: set[str]) -> StoredRun | None:
         if not (self.folder / name).is_dir():
@@ -400,14 +412,14 @@ class Store:
             ResultsError: it is damaged, or the folder cannot be written.
 
         """
-        for file in run.manifest["files"]:
-            run.check(file)
         with writing(self.folder):
             if run.line is not None:
                 self._records.append(*records.copied(run.line, run.run_id))
                 return
             with replacing(self.folder / run.run_id) as temporary:
-                shutil.copytree(run.folder, temporary, dirs_exist_ok=True)
+                for name, record in run.manifest["files"].items():
+                    _copy(run.folder / name, temporary / name, record)
+                (temporary / MANIFEST).write_bytes(manifest_text(run.manifest))
 
     def _kept_tables(self, name: str, output: Output, wanted: Collection[str]) -> list[str]:
         """The tables to keep of a run: those that are wanted, and those that are stored already."""
@@ -455,6 +467,30 @@ class Store:
         with writing(self.folder), replacing(final) as temporary:
             manifest = _write_manifest(temporary, manifest)
         return StoredRun(final, manifest)
+
+
+def _copy(path: Path, to: Path, record: dict[str, Any]) -> None:
+    """Copies a file of a run, and nothing that a link leads to.
+
+    Raises:
+        ResultsError: it is not what the manifest records.
+
+    """
+    try:
+        source = opened(path, record["bytes"], links=False)
+    except OSError as error:
+        raise ResultsError(damaged(path, error.strerror or str(error))) from None
+    digest = hashlib.sha256()
+    with source, to.open("xb") as copy:
+        while part := source.read(_PART):
+            digest.update(part)
+            copy.write(part)
+    if digest.hexdigest() != record["sha256"]:
+        raise ResultsError(damaged(path, "its content differs from what the manifest records"))
+
+
+_PART = 1 << 20
+"""Bytes that are copied at once."""
 
 
 def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:

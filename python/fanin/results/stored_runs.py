@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,9 @@ from fanin.later import pl
 from fanin.results import tables
 from fanin.results.columns import Filter, Labels, Table, matches
 from fanin.results.curves import stacked
-from fanin.results.dataset import DataSet, Head
-from fanin.results.layout import RUNS
+from fanin.results.dataset import DataSet, Head, read_head
+from fanin.results.layout import HEAD, RUNS
 from fanin.results.store import Store, StoredRun, read_run, read_table
-from fanin.results.sums import loaded
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,8 @@ def of_store(paths: Sequence[Path]) -> ShownRuns:
     found: list[Shown] = []
     alone: list[tuple[Path, StoredRun]] = []
     for path in paths:
-        if (path / "sweep.json").is_file():
-            head = _head(path)
+        if (path / HEAD).is_file():
+            head = read_head(path)
             labels |= head.labels
             found += _of_sweep(path, head)
         else:
@@ -101,14 +100,11 @@ def _run(path: Path) -> StoredRun:
     raise ResultsError(f"{path}: neither a run nor a sweep of a results folder, nor a scenario")
 
 
-def _head(folder: Path) -> Head:
-    known = {each.name for each in fields(Head)}
-    about = loaded((folder / "sweep.json").read_bytes())
-    return Head(**{name: value for name, value in about.items() if name in known})
-
-
 def _of_sweep(folder: Path, head: Head) -> list[Shown]:
-    frame = read_table(folder / "runs.parquet")
+    path = folder / "runs.parquet"
+    frame = read_table(path)
+    if lacks := [key for key in (*head.keys, "seed", "run_id") if key not in frame.columns]:
+        raise ResultsError(f"{path}: damaged (it has no column {lacks[0]})")
     keys = [*DataSet(head, frame.to_dicts(), []).varying(), "seed"]
     store = Store(folder.absolute().parents[1])
     found = []

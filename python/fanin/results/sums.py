@@ -11,13 +11,17 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fanin import _engine
 from fanin.digests import whole_digest
 from fanin.errors import ResultsError
+from fanin.names import checked_path
+from fanin.results import confined
+from fanin.results.layout import CLAIMS, FIT, FORMAT, HEAD
 
 SUMS = "SHA256SUMS"
 
@@ -26,8 +30,8 @@ OWN = "sha256"
 
 _MADE_BY = "# made by: "
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n]+)")
-_FOREIGN = re.compile(rb"[0-9a-f]{64} [ *].+")
-"""The first line of such a file that somebody else wrote: ours is a comment."""
+_FOREIGN = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)")
+"""A line of such a file that somebody else wrote: our first one is a comment."""
 
 
 class DamagedError(ResultsError):
@@ -41,6 +45,8 @@ class Sums:
     files: dict[str, str]
     command: str
     """The command that made the folder; empty if that is not known."""
+    ours: bool = True
+    """Whether fanin wrote them. Somebody else's need not list all files."""
 
 
 def text_of(folder: Path, names: Iterable[str], command: str = "") -> bytes:
@@ -59,49 +65,84 @@ def text_of(folder: Path, names: Iterable[str], command: str = "") -> bytes:
 
 
 def read_sums(folder: Path) -> Sums | None:
-    """The digests of a folder; ``None`` if it has none of fanin's.
+    """The digests of a folder; ``None`` if it has none, and what made it wrote none.
 
     Raises:
-        DamagedError: the file with the digests is damaged.
+        DamagedError: the file with the digests is damaged or lost.
 
     """
     path = folder / SUMS
     try:
-        head, _, body = path.read_bytes().partition(b"\n")
+        content = confined.read(path, confined.MOST_JSON)
     except (FileNotFoundError, NotADirectoryError):
+        if _has_sums(folder):
+            raise DamagedError(f"{path}: damaged (missing); {_HINT}") from None
         return None
     except OSError as error:
         raise DamagedError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if _FOREIGN.fullmatch(head):
-        return None
+    head, _, body = content.partition(b"\n")
+    if _FOREIGN.fullmatch(head.decode(errors="replace")) and not _has_sums(folder):
+        return Sums(_listed(content, _FOREIGN), "", ours=False)
     if head != f"# {hashlib.sha256(body).hexdigest()}".encode():
         raise DamagedError(f"{path}: damaged (its content differs from what was written); {_HINT}")
+    try:
+        files = {checked_path(name): digest for name, digest in _listed(body, _LINE).items()}
+    except ValueError as error:
+        raise DamagedError(f"{path}: damaged ({error}); {_HINT}") from None
     lines = body.decode(errors="replace").split("\n")
-    found = (_LINE.fullmatch(line) for line in lines)
     command = next((line.removeprefix(_MADE_BY) for line in lines if line.startswith(_MADE_BY)), "")
-    return Sums({each[2]: each[1] for each in found if each}, command)
+    return Sums(files, command)
+
+
+def _listed(content: bytes, line: re.Pattern[str]) -> dict[str, str]:
+    found = (line.fullmatch(each) for each in content.decode(errors="replace").split("\n"))
+    return {each[2]: each[1] for each in found if each}
+
+
+_MADE_NOW: dict[str, Callable[[dict[str, Any]], bool]] = {
+    CLAIMS: lambda content: content.get("format") == FORMAT,
+    HEAD: lambda content: content.get("engine_version") == _engine.version(),
+    FIT: lambda content: content.get("engine_version") == _engine.version(),
+}
+"""A folder's file -> whether what it says is of a version that writes digests; the first versions did not."""
+
+
+def _has_sums(folder: Path) -> bool:
+    """Whether a folder was written with digests, by what a file in it says."""
+    for name, is_new in _MADE_NOW.items():
+        with contextlib.suppress(OSError, ValueError):
+            content = loaded(confined.read(folder / name))
+            if isinstance(content, dict) and is_new(content):
+                return True
+    return False
 
 
 _HINT = "run the command that wrote it again, its runs are kept ('fanin verify' names it)"
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, most: confined.Most = confined.MOST_TABLE) -> bytes:
     """A file's content, after its digest was compared if its folder has digests.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
 
     Raises:
         DamagedError: it is not what was written.
         OSError: it cannot be read.
 
     """
-    content = path.read_bytes()
+    content = confined.read(path, most)
     sums = read_sums(path.parent)
-    if sums is not None and sums.files.get(path.name) != hashlib.sha256(content).hexdigest():
+    if sums is None or not (sums.ours or path.name in sums.files):
+        return content
+    if sums.files.get(path.name) != hashlib.sha256(content).hexdigest():
         raise DamagedError(f"{path}: damaged, or an interrupted command (it differs from {SUMS}); {_HINT}")
     return content
 
 
 def _of_file(path: Path) -> str:
-    with path.open("rb") as stream:
+    with confined.opened(path, confined.MOST_LOG) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -129,7 +170,11 @@ def unsealed(content: object) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError("not a JSON object")
     bare = {key: value for key, value in content.items() if key != OWN}
-    if content.get(OWN) != whole_digest(bare):
+    try:
+        digest = whole_digest(bare)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if content.get(OWN) != digest:
         raise ValueError("its content differs from what was written")
     return bare
 
@@ -148,16 +193,32 @@ def lines_of(content: bytes) -> list[bytes]:
 
 
 def loaded(content: bytes) -> Any:  # noqa: ANN401 - any JSON
-    """JSON as it was written, without a key that occurs twice.
+    """JSON as it was written, without a key that occurs twice or half of a character.
 
     Raises:
         ValueError: it is not JSON.
 
     """
     try:
-        return json.loads(content, object_pairs_hook=_once)
+        found = json.loads(content, object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    # Half of a pair of UTF-16: only an escape can say it, and nothing can write it as UTF-8.
+    if _HALF.search(content) and not _is_text(found):
+        raise ValueError("half of a character")
+    return found
+
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def _is_text(value: object) -> bool:
+    """Whether all texts in some JSON can be written."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from fanin.later import pl
 from fanin.names import is_run_id
 from fanin.numbers.summary import column
 from fanin.results import records, sums
+from fanin.results.confined import opened
+from fanin.results.free_memory import available
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.store import damaged, read_manifest, read_run, read_table
 
@@ -47,7 +49,7 @@ def locate(path: Path) -> list[Path]:
     if (path.parent / MANIFEST).is_file():
         read_run(path.parent).check(path.name)
     else:
-        sums.read_bytes(path)
+        sums.read_bytes(path, available)
     return [path]
 
 
@@ -118,6 +120,8 @@ def describe(path: Path) -> dict[str, Any]:
 
     """
     try:
+        # The engine opens anything.
+        opened(path, available).close()
         found: dict[str, Any] = json.loads(_engine.describe_parquet(path))
     except OSError as error:
         raise ResultsError(

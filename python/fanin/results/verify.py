@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, records, shards, sums
-from fanin.results.dataset import as_json
+from fanin.results import failures, records, search_log, shards, sums
+from fanin.results.confined import read
+from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
-from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST, RUNS
-from fanin.results.store import manifest_text, read_manifest
+from fanin.results.layout import CLAIMS, FITS, HEAD, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
+from fanin.results.store import manifest_text, read_manifest, read_table
 
 RUN, EXPERIMENT, FOLDER, FILE = "run", "experiment", "folder", "file"
 KINDS = (RUN, EXPERIMENT, FOLDER, FILE)
@@ -48,6 +48,8 @@ class Verified:
     """Temporary files and folders of commands that were killed, or that are still writing."""
     unchecked: list[Path] = field(default_factory=list)
     """Files without a digest: of an earlier version, or not written by fanin."""
+    stored: dict[Path, set[str]] = field(default_factory=dict)
+    """Folder of runs -> the ids of those that are there and whole."""
 
 
 def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> Verified:
@@ -71,7 +73,7 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
     for (folder, names), size in zip(folders, sizes, strict=True):
         if MANIFEST in names or (is_run_id(folder.name) and folder.parent.name == RUNS):
             covered |= _run(folder, found)
-        elif sums.SUMS in names:
+        elif names:
             covered |= _summed(folder, names, found)
         for name in names:
             if records.is_log(folder / name):
@@ -81,7 +83,56 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
             elif folder / name not in covered:
                 _alone(folder / name, found)
         advance(done := done + size, total)
+    for folder, names in folders:
+        if CLAIMS in names or HEAD in names:
+            _of_its_place(folder, EXPERIMENT if CLAIMS in names else FOLDER, found)
     return found
+
+
+def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
+    """Notes what is whole but is another folder's, and runs that are gone.
+
+    Runs that are damaged are not looked for: nothing says what they were.
+    """
+    if any(folder in each.path.parents for each in found.damaged):
+        return
+    try:
+        depth, runs = _of_experiment(folder) if kind == EXPERIMENT else _of_sweep(folder)
+    except ResultsError as error:
+        found.damaged.append(Damage(folder / (CLAIMS if kind == EXPERIMENT else HEAD), _why(error), kind, folder))
+        return
+    store = folder.parents[depth] / RUNS if depth < len(folder.parents) else folder
+    if store not in found.stored or any(each.kind == RUN and store in each.path.parents for each in found.damaged):
+        return
+    if gone := sorted({str(name) for name in runs if is_run_id(name)} - found.stored[store]):
+        more = f" and {len(gone) - 1:,} others" if len(gone) > 1 else ""
+        found.damaged.append(Damage(store / gone[0], f"missing{more}, of which {folder} was made", kind, folder))
+
+
+def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
+    """How far below the results folder an experiment's folder is, and the ids of its runs.
+
+    Raises:
+        ResultsError: it is that of another experiment.
+
+    """
+    path = folder / CLAIMS
+    try:
+        content = sums.loaded(sums.read_bytes(path))
+        name, runs = str(content["experiment"]), list(content["work"]["each"])
+    except (OSError, ValueError, KeyError, TypeError):
+        # Of an early version, or a stranger's: what reads it says so.
+        return 0, []
+    if not folder.absolute().as_posix().endswith(f"/{name}"):
+        raise ResultsError(f"{path}: damaged (it is that of {name})")
+    return name.count("/"), runs
+
+
+def _of_sweep(folder: Path) -> tuple[int, Iterable[object]]:
+    """As :func:`_of_experiment`, of a sweep."""
+    read_head(folder)
+    frame = read_table(folder / "runs.parquet")
+    return 1, frame["run_id"] if "run_id" in frame.columns else []
 
 
 def _advanced(advance: Callable[[int, int], None], before: int, total: int, more: int) -> None:
@@ -115,20 +166,26 @@ def _run(folder: Path, found: Verified) -> set[Path]:
     try:
         run = read_manifest(folder)
         # The digest is of the values. Only the bytes show a change that leaves these as they are.
-        if manifest.read_bytes() != manifest_text(run.manifest):
+        if read(manifest) != manifest_text(run.manifest):
             raise ResultsError("(its content differs from what was written)")
     except ResultsError as error:
-        why = str(error).partition("(")[2].rpartition(")")[0] if manifest.is_file() else "missing"
-        damaged(manifest, why)
+        damaged(manifest, _why(error) if manifest.exists() else "missing")
         # Nothing says what its other files should be.
         return {path for path in folder.iterdir() if path.is_file()}
+    found.stored.setdefault(folder.parent, set()).add(folder.name)
     for name in run.manifest["files"]:
         found.files += 1
         try:
             run.check(name)
         except ResultsError as error:
-            damaged(folder / name, str(error).partition("(")[2].rpartition(")")[0])
+            damaged(folder / name, _why(error))
     return {manifest, *(folder / name for name in run.manifest["files"])}
+
+
+def _why(message: object) -> str:
+    """What a message about a damaged file has in parentheses."""
+    text = str(message)
+    return text.partition("(")[2].partition("); ")[0].removesuffix(")") or text.partition(": ")[2]
 
 
 def _log_of_runs(path: Path, found: Verified, advance: Callable[[int], None]) -> None:
@@ -136,35 +193,41 @@ def _log_of_runs(path: Path, found: Verified, advance: Callable[[int], None]) ->
     found.files += 1
     try:
         damaged = []
+        stored = found.stored.setdefault(path.parent, set())
         for line, text in records.lines(path):
-            damaged += [] if records.is_whole(text) else [line]
+            if records.is_whole(text):
+                stored.update(records.ids_of(text))
+            else:
+                damaged.append(line)
             advance(line.end)
     except OSError as error:
         found.damaged.append(Damage(path, error.strerror or str(error), RUN, path))
         return
     for line in damaged:
-        found.damaged.append(Damage(path, records.damaged(line).partition("(")[2].rpartition(")")[0], RUN, path))
+        found.damaged.append(Damage(path, _why(records.damaged(line)), RUN, path))
 
 
 def _summed(folder: Path, names: list[str], found: Verified) -> set[Path]:
     """Compares a folder with its ``SHA256SUMS``."""
     kind = EXPERIMENT if CLAIMS in names else FOLDER
     own = folder / sums.SUMS
-    found.files += 1
     try:
         listed = sums.read_sums(folder)
-    except ResultsError:
-        found.damaged.append(Damage(own, "its content differs from what was written", kind, folder))
+    except ResultsError as error:
+        found.files += 1
+        found.damaged.append(Damage(own, _why(error), kind, folder))
         return {folder / name for name in names}
     if listed is None:
-        return {own}
+        return set()
+    found.files += 1
     kind = EXPERIMENT if CLAIMS in listed.files else FOLDER
-    for name, digest in listed.files.items():
+    digests = listed.files if listed.ours else {name: listed.files[name] for name in names if name in listed.files}
+    for name, digest in digests.items():
         found.files += 1
         if (now := sums.of_file(folder / name)) != digest:
             why = "missing or unreadable" if now is None else f"differs from {sums.SUMS}"
             found.damaged.append(Damage(folder / name, why, kind, folder))
-    return {own, *(folder / name for name in listed.files)}
+    return {own, *(folder / name for name in digests)}
 
 
 def _alone(path: Path, found: Verified) -> None:
@@ -174,13 +237,14 @@ def _alone(path: Path, found: Verified) -> None:
         found.unchecked.append(path)
         return
     try:
-        if check(path.read_bytes()):
+        if check(read(path)):
             found.files += 1
         else:
             found.unchecked.append(path)
     except (OSError, ValueError) as error:
         found.files += 1
-        found.damaged.append(Damage(path, str(error), FILE, path.parent))
+        why = getattr(error, "strerror", None) or str(error)
+        found.damaged.append(Damage(path, why, FILE, path.parent))
 
 
 def _check_of(path: Path) -> Callable[[bytes], bool] | None:
@@ -192,8 +256,8 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
         return lambda content: _json(content, as_json)
     if above == FITS and path.name == HELD_OUT:
         return lambda content: _json(content, as_json)
-    if path.parent.parent.name == FITS and path.name == FIT_LOG:
-        return _log
+    if path.parent.parent.name in (FITS, STUDIES) and path.name == SEARCH_LOG:
+        return lambda content: search_log.check(content, path.parent.name)
     return None
 
 
@@ -204,17 +268,4 @@ def _json(content: bytes, text_of: Callable[[object], bytes]) -> bool:
     sums.unsealed(value)
     if text_of(value) != content:
         raise ValueError("its content differs from what was written")
-    return True
-
-
-def _log(content: bytes) -> bool:
-    """Checks a log of lines; one that was being written when its command was killed is not there yet."""
-    for number, line in enumerate(sums.lines_of(content), start=1):
-        try:
-            value = sums.loaded(line)
-            sums.unsealed(value)
-            if json.dumps(value).encode() != line:
-                raise ValueError("its content differs from what was written")
-        except ValueError as error:
-            raise ValueError(f"line {number}: {error}") from None
     return True

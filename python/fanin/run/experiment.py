@@ -11,6 +11,7 @@ from fanin.results.columns import matches
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Store
+from fanin.run.observed import BOTTLENECK, elsewhere
 from fanin.scenario import checks, library, remarks
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.points import points
@@ -44,6 +45,7 @@ class Experiment(ScenarioFile):
         changes = checks.changes(self) if swept else []
         each = [self.resolved(given + change.settings) for change in [checks.NO_CHANGE, *changes]]
         found = [remarks.unmarked(resolved) for resolved in each]
+        found += remarks.impossible(self.resolved_table(given))
         found += remarks.overloaded(self.offered(given))
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
@@ -109,14 +111,17 @@ class Experiment(ScenarioFile):
         *,
         store: Store | None = None,
         progress: Callable[[float], bool] | None = None,
+        moved: Callable[[str, str], None] | None = None,
     ) -> Run:
-        """Simulates the scenario once.
+        """Simulates the scenario once, or twice if its queues are to be those of the port that limits it.
 
         Args:
             seed: Seed of the run; by default the scenario's own.
             overrides: Scenario values to replace, a dictionary or pairs.
             store: Where to keep the result; by default nothing is written.
             progress: Called with the share of the duration simulated so far; returns whether to continue.
+            moved: If another port than the observed one turns out to be the bottleneck, called with both; the result is
+                then that of the same run with its queues measured there. By default the run is not repeated.
 
         Raises:
             ScenarioError: the scenario is not valid.
@@ -131,6 +136,11 @@ class Experiment(ScenarioFile):
             given.append(("run.seed", str(seed)))
         resolved = self.resolved(given)
         output = self.simulate(given, progress, store)
+        if moved is not None and (ports := elsewhere(Run("", json.loads(output.summary), None, output), resolved)):
+            moved(*ports)
+            given.append((BOTTLENECK, ports[1]))
+            resolved = self.resolved(given)
+            output = self.simulate(given, progress, store)
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)

@@ -31,6 +31,18 @@ _MARGIN = 1.25
 
 _FRAME = 1500.0
 
+_HANDSHAKE = 4
+"""Packets that open and close a transfer."""
+
+_BOTH_WAYS = 2.0
+"""An acknowledgement for each packet."""
+
+_REPEATED = 2.0
+"""Each packet is sent as often, which is more than in any collapse: half of the packets would have to be lost."""
+
+_MOST_PORTS = 8
+"""Ports on the longest path, of a Clos network, with some room."""
+
 
 Preview = Mapping[str, Any]
 """A scenario as the engine builds it, see :meth:`fanin.Experiment.preview`."""
@@ -108,11 +120,13 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     sizes = [group["mean_bytes"] / _FRAME + 1 if group["mean_bytes"] else window for group in groups]
     sent = sum(group["flows"] * min(window, size) for group, size in zip(groups, sizes, strict=True))
     buffered = min(2.0 * preview["buffered"], sent)
-    carried = rate * duration / 8 / _FRAME
+    # Links carry no more than fits in their time, and no more than there is to send.
+    crossing = _packets(resolved, groups)
+    carried = min(rate * duration / 8 / _FRAME, crossing)
     observed = float({"none": 0, "bottleneck": 1}.get(measure["queues"], int(preview["ports"])))
     rows = 0.0
     if measure["queue-trace"] == "on-change":
-        rows += 2 * carried * observed
+        rows += 2 * min(carried * observed, crossing * _MOST_PORTS)
     elif measure["queue-trace"] != "off":
         rows += duration / max(_number(measure["queue-sample"]), 1e-9) * observed
     if measure["probes"] != "off":
@@ -122,6 +136,15 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     tables = rows * PER_TRACE_ROW + bins * (len(groups) + observed) * PER_BIN + captured * PER_CAPTURED
     at_once = sum(group["at_once"] for group in groups)
     return Estimate(flows, BASE + hosts * PER_HOST + buffered * PER_PACKET + tables, at_once)
+
+
+def _packets(resolved: Mapping[str, Any], groups: list[Mapping[str, Any]]) -> float:
+    """Packets that any port sees at most, acknowledgements and repetitions included; infinite for endless data."""
+    if any(group["mean_bytes"] == 0 for group in groups):
+        return math.inf
+    mss = _number(resolved["transport"]["mss"])
+    full = (group["flows"] * (group["mean_bytes"] / mss + 1 + _HANDSHAKE) for group in groups)
+    return _BOTH_WAYS * _REPEATED * _MARGIN * float(sum(full))
 
 
 def _number(value: object) -> float:

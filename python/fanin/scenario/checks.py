@@ -14,6 +14,7 @@ from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case, Location
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
+from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
 
@@ -34,36 +35,68 @@ _MOST_CHANGES = 10_000
 
 @dataclass(frozen=True)
 class Change:
-    """Values set by a sweep or a variant, and their place in the file."""
+    """Values set by a sweep or a variant with those beside them, and the place of the former in the file."""
 
     settings: Settings
     location: Location
     text: str = ""
     file: str = ""
+    own: Settings | None = None
+    """Those of the settings that it sets itself; all if left out."""
 
 
 NO_CHANGE = Change([], ())
 
 
 def changes(experiment: ScenarioFile) -> list[Change]:
-    """Each value of each sweep variable alone, and each variant as a whole."""
-    own = experiment.document.sweep is not None
-    origin = (experiment.text, str(experiment.path)) if own else experiment.origin
+    """Each value of each sweep variable, and each variant as a whole, beside the first values of all others.
+
+    Values may depend on each other, so each is part of a point of the sweep.
+    """
+    has_sweep = experiment.document.sweep is not None
+    origin = (experiment.text, str(experiment.path)) if has_sweep else experiment.origin
     given = experiment.given or frozenset()
-    found = [
-        Change([(path, override(value))], (path,), "", "--set")
-        if path in given
-        else Change([(path, override(value))], ("sweep", path), *origin)
-        for path, values in experiment.sweep.variables.items()
-        for value in values
-    ]
+    found = []
+    for path, values in experiment.sweep.variables.items():
+        place: Location = (path,) if path in given else ("sweep", path)
+        source = ("", "--set") if path in given else origin
+        for index, value in enumerate(values):
+            own = [(path, override(value))]
+            found.append(Change([*_beside(experiment, path, index).items(), *own], place, *source, own))
     for variant in experiment.variants:
         origin = experiment.variant_source(variant)
+        beside = _beside(experiment, variant.axis)
         first = [(path, override(values[0])) for path, values in variant.set_.items()]
-        found.append(Change(first, variant.location, *origin))
+        found.append(Change([*beside.items(), *first], variant.location, *origin, first))
         for path, values in variant.set_.items():
             rest = [[*first, (path, override(value))] for value in values[1:]]
-            found += [Change(settings, (*variant.location, path), *origin) for settings in rest]
+            place = (*variant.location, path)
+            found += [Change([*beside.items(), *own], place, *origin, own) for own in rest]
+    return found
+
+
+def _beside(experiment: ScenarioFile, varied: str, index: int = 0) -> dict[str, str]:
+    """The first values of all that varies besides one variable or axis.
+
+    Args:
+        experiment: The experiment.
+        varied: The variable or the axis of variants.
+        index: Place of the variable's value, which those that change together with it share.
+
+    """
+    together = next((names for names in experiment.sweep.zip_ if varied in names), [])
+    found = {}
+    for path, values in experiment.sweep.variables.items():
+        at = index if path in together else 0
+        # Too few of them are told of when the points are made.
+        found[path] = override(values[min(at, len(values) - 1)])
+    axes: dict[str, list[Variant]] = {}
+    for variant in experiment.variants:
+        axes.setdefault(variant.axis, []).append(variant)
+    for variants in (each for axis, each in axes.items() if axis != varied):
+        # A variant that sets the variable itself has no point with this value.
+        chosen = next((each.set_ for each in variants if varied not in each.set_), {})
+        found |= {path: override(values[0]) for path, values in chosen.items()}
     return found
 
 
@@ -80,8 +113,7 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
         if len(found) > _MOST_CHANGES:
             message = f"{len(found):,} values of its variables and variants; at most {_MOST_CHANGES:,} are checked"
             raise ScenarioError(str(experiment.path), line_of(experiment.text, ("sweep",)), "sweep", message)
-        for change in found:
-            _check_change(experiment, given, change)
+        _check_changes(experiment, given, found)
         for choice in experiment.open:
             _check_open(experiment, given, choice)
     _Names(experiment).check()
@@ -128,9 +160,22 @@ def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> No
             raise ScenarioError(str(experiment.path), line, key, error.message, error.suggestion) from None
 
 
-def _check_change(experiment: ScenarioFile, given: Settings, change: Change) -> None:
+def _check_changes(experiment: ScenarioFile, given: Settings, found: list[Change]) -> None:
+    """Checks every change with what is beside it; the error is at a change that is wrong by itself, if there is one."""
+    failed = None
+    for change in found:
+        try:
+            experiment.check_settings(given + change.settings)
+        except ScenarioError:
+            failed = failed or change
+            _check_change(experiment, given, change, change.own)
+    if failed is not None:
+        _check_change(experiment, given, failed)
+
+
+def _check_change(experiment: ScenarioFile, given: Settings, change: Change, own: Settings | None = None) -> None:
     try:
-        experiment.check_settings(given + change.settings)
+        experiment.check_settings(given + (change.settings if own is None else own))
     except ScenarioError as error:
         if error.file != "--set":
             raise

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from fanin.numbers.units import quantity
 from fanin.scenario.file import ScenarioFile
@@ -54,7 +54,6 @@ class Departures:
         self._cases = experiment.document.cases
         self._found: dict[str, dict[str, None]] = {}
         """The departures of cases by their ids: a sentence of many cases asks for each of them as often."""
-        self._tables: dict[tuple[object, ...], dict[str, dict[str, Any]]] = {}
         self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
     def of(self, case: Case) -> list[str]:
@@ -122,14 +121,14 @@ class Departures:
         given = [(path, override(value)) for path, value in point.values.items() if path not in varied]
         name = tuple(given)
         if name not in self._known:
-            rows = self._table(*experiment.engine_input(given))
+            rows = _table(*experiment.engine_input(given))
             self._known[name] = [
-                f"{choice.path} = {rows[choice.path]['value']}"
+                f"{choice.path} = {rows[choice.path].value}"
                 for choice in experiment.open
                 if choice.path in rows
-                and not rows[choice.path]["is_default"]
-                and not any(_is_same(rows[choice.path]["value"], override(value)) for value in choice.printed)
-                and rows[choice.path]["value"] != self._default(choice.path, given)
+                and not rows[choice.path].is_default
+                and not any(_is_same(rows[choice.path].value, override(value)) for value in choice.printed)
+                and rows[choice.path].value != self._default(choice.path, given)
             ]
         return self._known[name]
 
@@ -143,15 +142,27 @@ class Departures:
             if not _ONE_KEY.match(lines[line - 1]):
                 return None
             lines[line - 1] = ""
-        rows = self._table("\n".join(lines), name, [each for each in settings if each[0] != path])
-        return rows[path]["value"] if path in rows and rows[path]["is_default"] else None
+        rows = _table("\n".join(lines), name, [each for each in settings if each[0] != path])
+        return rows[path].value if path in rows and rows[path].is_default else None
 
-    def _table(self, text: str, name: str, settings: Settings) -> dict[str, dict[str, Any]]:
-        """The values of a scenario by their paths; variants that differ in one key only are often the same without."""
-        key = (text, *settings)
-        if key not in self._tables:
-            self._tables[key] = {row["path"]: row for row in self._experiment.table_of(text, name, settings)}
-        return self._tables[key]
+
+class _Value(NamedTuple):
+    """A value of a scenario."""
+
+    value: str
+    is_default: bool
+
+
+def _table(text: str, name: str, settings: Settings) -> dict[str, _Value]:
+    """The values of a scenario by their paths."""
+    return _known_table(text, name, tuple(settings))
+
+
+# Variants that differ in one key only are often the same without, and experiments share scenarios.
+@lru_cache(maxsize=1024)
+def _known_table(text: str, name: str, settings: tuple[tuple[str, str], ...]) -> dict[str, _Value]:
+    rows = ScenarioFile.table_of(text, name, list(settings))
+    return {row["path"]: _Value(row["value"], row["is_default"]) for row in rows}
 
 
 def _text(value: Scalar) -> str:

@@ -200,7 +200,7 @@ class ScenarioFile:
 
     @cached_property
     def _own_environment(self) -> str:
-        return str(tomllib.loads(self._text).get("environment", ""))
+        return str(sections.tables_of(self._text).get("environment", ""))
 
     @property
     def changes(self) -> str:
@@ -353,10 +353,10 @@ class ScenarioFile:
             self._lists_of_flows(json.loads(_engine.resolve(*given)))
         return given
 
-    def links(self) -> pl.DataFrame:
+    def links(self, overrides: Overrides | None = None) -> pl.DataFrame:
         """The links of the network, from the table of a run of one nanosecond; ``bottleneck`` is the observed one."""
         short = [("run.duration", "1ns"), ("measure.warmup", "0s"), ("measure.queues", "bottleneck")]
-        output = _engine.run(*self.engine_input(short))
+        output = _engine.run(*self.engine_input([*settings(overrides), *short]))
         observed = pl.DataFrame(output.table("queues"))["port"].to_list()
         return pl.DataFrame(output.table("links")).with_columns(bottleneck=pl.col("link").is_in(observed))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypedDict
 
 from fanin.numbers.units import quantity
@@ -76,13 +77,18 @@ def packets(port: FanInPort) -> int:
 
 
 def _no_room(port: FanInPort) -> str | None:
-    """A remark on a buffer with less room than a packet for each response."""
-    if packets(port) >= port["responses"]:
-        return None
-    return (
-        f"traffic.{port['group']}: {port['responses']:.0f} responses at once cross {port['port']}, which holds "
-        f"{packets(port)} packets: less than one for each, so packets are lost if all begin together"
-    )
+    """A remark on a buffer with less room than a packet for each response, or than their first windows take."""
+    start = f"traffic.{port['group']}: {port['responses']:.0f} responses at once cross {port['port']}, which holds "
+    if packets(port) < port["responses"]:
+        return f"{start}{packets(port)} packets: less than one for each, so packets are lost if all begin together"
+    # It sends while they arrive.
+    waiting = port["first_packets"] * (1 - port["rate_bps"] / port["arriving_bps"])
+    if waiting > packets(port):
+        return (
+            f"{start}{packets(port)} packets: less than the {waiting:.0f} of their first windows "
+            f"({port['first_packets']:.0f}) that it cannot send at once, so packets are lost if all begin together"
+        )
+    return None
 
 
 def _overloaded(tier: TierLoad) -> str | None:
@@ -93,7 +99,7 @@ def _overloaded(tier: TierLoad) -> str | None:
 
 
 def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
-    """Remarks on a marking threshold that is too low for the link to stay busy, or that no queue can reach."""
+    """Remarks on a marking threshold that is too low for the link to stay busy, or higher than is of use."""
     if not ports or (threshold := _marking(resolved)) is None:
         return []
     path, value, like_dctcp = threshold
@@ -102,22 +108,60 @@ def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
     # A queue of a faster link has the same threshold, which is for the slowest.
     slowest = min(port["rate_bps"] for port in ports)
     for port in (port for port in ports if port["rate_bps"] == slowest):
-        full = port["packet_bytes"]
-        mark = size * full if unit == "pkt" else size
-        at = f"at {port['port']} ({_gbps(port['rate_bps'])}"
-        # Alizadeh et al. 2010, Eq. 13.
-        least = port["rate_bps"] * port["rtt_s"] / 8 / 7
-        if like_dctcp and mark < least:
-            found.append(
-                f"{path} = {value}: below C x RTT / 7, which is {least / full:.0f} packets {at}, "
-                f"{1e6 * port['rtt_s']:.0f} us), so a long flow leaves the link idle at times"
-            )
-        if mark >= port["buffer_bytes"]:
-            found.append(
-                f"{path} = {value}: not below the buffer {at}, {packets(port)} packets), so packets are lost before "
-                "any is marked"
-            )
+        mark = size if unit == "pkt" else size / port["packet_bytes"]
+        at = f"at {port['port']} ({_gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
+        if mark >= packets(port):
+            why = f"not below the buffer, {packets(port)} packets {at}, so packets are lost before any is marked"
+        elif not like_dctcp:
+            continue
+        elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
+            why = f"{wrong[0]}, {at}, {wrong[1]}"
+        elif mark > math.ceil(packets(port) / 2):
+            left = packets(port) - mark
+            why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
+        else:
+            continue
+        found.append(f"{path} = {value}: {why}")
     return found
+
+
+def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, str] | None:
+    """What is wrong with a threshold in packets for DCTCP's reaction to marks, and what comes of it, if anything is.
+
+    Alizadeh et al. 2010: by Eq. 13, 20 packets would do at 10 Gbit/s, but more than 60 were needed for the full rate,
+    in line with bursts of 30 to 40 packets. So what hosts send at once is added, up to the paper's own threshold; and
+    no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
+    """
+    in_flight = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
+    usual = max(USUAL_LEAST, USUAL_PER_10G * port["rate_bps"] / 1e10)
+    least = in_flight / 7
+    idle = "so a long flow leaves the link idle at times"
+    if mark < least:
+        return f"below C x RTT / 7, which is {least:.0f} packets", idle
+    # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
+    with_bursts = min(least + burst, usual)
+    if mark < with_bursts:
+        return f"below C x RTT / 7 and a burst of {burst:.0f} packets, {with_bursts:.0f} packets in all", idle
+    most = max(in_flight + burst, usual)
+    if mark > most:
+        longer = f"so {mark - most:.0f} packets more than of use wait in the queues of long flows"
+        return f"above {most:.0f} packets, which keep the link busy", longer
+    return None
+
+
+USUAL_LEAST, USUAL_PER_10G = 20, 65
+"""The default of these thresholds in packets: the least, and for each 10 Gbit/s."""
+
+
+def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
+    """Packets that a host sends at once: a frame for segmentation offload, or what an interrupt lets it send."""
+    # A key in which the schemes differ is not among those of all.
+    frame, interval = (_number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
+    return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]
+
+
+def _number(text: str) -> float:
+    return (quantity(text) or (0.0, ""))[0]
 
 
 def _marking(resolved: dict[str, Any]) -> tuple[str, str, bool] | None:

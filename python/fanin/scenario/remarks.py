@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import seconds
+from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -37,6 +39,24 @@ def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
     return (
         f"{sum(missing)} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
         "of the run; completion times are those of the others"
+    )
+
+
+def unmeasured(ports: Collection[tuple[str, str | None]]) -> str | None:
+    """A remark on queues that were measured at other ports than those that turned out to be the bottlenecks.
+
+    Args:
+        ports: Of each run, the observed port and the one that turned out to be the bottleneck, if one did.
+
+    """
+    apart = Counter((observed, found) for observed, found in ports if found not in (None, observed))
+    if not apart:
+        return None
+    ((observed, found), most), count = apart.most_common(1)[0], apart.total()
+    some = f" (in {most} of these)" if most < count else ""
+    return (
+        f"in {count} of {len(ports)} runs the bottleneck is another port than the one whose queue was measured: "
+        f"{found}, not {observed}{some}; --set measure.bottleneck={shlex.quote(str(found))} measures it"
     )
 
 
@@ -71,6 +91,25 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     if not schemes:
         return None
     return f'{", ".join(schemes)} relies on marks, but queue.kind = "drop-tail" never marks; leave queue.kind out'
+
+
+def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """Remarks on defaults of rates that no port has.
+
+    Args:
+        rows: Every value of the scenario, as :meth:`ScenarioFile.resolved_table` has it.
+
+    """
+    return [
+        f"{row['path']} = {row['value']} by default ({row['source'].partition(':')[0]}): no port of Ethernet is faster "
+        f"than {_FASTEST_BPS / 1e9:g} Gbit/s (IEEE 802.3df), so set the rate that yours has"
+        for row in rows
+        if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
+        if (quantity(row["value"]) or (0.0, ""))[0] > _FASTEST_BPS
+    ]
+
+
+_FASTEST_BPS = 800e9
 
 
 def overloaded(offered: list[dict[str, Any]]) -> list[str]:

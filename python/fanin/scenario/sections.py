@@ -121,6 +121,18 @@ def read_text(path: Path) -> str:
         raise NotFoundError(f"{path}: {error.strerror or error}") from None
 
 
+@functools.lru_cache(maxsize=256)
+def tables_of(text: str) -> dict[str, Any]:
+    """What a file says as TOML, which nobody may change: it is asked for several times.
+
+    Raises:
+        ValueError: it is not TOML, or has a number with too many digits.
+        RecursionError: its values are nested too deeply.
+
+    """
+    return tomllib.loads(text)
+
+
 # A file is read for its own sake, as what others run, and for the report; documents cannot be changed.
 @functools.lru_cache(maxsize=256)
 def parse(text: str, file: str) -> Document:
@@ -131,7 +143,7 @@ def parse(text: str, file: str) -> Document:
 
     """
     try:
-        tables = tomllib.loads(text)
+        tables = tables_of(text)
     except tomllib.TOMLDecodeError as error:
         # A text of a record can have what no file has, and the engine takes no such text.
         _engine.refuse_repeated(*(each.encode(errors="replace").decode() for each in (text, file)))

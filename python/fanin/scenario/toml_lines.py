@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 _MARK = re.compile(r"""["'#\n\[\]{}]""")
 _STRING_ENDS = {
@@ -38,7 +38,9 @@ def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
     return None if best is None else best[1]
 
 
-def without(text: str, tables: Collection[str]) -> str:
+# A scenario is that of many experiments.
+@functools.lru_cache(maxsize=256)
+def without(text: str, tables: frozenset[str]) -> str:
     """The text with the lines of these top-level tables emptied, so that all others keep their numbers."""
     kept = []
     inside = False

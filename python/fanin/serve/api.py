@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -20,6 +21,7 @@ from fanin.errors import FaninError, NotFoundError
 from fanin.results.store import CAPTURE, StoredRun
 from fanin.serve import page, reader
 from fanin.serve.answers import ProblemError, as_json, download, problem, temporary
+from fanin.serve.aside import aside
 from fanin.serve.index import COLUMNS
 from fanin.serve.results import Results
 
@@ -31,6 +33,9 @@ _MOST = 1000
 _USUAL = 100
 
 _LARGEST = 1 << 53
+
+_THREADS = 40
+"""Requests that are answered at once; others wait."""
 
 _PARQUET = "application/vnd.apache.parquet"
 _PCAPNG = "application/x-pcapng"
@@ -177,7 +182,8 @@ ROUTES: dict[str, Answer] = {
 
 def application(results: Results, files: dict[str, page.File]) -> Starlette:
     """The page and the API of a results folder."""
-    routes = [Route(path, _served(results, answer), methods=["GET"]) for path, answer in ROUTES.items()]
+    threads = asyncio.Semaphore(_THREADS)
+    routes = [Route(path, _served(results, answer, threads), methods=["GET"]) for path, answer in ROUTES.items()]
 
     async def file(request: Request) -> Response:
         return page.answer(files, request)
@@ -195,7 +201,7 @@ _UNREADABLE = (
 """What reading a file raises that has matching digests and is not from here."""
 
 
-def _served(results: Results, answer: Answer) -> Callable[[Request], Any]:
+def _served(results: Results, answer: Answer, threads: asyncio.Semaphore) -> Callable[[Request], Any]:
     def safe(request: Request) -> Response:
         try:
             return answer(results, request)
@@ -211,7 +217,8 @@ def _served(results: Results, answer: Answer) -> Callable[[Request], Any]:
             return problem(422, "Not readable", f"this is not what fanin writes ({type(error).__name__}: {error})")
 
     async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(safe, request)
+        async with threads:
+            return await aside(functools.partial(safe, request))
 
     return endpoint
 

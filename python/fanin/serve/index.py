@@ -15,9 +15,9 @@ from typing import Any
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
 from fanin.results import records
+from fanin.results.confined import MOST_JSON, MOST_LOG, MOST_TABLE, Folder
 from fanin.results.layout import MANIFEST
 from fanin.results.store import CAPTURE, StoredRun, read_manifest, read_run
-from fanin.serve.confined import MOST_JSON, MOST_LOG, MOST_TABLE, Folder
 
 TEXTS = ("run_id", "experiment", "scheme", "topology", "traffic", "finished")
 """Columns of text, which a search looks through."""

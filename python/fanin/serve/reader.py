@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.errors import FaninError, ResultsError
-from fanin.later import pl
+from fanin.later import LEAST, pl
 from fanin.numbers.summary import column, table_names
 from fanin.registry import registry
 from fanin.results import sums, tables
@@ -36,14 +36,14 @@ MEMORY = 4 << 30
 SECONDS = 60.0
 """For one request."""
 
-LEAST = 1 << 30
-"""Bytes of address space in which such a process can start."""
-
 PATIENCE = 300.0
 """Seconds for a table that a command was asked to read."""
 
 _ANSWER = 2 << 30
 """Bytes of an answer."""
+
+_LOOK_S = 0.1
+"""Seconds after which the end looks again for a process to end."""
 
 MOST_ROWS = 1_000_000
 """Rows of a table as JSON."""
@@ -70,6 +70,7 @@ class Reader:
         self._memory, self._seconds = memory, seconds
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
         self._folder = tempfile.TemporaryDirectory(prefix="fanin-serve-", ignore_cleanup_errors=True)
 
     def read(self, request: Request) -> Path:
@@ -94,9 +95,15 @@ class Reader:
         return answer
 
     def close(self) -> None:
-        """Ends the process."""
-        with self._lock:
+        """Ends the process; requests in progress fail at once."""
+        self._closed = True
+        while not self._lock.acquire(timeout=_LOOK_S):
+            if (process := self._process) is not None:
+                process.kill()
+        try:
             self._end()
+        finally:
+            self._lock.release()
         self._folder.cleanup()
 
     def _asked(self, request: Request, answer: Path) -> str | None:
@@ -120,6 +127,8 @@ class Reader:
         return said
 
     def _started(self) -> subprocess.Popen[bytes]:
+        if self._closed:
+            raise ResultsError("the server has ended")
         if self._process is None or self._process.poll() is not None:
             paths = os.pathsep.join(path for path in sys.path if path)
             # Each thread of Polars has memory of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -14,12 +15,12 @@ from fanin.errors import ResultsError
 from fanin.names import checked
 from fanin.numbers import summary
 from fanin.results import sums
-from fanin.results.dataset import SWEEPS, Head
-from fanin.results.layout import CLAIMS
+from fanin.results.confined import MOST_JSON, MOST_TABLE, Folder
+from fanin.results.dataset import SWEEPS, Head, read_head
+from fanin.results.layout import CLAIMS, HEAD
 from fanin.results.store import CAPTURE, StoredRun
 from fanin.scenario.toml_text import to_toml
 from fanin.serve.answers import ProblemError
-from fanin.serve.confined import MOST_JSON, MOST_TABLE, Folder
 from fanin.serve.index import COLUMNS, Index, Row, chosen
 from fanin.serve.reader import Reader, Request
 
@@ -107,8 +108,8 @@ class Results:
     def sweep(self, name: str) -> dict[str, Any]:
         """A sweep with its failed runs."""
         head = self._head(self._sweep(name))
-        path = self.folder.root / SWEEPS / name / _FAILED
-        failed = _json(self.folder.file(path, MOST_JSON)) if path.exists() else []
+        folder = self.folder.root / SWEEPS / name
+        failed = self._json(folder, _FAILED) if (folder / _FAILED).exists() else []
         return {**asdict(head), "tables": ["runs", "summary"], "failed": failed}
 
     def of_sweep(self, name: str, table: str) -> tuple[Path, str]:
@@ -116,7 +117,7 @@ class Results:
         folder = self.folder.root / SWEEPS / self._sweep(name)
         if table not in ("runs", "summary"):
             raise _missing("table", table)
-        return self._table(folder, f"{table}.parquet")
+        return self._confined(folder, f"{table}.parquet")
 
     def _names_of_sweeps(self) -> list[str]:
         folder = self.folder.root / SWEEPS
@@ -131,15 +132,9 @@ class Results:
         return name
 
     def _head(self, name: str) -> Head:
-        path = self.folder.root / SWEEPS / name / "sweep.json"
-        content = _json(self.folder.file(path, MOST_JSON))
-        try:
-            head = Head(**{key: value for key, value in content.items() if key != "packages"})
-        except (TypeError, AttributeError):
-            raise ResultsError(f"{path}: not the description of a sweep") from None
-        if head.id != name:
-            raise ResultsError(f"{path}: it is that of another sweep")
-        return head
+        folder = self.folder.root / SWEEPS / name
+        self._confined(folder, HEAD, MOST_JSON)
+        return read_head(folder)
 
     def experiments(self) -> list[dict[str, Any]]:
         """The state of every experiment, and whether its data are here."""
@@ -155,10 +150,10 @@ class Results:
         """The folder of an experiment and the file of one of its tables: that of its runs, or the data of a plot."""
         plots = [plot.name for plot in self._record(name).plots if f"{plot.name}.csv" in plot.files]
         if table == "runs":
-            return self._table(self.folder.root / name, "runs.parquet")
+            return self._confined(self.folder.root / name, "runs.parquet")
         if table not in plots:
             raise _missing("table", table)
-        return self._table(self.folder.root / name, f"{table}.csv")
+        return self._confined(self.folder.root / name, f"{table}.csv")
 
     def _record(self, name: str) -> Record:
         self._refuse_strange()
@@ -200,12 +195,20 @@ class Results:
         if why is not None:
             raise ResultsError(why)
 
-    def _table(self, folder: Path, file: str) -> tuple[Path, str]:
+    def _confined(self, folder: Path, file: str, most: int = MOST_TABLE) -> tuple[Path, str]:
+        """A folder and its file, if these and its digests may be opened."""
         self.folder.folder(folder)
-        self.folder.file(folder / file, MOST_TABLE)
-        if (folder / sums.SUMS).exists():
+        self.folder.file(folder / file, most)
+        if os.path.lexists(folder / sums.SUMS):
             self.folder.file(folder / sums.SUMS, MOST_JSON)
         return folder, file
+
+    def _json(self, folder: Path, file: str) -> Any:  # noqa: ANN401 - any JSON
+        path = Path(*self._confined(folder, file, MOST_JSON))
+        try:
+            return sums.loaded(sums.read_bytes(path))
+        except ValueError:
+            raise ResultsError(f"{path}: damaged (not JSON)") from None
 
     def content(self, source: StoredRun | Path, file: str) -> bytes:
         """The bytes of a file, after they were compared with their digest."""
@@ -225,13 +228,6 @@ def _is_name(name: str) -> bool:
         return bool(checked(name))
     except ValueError:
         return False
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON
-    try:
-        return sums.loaded(sums.read_bytes(path))
-    except ValueError:
-        raise ResultsError(f"{path}: damaged (not JSON)") from None
 
 
 def _column(name: str) -> dict[str, str]:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import PRECISION, Advice, Advised
+from fanin.choose.remedies import TIMERS_ARE_BOUND
+from fanin.choose.robust import times
+from fanin.numbers.stats import QUANTILES
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
@@ -45,7 +48,53 @@ def sentences(advice: Advice) -> list[str]:
             said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
     if first is not best and not first.remedy.effort.is_deployable and first.effect(advice.goal) == "better":
         said.append(f"Best of all is {_quoted(first)} ({_result(first, advice)}), but it needs {first.remedy.needs}.")
-    return said
+    return [*said, *_robustness(advice)]
+
+
+def _robustness(advice: Advice) -> list[str]:
+    """Whether the advice holds on other hosts."""
+    if not advice.varied:
+        return []
+    others = advice.varied[1:]
+    broken = _listed([each.variation.name for each in others if not each.holds])
+    kept = _listed([each.variation.name for each in others if each.holds])
+    if advice.best is None:
+        what, found = "That nothing better is needed", ""
+    else:
+        little = _listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
+        what, found = "That", f" It gains little with {little}: there, yours hardly needs it." if little else ""
+    if not broken:
+        return [f"{what} holds with {kept} as well.{found}"]
+    also = f", but does with {kept}" if kept else ""
+    return [f"{what} does not hold with {broken}{also}: find out what yours are.{found}"]
+
+
+_LITTLE = 1.1
+"""What is better by a smaller factor is hardly worth a change of hosts and switches."""
+
+
+def _listed(names: list[str]) -> str:
+    return "".join(names) if len(names) <= 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def varied_header(advice: Advice) -> list[str]:
+    """The header of the table of variations."""
+    return ["with", f"as it is, {advice.goal.heading}", f"{advice.rival}, {advice.goal.heading}", "so it is", "advice"]
+
+
+def varied_rows(advice: Advice) -> list[list[str]]:
+    """The scenario as it is and the recommended remedy on other hosts, a row per variation."""
+    shown = advice.goal.shown
+    return [
+        [
+            each.variation.name,
+            shown(each.own),
+            shown(each.remedy),
+            _by_times(each.effect, each.times, advice),
+            "holds" if each.holds else "does not hold",
+        ]
+        for each in advice.varied
+    ]
 
 
 def _as_it_is(advice: Advice) -> list[str]:
@@ -105,7 +154,7 @@ def _cost(each: Advised) -> str:
 def rows(advice: Advice) -> list[list[str]]:
     """The ranking as text, a row per remedy."""
     found = []
-    for each in advice.every:
+    for each in filter(lambda each: each.is_listed, advice.every):
         tied = sum(other.place.rank == each.place.rank for other in advice.every) > 1
         rank = "-" if each.place.rank is None else f"{each.place.rank}{'=' if tied else ''}"
         background = "-" if each.background is None else _cost(each) or "same"
@@ -124,15 +173,16 @@ def rows(advice: Advice) -> list[list[str]]:
 
 def _against(each: Advised, advice: Advice) -> str:
     """How often as good or as bad it is as the scenario as it is."""
-    effect = each.effect(advice.goal)
-    if effect not in ("better", "worse") or each.change is None:
+    if each.change is None:
+        return each.effect(advice.goal)
+    own = each.change.mean - each.change.difference
+    return _by_times(each.effect(advice.goal), times(own, each.change.mean), advice)
+
+
+def _by_times(effect: str, factor: float, advice: Advice) -> str:
+    if effect not in ("better", "worse") or math.isnan(factor) or len(advice.goal.parts) > 1:
         return effect
-    before = each.change.mean - each.change.difference
-    if not before or not each.change.mean or len(advice.goal.parts) > 1:
-        return effect
-    times = each.change.mean / before
-    times = times if advice.goal.more else 1 / times
-    return f"{effect}: {format_number(max(times, 1 / times), 3)} times"
+    return f"{effect}: {format_number(factor, 3)} times"
 
 
 def _carried(each: Advised) -> str:
@@ -152,6 +202,12 @@ def legend(advice: Advice) -> list[str]:
         "left out.",
         '"background" is the change of the goodput of the background flows.',
     ]
+    if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
+        said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
+    if any("transport.rto-min" in each.remedy.settings for each in advice.every):
+        said.append(TIMERS_ARE_BOUND)
+    if _has_quantiles(advice):
+        said.append(f"{QUANTILES}.")
     if advice.over is not None and any(each.found for each in advice.every):
         bounds = " and ".join(keep.text for keep in advice.keeps)
         said.append(
@@ -163,9 +219,17 @@ def legend(advice: Advice) -> list[str]:
     return said
 
 
+def _has_quantiles(advice: Advice) -> bool:
+    spreads = [each.place.value for each in advice.every]
+    return any(
+        each.quantiles for each in [*spreads, *(side for each in advice.varied for side in (each.own, each.remedy))]
+    )
+
+
 def needs(advice: Advice) -> list[list[str]]:
     """What each remedy takes, and how to set it here."""
-    return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in advice.every]
+    listed = (each.remedy for each in advice.every if each.is_listed)
+    return [[each.name, each.needs, each.command or "-"] for each in listed]
 
 
 def write(advice: Advice, told: Course, title: str, command: str, asked: dict[str, Any], folder: Path) -> list[Path]:
@@ -194,6 +258,8 @@ def write(advice: Advice, told: Course, title: str, command: str, asked: dict[st
         "legend": legend(advice),
         "needs_header": NEEDS_HEADER,
         "needs": needs(advice),
+        "varied_header": varied_header(advice),
+        "varied": varied_rows(advice),
     }
     with whole_folder(folder) as temporary:
         pages.write_markdown(temporary / PAGE, f"{PAGE}.j2", **values)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import quantity
+from fanin.numbers.units import seconds
 from fanin.registry import registry
 from fanin.scenario.settings import Settings
 
@@ -59,14 +59,19 @@ def _what(facts: Facts) -> str:
     span = _time(facts.under_way_s)
     match facts.outcome:
         case "collapse":
+            how = (
+                ""
+                if facts.waits.timed_in_fan_in
+                else " without a retransmission timeout, by waits for tail loss probes"
+            )
             return (
-                f"Incast collapse: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
+                f"Incast collapse{how}: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
                 f"{_time(facts.busy_s)}{open_}."
             )
         case "stalls":
             return (
-                f"Stalled without a retransmission timeout: {goodput}; the transfers took {span}, of which the link "
-                f"{port.name} sent for {_time(facts.busy_s)}{open_}."
+                f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which "
+                f"the link {port.name} sent for {_time(facts.busy_s)}{open_}."
             )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
@@ -95,14 +100,8 @@ def _why(facts: Facts) -> str:
             packets += f" (all ports together {facts.summary['drops']:,})"
         lost = f"The port {port.name} {how} {when} and lost {packets}"
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
-    if facts.waited:
-        causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
-        if (expired := sum(facts.timeouts.values())) != facts.waited:
-            causes = f"it expired {expired:,} times, {causes}"
-        waited = (
-            f"{facts.waited:,} of {facts.transfers:,} transfers waited for a timer of at least {_timers(facts)} "
-            f"({causes})"
-        )
+    if facts.outcome in ("collapse", "timeouts"):
+        waited = _waited(facts)
         idle = f", while {idle}" if facts.idle_share > 0 else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "full":
@@ -112,25 +111,46 @@ def _why(facts: Facts) -> str:
             else f"That is {_needs(facts)}.{_standing(facts)}"
         )
     if facts.outcome == "stalls":
-        return f"{lost}; {idle}. {_stall(facts)}" if lost else f"{idle[0].upper()}{idle[1:]}. {_stall(facts)}"
+        stall = (
+            f"Windows of one segment wait for delayed acknowledgements ({_setting(facts, 'ack-delay')}): the receiver "
+            "expects a second segment, which the sender may not send."
+        )
+        return f"{lost}; {idle}. {stall}" if lost else f"{idle[0].upper()}{idle[1:]}. {stall}"
     if lost:
-        return f"{lost}; {idle}."
+        # Nobody waited for a timer: what is left are round trips.
+        return f"{lost}; {idle}.{_round_trips(facts) if facts.idle_share > _MOSTLY else ''}"
     return _too_little(facts)
 
 
-def _stall(facts: Facts) -> str:
-    """Which timer the senders waited for, if no retransmission timeout came."""
-    transport, probes = facts.scenario["transport"], facts.summary["loss_probes"]
-    if probes:
-        margin = _setting(transport["probe-ack-delay"])
-        plural = "s" if probes != 1 else ""
-        return (
-            f"Senders whose last segments were lost waited to send {probes:,} tail loss probe{plural}: "
-            f"with one segment under way, they wait for a delayed acknowledgement ({margin})."
+def _waited(facts: Facts) -> str:
+    """Who waited for which timer."""
+    waits = facts.waits
+    probed = ""
+    if waits.probed:
+        trip = "a round trip with the longest queue" if facts.port.largest_bytes else "a round trip with a full queue"
+        probed = (
+            f"for a tail loss probe, the longest for {_time(waits.longest_probed_s)} ({trip} takes "
+            f"{_time(facts.loaded_s)})"
         )
+    if not waits.timed:
+        return f"{waits.probed:,} of {facts.transfers:,} transfers waited {probed}{_first_timer(facts)}"
+    causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
+    if (expired := sum(facts.timeouts.values())) != waits.timed:
+        causes = f"it expired {expired:,} times, {causes}"
+    also = f", and {waits.probed:,} {probed}" if probed else ""
     return (
-        f"Windows of one segment wait for delayed acknowledgements ({_setting(transport['ack-delay'])}): the receiver "
-        "expects a second segment, which the sender may not send."
+        f"{waits.timed:,} of {facts.transfers:,} transfers waited for a timer of at least {_timers(facts)} "
+        f"({causes}){also}{_first_timer(facts)}"
+    )
+
+
+def _first_timer(facts: Facts) -> str:
+    """How many waits were for the initial timer, which no minimum shortens."""
+    if not facts.waits.initially:
+        return ""
+    return (
+        f"; {facts.waits.initially:,} of them for the initial timer of {_setting(facts, 'rto-initial')}, as no round "
+        "trip had been measured"
     )
 
 
@@ -153,8 +173,28 @@ def _too_little(facts: Facts) -> str:
     busy = f"the bottleneck, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
-        return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}."
-    return f"The transfers are short, and round trips take longer than sending them: {busy}."
+        return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
+    return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
+
+
+def _round_trips(facts: Facts) -> str:
+    """How many round trips a transfer takes whose packets all arrive."""
+    size, transport = facts.typical_bytes, facts.scenario["transport"]
+    if not size:
+        return ""
+    window = facts.size(transport["initial-window"])
+    # A window that doubles with every round trip: 1, 2, 4, ... first windows.
+    windows = max(1, math.ceil(math.log2(size / window + 1)))
+    fresh = any(group.get("connections") == "fresh" for group in facts.scenario["traffic"])
+    trips = windows + fresh
+    parts = f"{windows} for windows that begin with {_bytes(window)} and at most double"
+    hosts = seconds(transport["interrupt-interval"])
+    interrupts = f", and hosts wait for up to {_time(hosts)} until they are told of a packet" if hosts else ""
+    return (
+        f" A transfer of {_bytes(size)} takes about {trips} round trip{'s' if trips != 1 else ''} of "
+        f"{_time(facts.round_trip_s)} ({'1 for the handshake, ' if fresh else ''}{parts}){interrupts}; sending it "
+        f"takes {_time(8 * size / facts.port.rate_bps)}."
+    )
 
 
 def _where(facts: Facts) -> str:
@@ -220,7 +260,9 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
 
     where = of(given)
 
-    found = _against_stalls(facts, with_) if facts.outcome == "stalls" else []
+    found = []
+    if facts.outcome == "stalls":
+        found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
     if facts.outcome in ("collapse", "stalls", "timeouts", "losses"):
         found += _against_losses(facts, with_)
     if facts.outcome == "full":
@@ -232,12 +274,6 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
     advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
     return [*found[:2], advise]
-
-
-def _against_stalls(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
-    if not facts.summary["loss_probes"]:
-        return [with_("transport.ack-every=1", "every segment acknowledged at once")]
-    return [with_(_SHORTER, "a shorter timer, which the probes follow")] if _timer_is_long(facts) else []
 
 
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
@@ -255,20 +291,24 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         # A host that runs Linux stays one.
         dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
         found.append(with_(f"transport.scheme={dctcp}", "marks instead of losses, if the switch can mark"))
-    if facts.waited and _timer_is_long(facts):
-        found.append(with_(_SHORTER, "a shorter timer: the losses stay, the waiting ends"))
+    return found + _against_waits(facts, with_)
+
+
+def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
+    """Shorter timers: that which most waited for first. Whether the waits end so is what the command shows."""
+    waits, transport = facts.waits, facts.scenario["transport"]
+    found = []
+    # Probes of measured round trips are sent no later than the retransmission timer would expire.
+    if waits.measured and seconds(transport["rto-min"]) > _SHORT_TIMER_S:
+        found.append(with_("transport.rto-min=1ms", "a shorter minimum of the timer: the losses stay"))
+    if waits.initially:
+        why = "a shorter timer while no round trip has been measured: the losses stay"
+        found.insert(0 if waits.initially > waits.measured else 1, with_("transport.rto-initial=10ms", why))
     return found
 
 
-_SHORTER = "transport.rto-min=1ms"
-
 _SHORT_TIMER_S = 0.005
 """A minimum above this is many round trips of a data centre."""
-
-
-def _timer_is_long(facts: Facts) -> bool:
-    timer = quantity(facts.scenario["transport"]["rto-min"])
-    return timer is not None and timer[0] > _SHORT_TIMER_S
 
 
 def _marked(facts: Facts) -> bool:
@@ -285,17 +325,18 @@ def _twice(facts: Facts) -> str:
 
 
 def _timers(facts: Facts) -> str:
-    """The minimum of the timer that was waited for."""
-    transport = facts.scenario["transport"]
-    own = sum(count for name, count in facts.timeouts.items() if name != "syn")
-    syn = f"{_setting(transport['syn-timeout'])} (SYN)" if facts.timeouts.get("syn") else ""
-    return " or ".join(text for text in (_setting(transport["rto-min"]) if own else "", syn) if text)
+    """The timers that expired: what a timer of measured round trips has as its minimum, the initial one, and SYN's."""
+    waits = facts.waits
+    used = {"rto-min": waits.timed_measured, "rto-initial": waits.timed_initially}
+    found = [_setting(facts, key) for key, count in used.items() if count]
+    if facts.timeouts.get("syn"):
+        found.append(f"{_setting(facts, 'syn-timeout')} (SYN)")
+    return " or ".join(found)
 
 
-def _setting(text: str) -> str:
-    """A time of the scenario as in the other sentences."""
-    found = quantity(text)
-    return _time(found[0] if found else None)
+def _setting(facts: Facts, key: str) -> str:
+    """A time of the scenario's transport as in the other sentences."""
+    return _time(seconds(facts.scenario["transport"][key]))
 
 
 def _timeout(name: str) -> str:
@@ -319,6 +360,9 @@ def _has_gaps(facts: Facts) -> bool:
     """Whether pauses between transfers, such as those between rounds, make the goodput smaller than it looks."""
     return facts.gaps_s >= _GAPS * facts.window_s > 0
 
+
+_MOSTLY = 0.5
+"""A link that lies idle for more than this share of the time needs a reason."""
 
 _GAPS = 0.05
 """From this share of the time on, gaps are worth a word."""

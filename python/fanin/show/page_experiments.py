@@ -5,6 +5,7 @@ To derive that from an experiment takes a tenth of a second, and it rarely chang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from fanin.results.layout import CLAIMS
 from fanin.results.store import read_table
 from fanin.run.experiment import Experiment
 from fanin.scenario import library, sections
-from fanin.scenario.departures import as_judged
 from fanin.scenario.format.claim import Case
 from fanin.scenario.sections import Document
 from fanin.show import plain
@@ -71,7 +71,7 @@ class Files:
 
 
 def _read(experiment: Experiment | None, record: Record, runs: Path) -> OfFile:
-    cases = as_judged(experiment) if experiment else []
+    cases = experiment.document.cases if experiment else ()
     scenarios, played = _scenarios(experiment, cases, runs) if experiment else ([], {})
     document = experiment.document if experiment else _parsed(record)
     plots = document.plot if document else []
@@ -104,7 +104,7 @@ def _parsed(record: Record) -> Document | None:
         return None
 
 
-def _scenarios(experiment: Experiment, cases: list[Case], runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
+def _scenarios(experiment: Experiment, cases: Sequence[Case], runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
     """The scenarios to play with, each once, and which one each sentence has."""
     if experiment.document.benchmark is not None or not runs.is_file():
         return [], {}

@@ -17,7 +17,8 @@ from fanin.claims.standing import NONE, PROGRAMS, Standing, date
 from fanin.claims.verdicts import VERDICTS
 from fanin.numbers.summary import format_number
 from fanin.registry import registry
-from fanin.results.files import write_whole, writing
+from fanin.results.files import whole_file, writing
+from fanin.show.harmless import harmless
 
 SENTENCES = (
     "A claim is one sentence of a paper. Each sentence is counted once, whether one experiment judges it or several. "
@@ -166,7 +167,8 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
     text = made.get_template(template).render(**values)
     with writing(path.parent, "--page"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, re.sub(r"\n{3,}", "\n\n", text).encode())
+        with whole_file(path) as file:
+            file.write_bytes(re.sub(r"\n{3,}", "\n\n", harmless(text)).encode(errors="backslashreplace"))
 
 
 def _cell(text: object) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.errors import FaninError
-from fanin.later import pl
+from fanin.later import np, pl
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case
@@ -40,7 +40,9 @@ class Scenarios:
 
     def __init__(self, experiment: ScenarioFile, runs: pl.DataFrame) -> None:
         self._experiment = experiment
-        self._runs = runs
+        small = runs["packet_hops"].to_numpy() <= MOST_HOPS if "packet_hops" in runs.columns else None
+        self._runs = runs if small is None else runs[np.flatnonzero(small)]
+        """Those that a page can simulate."""
         base = tomllib.loads(without(experiment.origin[0], OWNED))
         self._base = base
         self._names_files = any("file" in group for group in base.get("traffic", []))
@@ -66,8 +68,6 @@ class Scenarios:
         """Of the runs of a case that a page can simulate, one with the smallest seed and the middle x."""
         known = {name: values for name, values in where.items() if name in self._runs.columns}
         found = filtered(self._runs, known)
-        if "packet_hops" in found.columns:
-            found = found.filter(pl.col("packet_hops") <= MOST_HOPS)
         if case.x in found.columns and found.schema[case.x].is_numeric():
             if case.between is not None:
                 found = found.filter(pl.col(case.x).is_between(*case.between))

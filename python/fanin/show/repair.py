@@ -18,10 +18,11 @@ from fanin.claims import record
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.names import is_run_id
 from fanin.results import records, sums
+from fanin.results.confined import read
 from fanin.results.dataset import SWEEPS
 from fanin.results.failures import FAILURES
 from fanin.results.files import refuse_links_out, tidy, writing
-from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST
+from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, SEARCH_LOG, STUDIES, apart, together
 from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
@@ -35,7 +36,7 @@ from fanin.show.reproduction import judge_and_draw
 _MADE_BY = {
     SWEEPS: "run the same 'fanin sweep' or 'fanin merge' again; its runs are kept",
     "capacity": "run the same 'fanin capacity' again; its runs are kept",
-    "studies": "run the same 'fanin tune' again; its runs are kept",
+    STUDIES: "run the same 'fanin tune' again; its runs are kept",
     FITS: "run the same 'fanin fit' again; its runs are kept",
 }
 """Folder of other folders -> what makes them."""
@@ -60,8 +61,9 @@ def _of_file(path: Path) -> str:
         return "delete it: the next command tries the run again"
     if path.parent.parent.name == SHARDS:
         return "delete it and run the shard again; its runs are kept"
-    if path.name == FIT_LOG:
-        return "run the same 'fanin fit' again: it continues before the damaged line"
+    if path.name == SEARCH_LOG:
+        command = "fit" if path.parent.parent.name == FITS else "tune"
+        return f"run the same 'fanin {command}' again: it continues before the damaged line"
     assert path.name == HELD_OUT
     return "restore it from a copy: judgements by held-out experiments cannot be made again"
 
@@ -82,7 +84,7 @@ def command_of(folder: Path) -> str:
             return listed.command
     # Its digests are damaged, which makes it likely that the record is not.
     with contextlib.suppress(OSError, ValueError):
-        content = sums.loaded((folder / CLAIMS).read_bytes())
+        content = sums.loaded(read(folder / CLAIMS))
         if isinstance(content, dict) and isinstance(content.get("command"), str):
             return str(content["command"])
     return ""
@@ -249,7 +251,7 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], bool]:
     with contextlib.suppress(ResultsError):
         return read_manifest(folder).manifest, True
     with contextlib.suppress(OSError, ValueError):
-        content = sums.loaded((folder / MANIFEST).read_bytes())
+        content = sums.loaded(read(folder / MANIFEST))
         if isinstance(content, dict):
             return content, False
     return {}, False
@@ -276,7 +278,9 @@ def _experiment_again(folder: Path) -> None:
     experiment = load(said.name, said.changes)
     depth = len(Path(experiment.name).parts)
     out = folder.parents[depth - 1]
-    if (out / experiment.name).resolve() != folder.resolve():
+    # A stranger's changes are not simulated in the place of the experiment as it is.
+    is_here = apart(together(out), list(said.changes)) == out
+    if not is_here or (out / experiment.name).resolve() != folder.resolve():
         raise ResultsError("the command that it names makes another folder")
     if experiment.document.benchmark is not None:
         raise ResultsError("it measures a program, which is not started again without a question")

@@ -130,13 +130,17 @@ def judge_and_draw_all(
             advance(len(made))
         return made
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker) as pool:
-        # Experiments with the most plots first, so that none of them is left to a single process at the end.
-        order = sorted(range(len(swept)), key=lambda index: -figures[index])
-        pending = {index: pool.submit(judge_and_draw, swept[index], out, quick=quick, png=png) for index in order}
+        # Those with the most plots first, so that none of them is left to a single process at the end.
+        order = sorted(_sharing(swept), key=lambda shared: -sum(figures[index] for index in shared))
+        pending = {
+            pool.submit(_judge_and_draw_some, [swept[index] for index in shared], out, quick=quick, png=png): shared
+            for shared in order
+        }
+        found: dict[int, Reproduction] = {}
         try:
-            for done, each in enumerate(as_completed(pending.values()), start=1):
-                each.result()
-                advance(done)
+            for each in as_completed(pending):
+                found |= zip(pending[each], each.result(), strict=True)
+                advance(len(found))
         except BrokenProcessPool as error:
             raise FaninError(
                 "a process that draws plots was killed; the runs are kept, so run the same command again"
@@ -144,7 +148,19 @@ def judge_and_draw_all(
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-        return [pending[index].result() for index in range(len(swept))]
+        return [found[index] for index in range(len(swept))]
+
+
+def _sharing(swept: list[Runs]) -> list[list[int]]:
+    """The places of the experiments of each scenario: one process reads the tables of the runs that they share once."""
+    places: dict[Path, list[int]] = {}
+    for index, runs in enumerate(swept):
+        places.setdefault(runs.experiment.scenario_path, []).append(index)
+    return list(places.values())
+
+
+def _judge_and_draw_some(swept: list[Runs], out: Path | str, *, quick: bool, png: bool) -> list[Reproduction]:
+    return [judge_and_draw(runs, out, quick=quick, png=png) for runs in swept]
 
 
 def _prepare_worker() -> None:

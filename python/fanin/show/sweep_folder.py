@@ -8,6 +8,7 @@ from pathlib import Path
 from fanin.results.curves import numeric
 from fanin.results.dataset import SWEEPS, DataSet, as_json, parquet_of
 from fanin.results.files import whole_folder
+from fanin.results.layout import HEAD
 from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import means
@@ -33,7 +34,7 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
     with whole_folder(final) as folder:
         (folder / "runs.parquet").write_bytes(parquet_of(frame))
         (folder / "summary.parquet").write_bytes(parquet_of(data.summary))
-        (folder / "sweep.json").write_bytes(as_json(asdict(data.head) | {"packages": packages()}))
+        (folder / HEAD).write_bytes(as_json(asdict(data.head) | {"packages": packages()}))
         if data.failed:
             (folder / "failed.json").write_bytes(as_json(data.failed))
         for plot in plots_of(data):

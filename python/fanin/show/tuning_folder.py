@@ -12,10 +12,9 @@ from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.later import np
 from fanin.results.dataset import as_json
 from fanin.results.files import filling, writing
+from fanin.results.layout import STUDIES
 from fanin.results.runs import frame_of
 from fanin.run.experiment import Experiment
-
-STUDIES = "studies"
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:

@@ -40,15 +40,25 @@ export interface Spread {
   high: number
 }
 
+/** Whether the values fall into two groups far apart, by the rule of the Python package (`numbers/stats.py`). */
+function hasTwoModes(values: number[]): boolean {
+  const sorted = [...values].sort((one, other) => one - other)
+  if (sorted.length < 3 || !sorted.every(Number.isFinite)) return false
+  const gap = Math.max(...sorted.slice(1).map((value, place) => value - (sorted[place] ?? NaN)))
+  const range = Math.max(...sorted) - Math.min(...sorted)
+  return gap > 0.5 * Math.max(...sorted.map(Math.abs)) && gap >= 0.75 * range
+}
+
 /**
- * A mean with its interval, or with quantiles of the seeds where the interval contains what cannot be: values below zero if
- * none of the seeds has one, or above `most`. Student's interval of few seeds, of which some collapse, reaches there.
+ * A mean with its interval, or with quantiles of the seeds where the interval contains what cannot be (values below zero if
+ * none of the seeds has one, or above `most`), or where no seed is near the mean. Student's interval of few seeds, of which
+ * some collapse, reaches there.
  */
 export function spread(values: number[], most = Infinity): Spread {
   const { mean, half } = meanInterval(values)
   const [low, high] = [mean - half, mean + half]
   const canBe = (low >= 0 || Math.min(...values) < 0) && (high <= most || Math.max(...values) > most)
-  if (Number.isNaN(half) || canBe) return { mean, low, high }
+  if (Number.isNaN(half) || (canBe && !hasTwoModes(values))) return { mean, low, high }
   return { mean, low: percentile(values, 2.5), high: percentile(values, 97.5) }
 }
 

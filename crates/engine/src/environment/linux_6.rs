@@ -14,14 +14,22 @@ schemes `linux`, `linux-reno` and `linux-dctcp` use it unless a scenario names a
 interrupt hands over, TSO sends bursts of up to 64 KB, TCP small queues limit a flow's bytes in its host, and the host's queue is
 that of the kernel's default. `gro = \"0B\"`, `tso = \"0B\"`, `small-queue = \"0B\"`, `host-queue = 0` and `interrupt-interval = \"0s\"` take each away.
 
+**Timers.** The timeout is SRTT + max(`rto-min`, 4 RTTVAR), and it and the wait for a probe are whole ticks, 1 ms in a kernel with
+`HZ = 1000`: with `rto-min = \"1ms\"` a timeout takes 2 ms. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`. The timer wheel,
+which may expire a tick later, is left out. A connection that is open before the run, or that the peer has opened, has measured the idle
+path (`open-rtt`).
+
 **Pacing** is off. Linux paces a flow only below the queueing discipline `fq`, or if its congestion control asks for it (BBR). The kernel's
 default discipline is `pfifo_fast`; systemd, and with it most distributions, sets `fq_codel`, which does not pace. With
 `net.core.default_qdisc = fq` write `pacing = \"fq\"`.
 
 **Left out.** Receive buffer autotuning; interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
 packets and the time that a processor takes; compressed ACKs beyond a hole; the delay controller of `fq_codel` and its fair queues;
-moderated completions of sent packets, for which small queues wait. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum.",
+moderated completions of sent packets, for which small queues wait. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum. The
+estimator is that of RFC 6298: Linux's takes the largest variation of a round trip, and lowers it slowly.",
     stack: &[
+        set("mss", "1448B", "Linux 6: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
+        set("header", "52B", "Linux 6: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),
         set("initial-window", "10mss", "Linux 6: TCP_INIT_CWND 10"),
         set("ack-every", "2", "Linux 6, __tcp_ack_snd_check: more than one full segment"),
         set("ack-delay", "40ms", "Linux 6: TCP_DELACK_MIN, HZ/25"),
@@ -29,11 +37,13 @@ moderated completions of sent packets, for which small queues wait. Linux adapts
         set("sack", "true", "Linux 6: tcp_sack 1"),
         set("loss-detection", "rack", "Linux 6: tcp_recovery 1"),
         set("tail-loss-probe", "true", "Linux 6: tcp_early_retrans 3"),
-        set("probe-ack-delay", "200ms", "Linux 6, tcp_schedule_loss_probe: the minimum retransmission timeout"),
-        set("probe-margin", "2ms", "Linux 6: TCP_TIMEOUT_MIN, two ticks of a millisecond"),
+        set("probe-ack-delay", "rto-min", "Linux 6, tcp_schedule_loss_probe: tcp_rto_min, as a route may set it"),
+        set("probe-margin", "2ms", "Linux 6, tcp_schedule_loss_probe: TCP_TIMEOUT_MIN_US"),
         set("rate-reduction", "proportional", "Linux 6, tcp_cwnd_reduction: proportional rate reduction"),
         set("limited-transmit", "true", "Linux 6: RFC 3042 is part of its recovery"),
         set("rto-min", "200ms", "Linux 6: TCP_RTO_MIN, HZ/5"),
+        set("rto-min-bounds", "variation", "Linux 6, tcp_rtt_estimator and __tcp_set_rto: SRTT + max(tcp_rto_min, 4 RTTVAR)"),
+        set("rto-granularity", "1ms", "Linux 6, usecs_to_jiffies: HZ 1000, as Fedora and Ubuntu since 24.10 build it; Debian 4ms"),
         set("rto-initial", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("rto-max", "120s", "Linux 6: TCP_RTO_MAX"),
         set("rto-backoff-limit", "15", "Linux 6: tcp_retries2 15"),
@@ -42,6 +52,7 @@ moderated completions of sent packets, for which small queues wait. Linux adapts
             "new-ack",
             "Linux 6: with timestamps, the ACK of a retransmission is an RTT sample too",
         ),
+        set("open-rtt", "idle-path", "Linux 6, tcp_rtt_estimator, tcp_update_rtt_min: an open connection has measured its path"),
         set("syn-timeout", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("window-validation", "true", "Linux 6: tcp_is_cwnd_limited"),
         set(

@@ -3,7 +3,7 @@
 use crate::event::EventCore;
 use crate::host::finished::balances;
 use crate::host::flow::{Dialogue, Flow, Grant, Purpose, ReceiverSide, Wire};
-use crate::host::hosts::Hosts;
+use crate::host::hosts::{Endpoint, Hosts};
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
 use crate::measure::counters::Counters;
 use crate::measure::timeouts::TimeoutCause;
@@ -32,7 +32,7 @@ pub(crate) struct Opening {
     pub(crate) announces_size: bool,
     /// The flow of the request to which it responds on the same connection.
     pub(crate) asked_on: Option<FlowId>,
-    /// Time until a full segment is acknowledged in an otherwise idle network, if the scheme asks for it.
+    /// Time until a full segment is acknowledged in an otherwise idle network, if these end points ask for it.
     pub(crate) idle_rtt: Option<Time>,
 }
 
@@ -46,9 +46,11 @@ struct Chosen {
 }
 
 impl Hosts {
-    /// Whether the scheme of these end points asks for the round-trip time in an idle network.
-    pub(crate) fn wants_idle_rtt(&self, endpoint: usize) -> bool {
-        self.schemes[self.endpoints[endpoint].scheme].wants_idle_rtt()
+    /// Whether these end points ask for the round-trip time in an idle network: their scheme, or if the connection is `open`
+    /// already, their stack.
+    pub(crate) fn wants_idle_rtt(&self, endpoint: usize, open: bool) -> bool {
+        let Endpoint { scheme, sender, .. } = &self.endpoints[endpoint];
+        (open && sender.knows_open_path) || self.schemes[*scheme].wants_idle_rtt()
     }
 
     /// Whether the scheme of these end points follows requests.
@@ -64,9 +66,16 @@ impl Hosts {
         let mss = endpoint.sender.mss;
         let rate = self.by_node[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
         let rate = rate.expect("flows begin at hosts");
-        let facts = FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt };
-        let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
-        let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
+        let paced = endpoint.sender.interface.is_some_and(|interface| interface.paced);
+        let scheme = &self.schemes[endpoint.scheme];
+        let known = idle_rtt.filter(|_| scheme.wants_idle_rtt());
+        let facts =
+            FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt: known, paced };
+        let cc = scheme.congestion_control(&facts);
+        let mut sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
+        if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
+            sender.know_open_path(rtt);
+        }
         let granted = Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale);
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {

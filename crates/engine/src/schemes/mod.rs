@@ -146,12 +146,14 @@ pub struct FlowFacts {
     /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, given only to
     /// schemes that ask for it ([`Scheme::wants_idle_rtt`]).
     pub idle_rtt: Option<Time>,
+    /// Its host paces it (`transport.pacing`).
+    pub paced: bool,
 }
 
 impl FlowFacts {
     /// A flow that stands for any, to ask a scheme what its senders are like.
     pub(crate) fn of_any(mss: u64, rate: Rate) -> Self {
-        Self { flow: FlowId::default(), bytes: None, mss, packet: mss, rate, idle_rtt: None }
+        Self { flow: FlowId::default(), bytes: None, mss, packet: mss, rate, idle_rtt: None, paced: false }
     }
 }
 

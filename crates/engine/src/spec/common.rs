@@ -1,6 +1,6 @@
 //! The keys that every scenario has, regardless of its scheme, topology, queue and traffic.
 
-use super::declare::{Kind, Param};
+use super::declare::{Kind, Param, Rule};
 use crate::{environment, fault, queue, schemes, topology, traffic};
 
 /// The only key outside the tables.
@@ -44,8 +44,10 @@ pub const NETWORK: &[Param] = &[
         Kind::Size,
         "100pkt",
         "Buffer of every switch port under static admission.",
-        "PFDCT, section 5.1; SDTCP, section 5.1",
+        "PFDCT, section 5.1, and SDTCP, section 5.1, at 1 Gbps; then twice DCTCP's threshold (Alizadeh et al. 2010, \
+         section 4.4: 65 packets at 10 Gbps), which leaves as much room above it for bursts",
     )
+    .by(Rule::Packets { least: 100, per_10g: 130 })
     .at_least(1.0)
     .ignored_with("admission", "dynamic-threshold"),
     Param::new(
@@ -72,13 +74,13 @@ pub const NETWORK: &[Param] = &[
         "static",
         "How a switch divides its memory: a fixed buffer for each port, or shared memory with a threshold \
          that falls as it fills.",
-        "our choice: as in ns-2 and the incast papers",
+        "our choice: static, as in ns-2 and the incast papers; dynamic-threshold if shared-buffer is given",
     ),
     Param::new(
         "shared-buffer",
         Kind::Size,
         "1MB",
-        "Memory that the ports of a switch share under dynamic-threshold.",
+        "Memory that the ports of a switch share under dynamic-threshold, which admission then is by default.",
         "our choice: a shallow top-of-rack switch",
     )
     .at_least(1.0)

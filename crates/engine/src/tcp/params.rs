@@ -6,6 +6,7 @@ use super::rto::RtoConfig;
 use super::sender::{FullAck, InterfaceConfig, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 use super::tlp::ProbeConfig;
 use crate::spec::{Kind, Param, SpecError, Values};
+use crate::units::Time;
 
 /// The keys, beside the one that names the scheme.
 pub const PARAMS: &[Param] = &[
@@ -115,14 +116,14 @@ pub const PARAMS: &[Param] = &[
         Kind::Time,
         "200ms",
         "Additional wait before a tail loss probe if only one segment is outstanding, because its ACK may be delayed.",
-        "RFC 8985, section 7.2 leaves it open; Linux uses its minimum retransmission timeout",
+        "RFC 8985, section 7.2 leaves it open; Linux takes rto-min, and so does the stack linux-6",
     ),
     Param::new(
         "probe-margin",
         Kind::Time,
         "0s",
-        "Additional wait before every tail loss probe.",
-        "RFC 8985, section 7.2: none; Linux has TCP_TIMEOUT_MIN of 2ms",
+        "Additional wait before a tail loss probe if several segments are outstanding.",
+        "RFC 8985, section 7.2: none; Linux has TCP_TIMEOUT_MIN_US of 2ms",
     ),
     Param::new(
         "rate-reduction",
@@ -278,6 +279,15 @@ pub const PARAMS: &[Param] = &[
         "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
     ),
     Param::new(
+        "rto-min-bounds",
+        Kind::Choice(&["timeout", "variation"]),
+        "timeout",
+        "What rto-min is the least of: the timeout, max(rto-min, SRTT + 4 RTTVAR); or the variation in it, SRTT + \
+         max(rto-min, 4 RTTVAR), where this and the wait for a tail loss probe are whole multiples of rto-granularity, \
+         rounded up.",
+        "RFC 6298, section 2.4; variation is Linux, tcp_rtt_estimator and __tcp_set_rto",
+    ),
+    Param::new(
         "rto-initial",
         Kind::Time,
         "1s",
@@ -312,7 +322,9 @@ pub const PARAMS: &[Param] = &[
         "rto-granularity",
         Kind::Time,
         "0s",
-        "Clock granularity G of the timeout computation.",
+        "Clock granularity G of the timeout computation: the least variation that counts. With rto-min-bounds variation \
+         the tick of the kernel, 1/HZ, to whose multiples timers are rounded up: 1ms with HZ = 1000; kernels with HZ = \
+         250 need 4ms.",
         "RFC 6298, section 2.3; our clock is exact",
     ),
     Param::new(
@@ -321,6 +333,15 @@ pub const PARAMS: &[Param] = &[
         "3s",
         "Retransmission timeout before the first RTT sample if the SYN was retransmitted; never below rto-initial.",
         "RFC 6298, section 5.7",
+    ),
+    Param::new(
+        "open-rtt",
+        Kind::Choice(&["unknown", "idle-path"]),
+        "unknown",
+        "What a sender knows of its path that begins on a connection which is open already, before the run or by the \
+         peer's handshake: nothing, so that its first timeout is rto-initial; or, as after one sample, the round trip of a \
+         full segment on the idle path, which is also its least one.",
+        "our choice: nothing, as in papers whose connections are new; idle-path is what systems have measured by then",
     ),
     Param::new(
         "syn-timeout",
@@ -556,6 +577,7 @@ impl From<&Values> for SenderConfig {
             ),
             rto: transport.into(),
             backoff_ends_on_new_ack: either("rto-backoff-reset", "new-ack", "sample"),
+            knows_open_path: either("open-rtt", "idle-path", "unknown"),
             rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),
             syn_timeout: transport.time("syn-timeout"),
             syn_retries: transport.integer("syn-retries") as u32,
@@ -585,6 +607,7 @@ impl From<&Values> for RtoConfig {
     fn from(transport: &Values) -> Self {
         Self {
             minimum: transport.time("rto-min"),
+            bounds_variation: transport.choose("rto-min-bounds", &[("variation", true), ("timeout", false)]),
             initial: transport.time("rto-initial"),
             maximum: transport.time("rto-max"),
             granularity: transport.time("rto-granularity"),
@@ -596,8 +619,12 @@ impl From<&Values> for RtoConfig {
 
 impl From<&Values> for RackConfig {
     fn from(transport: &Values) -> Self {
-        let probe =
-            ProbeConfig { max_ack_delay: transport.time("probe-ack-delay"), margin: transport.time("probe-margin") };
+        let rto = RtoConfig::from(transport);
+        let probe = ProbeConfig {
+            max_ack_delay: transport.time("probe-ack-delay"),
+            margin: transport.time("probe-margin"),
+            tick: if rto.bounds_variation { rto.granularity } else { Time::ZERO },
+        };
         Self {
             probe: transport.flag("tail-loss-probe").then_some(probe),
             proportional: transport.choose("rate-reduction", &[("proportional", true), ("at-once", false)]),

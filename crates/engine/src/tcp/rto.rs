@@ -9,6 +9,9 @@ use crate::units::Time;
 pub struct RtoConfig {
     /// Lower bound of a computed timeout (RFC 6298 section 2.4 says 1 s; data centres use 200 us to 30 ms).
     pub minimum: Time,
+    /// It bounds the variation in the timeout, which is rounded up to whole ticks of the granularity: Linux's
+    /// `tcp_rtt_estimator` and `__tcp_set_rto`. Else it bounds the timeout.
+    pub bounds_variation: bool,
     /// Timeout before the first sample (section 2.1). The lower bound does not apply to it.
     pub initial: Time,
     /// Upper bound of a timeout of data, backed off or not (section 2.5).
@@ -30,7 +33,7 @@ impl RtoConfig {
         if tick == 0 {
             return Some(rtt);
         }
-        let ticks = now.ps() / tick - (now - rtt).ps() / tick;
+        let ticks = now.ps() / tick - now.saturating_sub(rtt).ps() / tick;
         (ticks > 0).then(|| Time::from_ps(ticks * tick))
     }
 }
@@ -112,6 +115,10 @@ impl RtoEstimator {
         let base = match self.srtt {
             NO_SAMPLE => cfg.initial.ps(), // RFC 6298 s2.1
             // RFC 6298 s2.2 and 2.3; rounded up to the minimum by s2.4.
+            srtt if cfg.bounds_variation => {
+                let exact = Time::from_ps(srtt + (K * self.rttvar).max(cfg.minimum.ps()));
+                exact.up_to_ticks(cfg.granularity).ps()
+            }
             srtt => (srtt + cfg.granularity.ps().max(K * self.rttvar)).max(cfg.minimum.ps()),
         };
         // RFC 6298 s5.5, bounded by s2.5. The minimum comes before the doubling: what doubles is the RTO.
@@ -136,6 +143,7 @@ mod tests {
 
     const CFG: RtoConfig = RtoConfig {
         minimum: Time::from_us(200),
+        bounds_variation: false,
         initial: Time::from_ms(10),
         maximum: Time::from_secs(60),
         granularity: Time::from_us(1),
@@ -206,6 +214,26 @@ mod tests {
         assert_eq!(rto.rto(&CFG), Time::from_us(200));
         rto.on_timeout(&CFG);
         assert_eq!(rto.rto(&CFG), Time::from_us(400));
+    }
+
+    /// As Linux has it, with a least timeout of 200 us.
+    const LINUX: RtoConfig = RtoConfig { bounds_variation: true, granularity: Time::ZERO, ..CFG };
+
+    #[test]
+    fn tcp_rtt_estimator_bounds_the_variation_and_not_the_timeout() {
+        assert_eq!(sampled(&[40]).rto(&LINUX), Time::from_us(40 + 200), "four times 20 us are less");
+        assert_eq!(sampled(&[400]).rto(&LINUX), Time::from_us(400 + 4 * 200));
+        assert_eq!(RtoEstimator::new().rto(&LINUX), Time::from_ms(10), "the initial one has no variation");
+    }
+
+    #[test]
+    fn tcp_set_rto_rounds_up_to_ticks_before_the_timeout_doubles() {
+        let cfg = RtoConfig { minimum: Time::from_ms(1), granularity: Time::from_ms(1), ..LINUX };
+        let mut rto = sampled(&[100]);
+        assert_eq!(rto.rto(&cfg), Time::from_ms(2));
+        assert_eq!(rto.rto(&RtoConfig { granularity: Time::from_ms(4), ..cfg }), Time::from_ms(4), "HZ = 250");
+        rto.on_timeout(&cfg);
+        assert_eq!(rto.rto(&cfg), Time::from_ms(4));
     }
 
     #[test]

@@ -8,8 +8,10 @@ use crate::units::Time;
 pub struct ProbeConfig {
     /// `TLP.max_ack_delay`: how much longer to wait for the acknowledgement of a single segment.
     pub max_ack_delay: Time,
-    /// How much longer to wait in any case.
+    /// How much longer to wait if there are several.
     pub margin: Time,
+    /// The wait is rounded up to multiples of this; zero for an exact clock.
+    pub tick: Time,
 }
 
 /// The variables of RFC 8985 section 7.1.
@@ -25,8 +27,8 @@ impl Probe {
     /// RFC 8985 section 7.2: how long to wait for an acknowledgement, if the retransmission timer waits longer.
     pub(super) fn timeout(cfg: &ProbeConfig, srtt: Option<Time>, segments: usize) -> Time {
         let Some(srtt) = srtt else { return Time::from_secs(1) };
-        let single = if segments == 1 { cfg.max_ack_delay } else { Time::ZERO };
-        srtt.saturating_add(srtt).saturating_add(single).saturating_add(cfg.margin)
+        let more = if segments == 1 { cfg.max_ack_delay } else { cfg.margin };
+        srtt.saturating_add(srtt).saturating_add(more).up_to_ticks(cfg.tick)
     }
 
     /// RFC 8985 section 7.3: one probe at a time, and a measurement between two.
@@ -64,7 +66,7 @@ impl Probe {
 mod tests {
     use super::*;
 
-    const CFG: ProbeConfig = ProbeConfig { max_ack_delay: Time::from_ms(25), margin: Time::ZERO };
+    const CFG: ProbeConfig = ProbeConfig { max_ack_delay: Time::from_ms(25), margin: Time::ZERO, tick: Time::ZERO };
     const RTT: Option<Time> = Some(Time::from_ms(4));
 
     #[test]
@@ -72,6 +74,13 @@ mod tests {
         assert_eq!(Probe::timeout(&CFG, RTT, 2), Time::from_ms(8));
         let cautious = ProbeConfig { margin: Time::from_ms(2), ..CFG };
         assert_eq!(Probe::timeout(&cautious, RTT, 9), Time::from_ms(10));
+        assert_eq!(Probe::timeout(&cautious, RTT, 1), Time::from_ms(33), "the wait for a single one has no margin");
+    }
+
+    #[test]
+    fn tcp_schedule_loss_probe_rounds_up_to_ticks() {
+        let coarse = ProbeConfig { tick: Time::from_ms(5), ..CFG };
+        assert_eq!(Probe::timeout(&coarse, RTT, 2), Time::from_ms(10));
     }
 
     #[test]

@@ -126,10 +126,11 @@ impl Plan {
         hosts: &mut Hosts,
         net: &mut Network<C>,
     ) -> FlowId {
-        let group = self.transfers[transfer].group;
+        let &Transfer { group, connection, .. } = &self.transfers[transfer];
+        let open = connection != Connection::Fresh || asked_on.is_some();
         let &Group { endpoint, announces_size, .. } = &self.groups[group.index()];
         let mss = hosts.endpoints[endpoint].sender.mss;
-        let idle_rtt = hosts.wants_idle_rtt(endpoint).then(|| Alone::between(net, from, to, mss).round_trip());
+        let idle_rtt = hosts.wants_idle_rtt(endpoint, open).then(|| Alone::between(net, from, to, mss).round_trip());
         hosts
             .open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, asked_on, idle_rtt }, net)
     }

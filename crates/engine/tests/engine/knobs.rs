@@ -126,7 +126,7 @@ fn parameters_of_the_control_channel() {
 #[test]
 fn further_parameters_of_schemes() {
     for (network, flows, scheme, param) in [
-        (SHALLOW, 1, "linux", "growth = \"per-ack\""),
+        (SHALLOW, 1, "linux", "flavour = \"rfc\""),
         (SHALLOW, 1, "sab", "rtt0 = \"900us\""),
         (SHALLOW, 1, "rcc", "release = \"at-most\""),
         (SHALLOW, 1, "pfdct", "sticky = false"),
@@ -135,6 +135,14 @@ fn further_parameters_of_schemes() {
         let more = LONG.replace("flows = 1", &format!("flows = {flows}"));
         differ(param, &incast(network, scheme, param, &more), &incast(network, scheme, "", &more));
     }
+}
+
+#[test]
+fn growth_per_acknowledgement_is_a_reading_of_the_rfc() {
+    let cubic = |keys: &str| incast(SHALLOW, "linux", keys, LONG);
+    let rfc = "flavour = \"rfc\"";
+    differ("growth", &cubic(&format!("{rfc}\ngrowth = \"per-ack\"")), &cubic(rfc));
+    assert_eq!(cubic("growth = \"per-ack\"").hash(), cubic("").hash(), "the kernel counts segments");
 }
 
 /// `[scheme]` with `beside`, and with `param` too, beside long flows in a port of `buffer` packets.
@@ -150,7 +158,6 @@ fn acts(buffer: u32, flows: u32, [scheme, beside, param]: [&str; 3]) {
 #[test]
 fn parameters_that_schemes_share() {
     for row in [
-        ["linux", "", "c = 0.8"],
         ["linux", "", "beta = 0.35"],
         ["linux-dctcp", "", "mark-threshold = \"9pkt\""],
         ["linux-dctcp", "", "mark-at = \"dequeue\""],

@@ -68,20 +68,6 @@ class Tried:
         others = [distance for name, distance in zip(sentences, away, strict=True) if name not in self.holding]
         return len(self.holding) + (1.0 - sum(others) / len(others) if others else 1.0) / 2
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "values": self.values,
-            "found": {name: dict(vars(found)) for name, found in self.found.items()},
-            "errors": self.errors,
-        }
-
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Tried:
-        """The reverse of :meth:`as_dict`."""
-        found = {name: Found(**each) for name, each in kept["found"].items()}
-        return cls(kept["values"], found, kept["errors"])
-
 
 class Bench:
     """Runs and judges settings of several experiments."""

@@ -20,6 +20,7 @@ from fanin.results import sums
 from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
 from fanin.results.layout import FITS, HELD_OUT
+from fanin.results.typed import typed
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
 
@@ -114,8 +115,8 @@ def read(out: Path | str) -> list[Judgement]:
         content = sums.loaded(path.read_bytes())
         # The first versions wrote only an array, without a digest.
         every = content if isinstance(content, list) else sums.unsealed(content)[_JUDGEMENTS]
-        return [Judgement(**each) for each in every]
-    except (ValueError, TypeError, KeyError):
+        return typed(Judgement, every)
+    except (ValueError, KeyError):
         raise ResultsError(f"{path}: damaged; it is the record of what was judged by held-out experiments") from None
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
-from typing import Any
 
 from fanin.choose.fit.bench import Tried
 from fanin.choose.fit.space import Space, Values, key
+from fanin.choose.tuning import parzen
+from fanin.choose.tuning.parzen import BATCH, Result
 from fanin.choose.tuning.space import Param
-from fanin.extras import needed
-
-BATCH = 4
-"""Number of settings that are proposed together, regardless of the number of cores."""
 
 
 def from_grid(space: Space, tried: Sequence[Tried], most: int) -> list[Values]:
@@ -26,30 +23,21 @@ def from_grid(space: Space, tried: Sequence[Tried], most: int) -> list[Values]:
 def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], most: int) -> list[Values]:
     """The proposals of Optuna's tree-structured Parzen estimator after these results.
 
-    The study is rebuilt from the results, and its sampler is seeded by their number. An interrupted search therefore
-    takes the same course as an uninterrupted one.
-
     Raises:
         NotFoundError: Optuna is not installed.
 
     """
     what = f"{space.size} settings need Optuna (or --trials {space.size}, which tries all of them)"
-    optuna: Any = needed("optuna", what, "tune")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    optuna = parzen.load(what)
     params = [Param(each.path, None, each.values) for each in space.parameters]
-    distributions = {each.path: each.distribution(optuna) for each in params}
-    sampler = optuna.samplers.TPESampler(seed=len(tried), n_startup_trials=2 * BATCH)
-    study = optuna.create_study(direction="maximize", sampler=sampler)
-    for each in tried:
-        drawn = {param.path: _place(param, each.values) for param in params}
-        study.add_trial(
-            optuna.trial.create_trial(params=drawn, distributions=distributions, value=each.score(sentences))
-        )
+    results = [
+        Result({param.path: _place(param, each.values) for param in params}, [each.score(sentences)], {})
+        for each in tried
+    ]
     known = {key(each.values) for each in tried}
     found: list[Values] = []
-    for _ in range(min(BATCH, most)):
-        trial = study.ask(distributions)
-        setting = {param.path: param.value(trial.params[param.path]) for param in params}
+    for drawn in parzen.proposals(optuna, params, [True], results, min(BATCH, most)):
+        setting = {param.path: param.value(drawn[param.path]) for param in params}
         if key(setting) in known:
             setting = _unknown(space, known, len(tried) + len(found))
         known.add(key(setting))

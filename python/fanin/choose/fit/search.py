@@ -6,19 +6,16 @@ uninterrupted search, on any number of cores.
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fanin.choose.fit import proposals
 from fanin.choose.fit.answer import Confirmed, Fitted, ablation, best, cover, front, missing
 from fanin.choose.fit.bench import Bench, Tried
-from fanin.choose.fit.space import Space, Values
+from fanin.choose.fit.space import Space, Values, key
+from fanin.choose.tuning.parzen import BATCH
 from fanin.errors import RunError
-from fanin.results import sums
-from fanin.results.files import write_whole, writing
-from fanin.results.layout import FIT_LOG
+from fanin.results.search_log import Log
 
 OWN = "the file's own values"
 WINNER = "winner"
@@ -26,41 +23,26 @@ OTHER = "setting"
 SENSITIVITY = "sensitivity"
 
 
-class Log:
-    """The settings that were tried, one per line, in the order in which they were proposed."""
+class Admission:
+    """What a search can have tried: settings of its space, each once, judged by its sentences."""
 
-    def __init__(self, path: Path) -> None:
-        """Reads the log of earlier commands; an incomplete line and everything after it are dropped."""
-        self._path = path
-        self.tried: list[Tried] = []
-        content = path.read_bytes() if path.is_file() else b""
-        for number, line in enumerate(sums.lines_of(content), start=1):
-            try:
-                self.tried.append(Tried.from_dict(sums.unsealed(sums.loaded(line))))
-            except (ValueError, KeyError, TypeError):
-                warnings.warn(f"{path}:{number}: damaged; it and what follows is tried again", stacklevel=2)
-                break
-        whole = _lines(self.tried)
-        if whole != content:
-            with writing(path.parent):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, whole)
+    def __init__(self, space: Space, sentences: Sequence[str]) -> None:
+        self._space = space
+        self._sentences = frozenset(sentences)
+        self._known: set[str] = set()
 
-    def add(self, found: Sequence[Tried]) -> None:
-        """Adds a batch."""
-        with writing(self._path.parent):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as stream:
-                stream.write(_lines(found))
-        self.tried += found
+    def __call__(self, tried: Tried) -> None:
+        """Raises ValueError for anything else."""
+        if tried.values not in self._space:
+            raise ValueError("it is not a setting of the search")
+        if not tried.found.keys() <= self._sentences:
+            raise ValueError("it has sentences that the search does not judge")
+        if (name := key(tried.values)) in self._known:
+            raise ValueError("the setting was tried before")
+        self._known.add(name)
 
 
-def _lines(found: Sequence[Tried]) -> bytes:
-    """The settings as lines, each with the digest of its content."""
-    return "".join(json.dumps(sums.sealed(each.as_dict())) + "\n" for each in found).encode()
-
-
-def search(bench: Bench, space: Space, log: Log, seeds: Sequence[int], trials: int) -> list[Tried]:
+def search(bench: Bench, space: Space, log: Log[Tried], seeds: Sequence[int], trials: int) -> list[Tried]:
     """Tries ``trials`` settings, and then the neighbours of the best one until none of them is better.
 
     Args:
@@ -78,20 +60,20 @@ def search(bench: Bench, space: Space, log: Log, seeds: Sequence[int], trials: i
     """
     sentences = bench.sentences
     whole = space.size <= trials
-    while (left := (space.size if whole else trials) - len(log.tried)) > 0:
+    while (left := (space.size if whole else trials) - len(log.entries)) > 0:
         asked = (
-            proposals.from_grid(space, log.tried, left)
+            proposals.from_grid(space, log.entries, left)
             if whole
-            else proposals.from_optuna(space, log.tried, sentences, left)
+            else proposals.from_optuna(space, log.entries, sentences, left)
         )
-        tried, of = len(log.tried), space.size if whole else trials
+        tried, of = len(log.entries), space.size if whole else trials
         log.add(bench.judge(asked, seeds, f"settings {tried + 1} to {tried + len(asked)} of {of}, then neighbours"))
-    while asked := missing(best(log.tried, sentences).values, space, log.tried):
-        what = f"{len(asked)} neighbours of the best of {len(log.tried)} settings, until none is better"
-        log.add(bench.judge(asked[: proposals.BATCH], seeds, what))
-    if not any(each.found for each in log.tried):
-        raise RunError(next(error for each in log.tried for error in each.errors))
-    return log.tried
+    while asked := missing(best(log.entries, sentences).values, space, log.entries):
+        what = f"{len(asked)} neighbours of the best of {len(log.entries)} settings, until none is better"
+        log.add(bench.judge(asked[:BATCH], seeds, what))
+    if not any(each.found for each in log.entries):
+        raise RunError(next(error for each in log.entries for error in each.errors))
+    return log.entries
 
 
 def fit(
@@ -121,7 +103,8 @@ def fit(
         ResultsError: results cannot be written; what was tried is kept.
 
     """
-    tried = search(bench, space, Log(folder / FIT_LOG), seeds, trials)
+    log = Log(folder, Tried, Admission(space, bench.sentences))
+    tried = search(bench, space, log, seeds, trials)
     found = front(tried, bench.sentences)
     first = max(seeds) + 1
     confirming = list(range(first, first + fresh))

@@ -16,6 +16,9 @@ _WIDE = 8
 
 Values = dict[str, Scalar]
 
+Drawn = dict[str, int | float]
+"""Path of a parameter -> number that was drawn, as :meth:`Param.distribution` has it."""
+
 
 @dataclass(frozen=True)
 class Param:
@@ -54,6 +57,12 @@ class Param:
         if point is None or point.unit != self.span.unit or not self.span.first <= point.first <= self.span.last:
             return None
         return int(point.first) if self.whole else float(point.first)
+
+    def holds(self, drawn: float) -> bool:
+        """Whether the number can be drawn."""
+        first, last = (0, len(self.choices) - 1) if self.span is None else (self.span.first, self.span.last)
+        whole = self.whole or self.span is None
+        return float(first) <= drawn <= float(last) and (isinstance(drawn, int) or not whole)
 
     @property
     def every(self) -> list[float] | None:

@@ -12,7 +12,6 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
@@ -24,6 +23,7 @@ from fanin.results.files import writing
 from fanin.scenario.format.plot import CATEGORICAL, Plot, Published
 from fanin.show.plots import layout
 from fanin.show.plots.series import Series
+from fanin.show.plots.shared import SharedAxes, write_svg
 from fanin.show.plots.styles import Style, scheme_of, styles
 
 _BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
@@ -115,12 +115,12 @@ def _write(figure: Figure, file: Path, identifier: str = "") -> None:
             FigureCanvasPdf(figure).print_pdf(file, metadata={"CreationDate": None, "Creator": "fanin"})
         case _:
             name = {"Identifier": identifier} if identifier else {}
-            FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": "fanin", **name})
+            write_svg(figure, file, {"Date": None, "Creator": "fanin", **name})
 
 
 def _figure(plot: Plot, drawn: Series) -> Figure:
     figure = Figure(figsize=(layout.WIDTH, 3.8))
-    axes = figure.add_subplot()
+    axes = figure.add_subplot(axes_class=SharedAxes)
     axes.set_xscale(plot.x_scale)
     y_label = drawn.y.axis(plot.y_label)
     if plot.y_scale == "log" and (floor := _floor(plot, drawn)) is not None:
@@ -145,14 +145,15 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
 def _band(plot: Plot, drawn: Series) -> str:
     """What the bands or whiskers are, if there are any of runs."""
     data = drawn.data
-    if plot.spread or "half" not in data.columns or not (data["half"].fill_null(1.0) > 0).any():
+    if plot.spread or "half" not in data.columns or (data["half"].cast(pl.Float64).to_numpy() <= 0).all():
         return ""
     quantiles = "low" in data.columns and data.filter(pl.col("half").is_null() & pl.col("low").is_not_null()).height
     if not quantiles and data["half"].is_null().all():
         return ""
     what = "Bands" if plot.kind in ("line", "time") else "Whiskers"
     interval = f"{what}: 95 % interval of the mean over the seeds (Student's t)"
-    beyond = "; where that contains what cannot be, the 2.5th to the 97.5th percentile of the seeds"
+    where = "where that contains what cannot be or the seeds fall into two groups"
+    beyond = f"; {where}, the 2.5th to the 97.5th percentile of the seeds"
     return f"{interval}{beyond if quantiles else ''}."
 
 
@@ -255,7 +256,7 @@ _NEAR = 0.004
 
 def _lines(plot: Plot, drawn: Series) -> list[_Line]:
     found, looks = [], styles(drawn.lines)
-    groups = {line: drawn.data.filter(by=line) for line in drawn.lines}
+    groups = {str(line): of for (line,), of in drawn.data.partition_by("by", maintain_order=True, as_dict=True).items()}
     values = {line: _values(plot, group) for line, group in groups.items()}
     span = max((float(np.ptp(each)) for each in [np.concatenate([*values.values(), np.zeros(1)])]), default=0.0)
     first_of: dict[str, str] = {}
@@ -304,10 +305,10 @@ def _ends(group: pl.DataFrame, plot: Plot, drawn: Series) -> tuple[Any, Any, Any
 def _unlimited(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
     mean = group["mean"].to_numpy() * drawn.y.scale
     if "low" in group.columns:
-        ends = group.select(pl.col("low", "high").cast(pl.Float64).fill_null(np.nan))
-        return mean, ends["low"].to_numpy() * drawn.y.scale, ends["high"].to_numpy() * drawn.y.scale
+        low, high = (group[name].cast(pl.Float64).to_numpy() * drawn.y.scale for name in ("low", "high"))
+        return mean, low, high
     # Where there is no interval nothing is drawn of it.
-    half = group["half"].cast(pl.Float64).fill_null(np.nan).to_numpy() * drawn.y.scale
+    half = group["half"].cast(pl.Float64).to_numpy() * drawn.y.scale
     return mean, np.maximum(mean - half, 0), mean + half
 
 
@@ -329,7 +330,13 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
             ends = np.maximum([mean - low, high - mean], 0)
             axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
         else:
-            axes.fill_between(x, low, high, color=style.colour, alpha=0.2, linewidth=0)
+            _draw_band(axes, x, low, high, style.colour)
+
+
+def _draw_band(axes: Axes, x: Floats, low: Floats, high: Floats, colour: str) -> None:
+    """Fills the interval around a line; of runs without intervals nothing would be seen."""
+    if not np.isnan(high - low).all():
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
 def _draw_bars(axes: Axes, plot: Plot, drawn: Series) -> None:
@@ -404,7 +411,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
         marker = "o" if len(x) == 1 else None
         axes.plot(x, mean, drawstyle="steps-post" if traced else "default", marker=marker, **line.stroke(1.0))
         line.name(axes)
-        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        _draw_band(axes, x, low, high, colour)
 
 
 def _draw_lanes(axes: Axes, plot: Plot, drawn: Series) -> None:

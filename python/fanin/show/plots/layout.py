@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from bisect import bisect_right
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -63,16 +64,23 @@ def wrapped(text: str, size: float, width: float) -> str:
     """The text in lines of at most this width in inches; a longer word has a line of its own."""
     lines = []
     for line in text.splitlines():
-        found = ""
-        for word in line.split():
-            longer = f"{found} {word}".strip()
-            if found and text_width(longer, size) > width:
-                lines.append(found)
-                found = word
-            else:
-                found = longer
-        lines.append(found)
+        words = line.split() or [""]
+        while words:
+            count = _fitting(words, size, width)
+            lines.append(" ".join(words[:count]))
+            words = words[count:]
     return "\n".join(lines)
+
+
+def _fitting(words: list[str], size: float, width: float) -> int:
+    """How many of some words a line has room for, at least one; by bisection, as measuring a text takes long."""
+
+    def needed(count: int) -> float:
+        return text_width(" ".join(words[:count]), size)
+
+    if needed(len(words)) <= width:
+        return len(words)
+    return 1 + bisect_right(range(2, len(words) + 1), width, key=needed)
 
 
 def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
@@ -87,7 +95,8 @@ def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
     axes.set_position((0.15, 0, 0.8, 1))
     ticks = max((text_width(text, _TEXT) for text in _tick_labels(axes.yaxis)), default=0.0) + _TICK
     left = _PAD + _height(y_label, _TEXT) + _PAD + ticks
-    names = [text.get_text() for text in axes.get_xticklabels()] if axes.xaxis.get_ticklabels() else []
+    # Without the objects of the ticks, which each question for their labels would place anew.
+    names = axes.xaxis.get_major_formatter().format_ticks(list(axes.xaxis.get_majorticklocs()))
     names = _tick_labels(axes.xaxis) if not any(names) else names
     right = max(2 * _PAD, max((text_width(text, _TEXT) for text in names[-1:]), default=0.0) / 2 + _PAD / 2)
     below_axes = _TICK + max((_height(text, _TEXT) for text in names), default=0.0)
@@ -171,4 +180,4 @@ def name_places(axes: Axes, names: list[str]) -> None:
 
 def is_slanted(axes: Axes) -> bool:
     """Whether the names of the places are slanted."""
-    return any(text.get_rotation() for text in axes.get_xticklabels())
+    return any(tick.label1.get_rotation() for tick in axes.xaxis.get_major_ticks(1))

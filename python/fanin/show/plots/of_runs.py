@@ -11,10 +11,12 @@ from fanin.choose.diagnosis import buffer_bytes, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column, columns_of
-from fanin.numbers.units import seconds
+from fanin.numbers.units import quantity, seconds
 from fanin.results.stored_runs import Shown, ShownRuns
+from fanin.run.observed import is_chosen, observed
+from fanin.scenario import remarks
 from fanin.scenario.checks import ASKED_FOR
-from fanin.scenario.format.plot import Plot
+from fanin.scenario.format.plot import GRIDS, Plot
 from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
 from fanin.show.plots.series import Bound, Series, readable, series_of
@@ -42,6 +44,8 @@ class Asked:
     """Whose windows are drawn."""
     log: bool = False
     title: str = ""
+    span: tuple[float, float] | None = None
+    """The part of the time that is drawn, in seconds."""
 
 
 def _queue(by: list[str], asked: Asked) -> Plot:
@@ -67,7 +71,8 @@ def _cdf(by: list[str], asked: Asked) -> Plot:
 
 
 def _plot(about: dict[str, Any], axis: str, asked: Asked) -> Plot:
-    return Plot.model_validate({**about, "title": asked.title, f"{axis}-scale": "log" if asked.log else "linear"})
+    about |= {"title": asked.title, f"{axis}-scale": "log" if asked.log else "linear"}
+    return Plot.model_validate(about).model_copy(update={"x_range": asked.span})
 
 
 KINDS = {
@@ -114,6 +119,35 @@ def table_of(what: str, asked: Asked) -> str:
 def tables_of(what: str, asked: Asked) -> list[str]:
     """The result tables that it takes to draw it."""
     return [table_of(what, asked), *(["flows"] if what == "windows" else [])]
+
+
+def of_a_queue(table: str) -> bool:
+    """Whether a result table is of the queues of observed ports alone."""
+    return table in ("queues", "queue-trace")
+
+
+def port_of(run: Shown) -> str | None:
+    """The port whose queue a run measured as that of its bottleneck; ``None`` if its tables do not say."""
+    try:
+        return observed(run)
+    except ResultsError:
+        named = str(run.scenario["measure"]["bottleneck"])
+        return None if named == "auto" else named
+
+
+def measured_elsewhere(what: str, runs: ShownRuns, asked: Asked) -> str | None:
+    """A remark on recorded queues that are not those of the bottlenecks, if queues are drawn.
+
+    Args:
+        what: Name of one of :data:`KINDS`.
+        runs: Which runs.
+        asked: What the user wants to see.
+
+    """
+    if not of_a_queue(table_of(what, asked)):
+        return None
+    open_ = [each for each in runs.runs if not is_chosen(each.scenario)]
+    return remarks.unmeasured([(port, each.summary.get("bottleneck")) for each in open_ if (port := port_of(each))])
 
 
 def needs(what: str, asked: Asked, measure: dict[str, Any], lengths: Sequence[float] = ()) -> Settings:
@@ -179,9 +213,15 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
 
     """
     kind = KINDS[what]
+    ports: set[str | None] = {None}
+    if of_a_queue(table_of(what, asked)):
+        ports = {port_of(run) for run in runs.runs}
+        if len(ports) > 1:
+            of_port = [replace(run, row={"port": port_of(run)} | run.row) for run in runs.runs]
+            runs = replace(runs, runs=of_port)
     # A distribution is over the seeds together.
     by = [key for key in runs.varying if key != "seed" or what != "cdf"]
-    if what == "queue" and asked.of is None and all(_limit(each.scenario)[1] == "bytes" for each in runs.runs):
+    if what == "queue" and asked.of is None and all(_limit(each)[1] == "bytes" for each in runs.runs):
         asked = replace(asked, of="bytes")
     plot = kind.plot(by, asked)
     assert plot.table is not None
@@ -200,10 +240,37 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
         raise ResultsError(
             f"{len(series.lines)} lines cannot be told apart, {MOST_LINES} can: choose some with --where, by {keys}"
         )
-    last = series.data["x"].max()
+    if len(ports) == 1 and (port := next(iter(ports))) is not None:
+        series = replace(series, x=_of_port(series.x, port), y=_of_port(series.y, port))
+    last = series.data["end" if plot.kind == "lanes" else "x"].max()
+    if asked.span is not None and isinstance(last, float):
+        plot, series = _within(asked.span, last, plot, series)
+        last = plot.x_range[1] if plot.x_range else last
     if plot.kind != "cdf" and isinstance(last, float) and last < 1:
         series = replace(series, x=replace(series.x, shown_as="ms", scale=1e3))
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
+
+
+def _within(span: tuple[float, float], last: float, plot: Plot, series: Series) -> tuple[Plot, Series]:
+    """The part of the time that is drawn; without an end of its own it ends with ``last``.
+
+    Raises:
+        ResultsError: nothing happened in it.
+
+    """
+    begin, end = span[0], last if math.isinf(span[1]) else span[1]
+    if begin >= last:
+        raise ResultsError(f"nothing was recorded after {last:g} s, so nothing from {begin:g} s on can be drawn")
+    # Of a trace, _shown has left what leads into the part.
+    reaches = pl.col("end") >= begin if plot.kind == "lanes" else (pl.col("x") >= begin) | (plot.table not in GRIDS)
+    within = (pl.col("x") <= end) | (plot.table not in GRIDS and plot.kind != "lanes")
+    shown = series.data.filter(reaches & within)
+    return plot.model_copy(update={"x_range": (begin, end)}), replace(series, data=shown)
+
+
+def _of_port(axis: ColumnInfo, port: str) -> ColumnInfo:
+    """The axis with the name of the port in place of what it is."""
+    return replace(axis, label=axis.label.replace("the observed port", port))
 
 
 def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
@@ -220,9 +287,15 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
         raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
 
 
-def _limit(scenario: dict[str, Any]) -> tuple[float, str]:
-    """What a port can hold, in the unit in which the scenario has it: bytes or packets."""
-    network = scenario["network"]
+def _limit(run: Shown) -> tuple[float, str]:
+    """What the port whose queue is drawn can hold, in the unit in which the scenario has it: bytes or packets."""
+    network = run.scenario["network"]
+    tier = (port_of(run) or "").partition("-")[0]
+    own = network.get(f"{tier}-buffer", "0pkt")
+    # A tier whose key is zero has the common buffer.
+    if (quantity(own) or (0.0, ""))[0]:
+        network = {**network, "buffer": own}
+    scenario = {**run.scenario, "network": network}
     if network["admission"] == "static" and network["buffer"].endswith("pkt"):
         return buffer_bytes(scenario) / packet_bytes(scenario), "packets"
     return buffer_bytes(scenario), "bytes"
@@ -232,7 +305,7 @@ def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
     """The buffers of a queue and the capacities of a goodput, if there are only a few of them."""
     drawn_of = plot.drawn.partition(".")[2]
     if what == "queue":
-        limits = [_limit(each.scenario) for each in runs]
+        limits = [_limit(each) for each in runs if not (port_of(each) or "").startswith(_HOSTS)]
         found = dict.fromkeys(limit for limit, unit in limits if unit == drawn_of)
         named = [Bound("buffer", limit) for limit in found]
     elif column(drawn_of).unit == "bit/s":
@@ -243,5 +316,8 @@ def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
         named = []
     return tuple(named) if len(named) <= _MOST_BOUNDS else ()
 
+
+_HOSTS = ("sender-", "receiver-", "host-")
+"""Beginnings of the ports of hosts, whose queues no buffer of a switch limits."""
 
 _MOST_BOUNDS = 3

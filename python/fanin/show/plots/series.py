@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -49,10 +50,10 @@ class Series:
     y: ColumnInfo
     bounds: tuple[Bound, ...] = ()
 
-    @property
+    @functools.cached_property
     def lines(self) -> list[str]:
         """Names of the lines, in order."""
-        return list(dict.fromkeys(self.data["by"]))
+        return list(dict.fromkeys(self.data["by"].to_list()))
 
 
 def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool = False) -> Series:

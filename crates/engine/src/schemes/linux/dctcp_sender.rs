@@ -59,15 +59,18 @@ impl CongestionControl for LinuxDctcp {
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         let window = (cx.window.cwnd / cx.mss) as u64;
         let left = real((window - ((window * self.alpha) >> 11)).max(2)) * cx.mss;
+        self.growth = Growth::default();
         cx.window.cwnd = left;
         cx.window.ssthresh = left;
     }
     /// `dctcp_react_to_loss`.
     fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        // tcp_init_cwnd_reduction and tcp_enter_loss, as with every reduction.
+        self.growth = Growth::default();
         half_window(cx)
     }
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        half_window(cx)
+        self.on_loss(cx)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("alpha", real(self.alpha) / real(MAX_ALPHA));

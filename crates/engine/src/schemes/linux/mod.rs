@@ -1,11 +1,14 @@
 //! TCP as Linux runs it today: the baseline that a remedy has to beat.
 //!
 //! What is not congestion control is TCP's: these schemes only bring the stack `linux-6`, on which any other can run as
-//! well. Linux's default is CUBIC; `reno.rs` and `dctcp_sender.rs` are the senders of two others that servers run.
+//! well. Linux's default is CUBIC: `kernel_cubic.rs` is the kernel's, and `cubic.rs` that of the RFC, which differs.
+//! `reno.rs` and `dctcp_sender.rs` are the senders of two others that servers run.
 
 mod cubic;
 mod dctcp_sender;
 mod hystart;
+mod kernel_cubic;
+mod kernel_hystart;
 mod readings;
 mod reno;
 
@@ -17,11 +20,12 @@ use crate::queue::{MarkAt, Threshold};
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Kind, Param, Values};
 use dctcp_sender::LinuxDctcp;
+use kernel_cubic::{KernelCubic, KernelCubicConfig};
 use reno::LinuxReno;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "linux",
-    summary: "TCP as Linux runs it: CUBIC, RACK, tail loss probes (RFC 9438, RFC 8985).",
+    summary: "TCP as Linux runs it: CUBIC, HyStart, RACK, tail loss probes.",
     params: PARAMS,
     transport: &[Wish::Stack("linux-6")],
     manual: include_str!("manual.md"),
@@ -82,9 +86,18 @@ const DCTCP_PARAMS: &[Param] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param::new("c", Kind::Number, "0.4", "Growth of the window, in segments per cubed second.", "RFC 9438 section 5")
+    Param::new(
+        "flavour",
+        Kind::Choice(&["kernel", "rfc"]),
+        "kernel",
+        "Whose CUBIC and HyStart: the kernel's, in whole segments and with beta and c in 1/1024; or those of RFC 9438 and \
+         RFC 9406, which no kernel has.",
+        "Linux 6, net/ipv4/tcp_cubic.c",
+    )
+    .reading("T3b"),
+    Param::new("c", Kind::Number, "0.4", "Growth of the window, in segments per cubed second.", "RFC 9438 section 5; Linux 6: bic_scale 41")
         .at_least(0.001),
-    Param::new("beta", Kind::Fraction, "0.7", "Factor by which a loss multiplies the window.", "RFC 9438 section 4.6")
+    Param::new("beta", Kind::Fraction, "0.7", "Factor by which a loss multiplies the window.", "RFC 9438 section 4.6; Linux 6: beta 717")
         .at_least(0.1)
         .at_most(0.95),
     Param::new(
@@ -105,41 +118,50 @@ const PARAMS: &[Param] = &[
         "hystart",
         Kind::Bool,
         "true",
-        "Whether the first slow start ends when round trips lengthen.",
-        "RFC 9406; Linux has an older form of it",
+        "Whether slow start may end before a loss: with the kernel's HyStart when acknowledgements keep coming for half of \
+         the least round trip, or round trips lengthen; with that of the RFC for the latter, and only the first slow start.",
+        "Linux 6, tcp_cubic.c: module parameter hystart; RFC 9406",
     ),
     Param::new(
         "growth",
         Kind::Choice(&["per-segment", "per-ack"]),
         "per-segment",
         "What grows the window: each segment that an ACK covers, or each ACK.",
-        "Linux tcp_cubic; RFC 9438 section 4.4 says each acknowledgement",
+        "RFC 9438 section 4.3 and Linux; section 4.4 says each acknowledgement",
     )
+    .ignored_with("flavour", "kernel")
     .reading("T3a"),
 ];
 
-struct Bundle {
-    cubic: CubicConfig,
+enum Bundle {
+    Kernel(KernelCubicConfig),
+    Rfc(CubicConfig),
 }
 
 impl Bundle {
     fn new(values: &Values) -> Self {
-        Self {
-            cubic: CubicConfig {
-                c: values.number("c"),
-                beta: values.number("beta"),
-                fast_convergence: values.flag("fast-convergence"),
-                reno_friendly: values.flag("reno-friendly"),
-                hystart: values.flag("hystart"),
-                per_ack: values.is("growth", "per-ack"),
-            },
+        let (c, beta) = (values.number("c"), values.number("beta"));
+        let (fast_convergence, reno_friendly) = (values.flag("fast-convergence"), values.flag("reno-friendly"));
+        let hystart = values.flag("hystart");
+        if values.is("flavour", "kernel") {
+            return Self::Kernel(KernelCubicConfig {
+                fast_convergence,
+                reno_friendly,
+                hystart,
+                ..KernelCubicConfig::new(c, beta)
+            });
         }
+        let per_ack = values.is("growth", "per-ack");
+        Self::Rfc(CubicConfig { c, beta, fast_convergence, reno_friendly, hystart, per_ack })
     }
 }
 
 impl Scheme for Bundle {
-    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
-        Box::new(Cubic::new(self.cubic))
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Kernel(cfg) => Box::new(KernelCubic::new(*cfg, flow.paced)),
+            Self::Rfc(cfg) => Box::new(Cubic::new(*cfg)),
+        }
     }
 }
 

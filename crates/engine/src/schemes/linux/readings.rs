@@ -12,9 +12,9 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "T3b",
-        text: "RFC 9438 section 4.6 reduces what is in flight, Linux the window; we take what is in flight but no \
-               more than the window, so that segments sent on the first SACK reports do not count. The two differ \
-               only if the window is not fully used.",
-        params: &[],
+        text: "RFC 9438 section 4.6 reduces what is in flight, Linux the window; with the kernel's flavour we take the \
+               window, with that of the RFC what is in flight but no more than the window, so that segments sent on \
+               the first SACK reports do not count. The two differ only if the window is not fully used.",
+        params: &["scheme.linux.flavour"],
     },
 ];

@@ -22,10 +22,15 @@ impl Growth {
         segments - (((window.cwnd - before) / cx.mss).ceil() as u64).min(segments)
     }
 
-    /// `tcp_cong_avoid_ai`: a segment for each window of acknowledged segments.
+    /// A segment for each window of acknowledged segments.
     pub(crate) fn avoid_congestion(&mut self, segments: u64, cx: &mut SenderCx<'_>) {
+        self.one_for_each((cx.window.cwnd / cx.mss) as u64, segments, cx);
+    }
+
+    /// `tcp_cong_avoid_ai`: a segment for `each` acknowledged segments.
+    pub(super) fn one_for_each(&mut self, each: u64, segments: u64, cx: &mut SenderCx<'_>) {
         let window = &mut *cx.window;
-        let each = ((window.cwnd / cx.mss) as u64).max(1);
+        let each = each.max(1);
         if self.credit >= each {
             self.credit = 0;
             window.cwnd += cx.mss;
@@ -68,14 +73,16 @@ impl CongestionControl for LinuxReno {
         }
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
-        cx.window.ssthresh = half_window(cx);
+        cx.window.ssthresh = self.on_loss(cx);
         cx.window.cwnd = cx.window.cwnd.min(cx.window.ssthresh);
     }
     fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        // tcp_init_cwnd_reduction and tcp_enter_loss: what has counted for the next segment is lost, too.
+        self.growth = Growth::default();
         half_window(cx)
     }
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        half_window(cx)
+        self.on_loss(cx)
     }
 }
 
@@ -102,6 +109,19 @@ mod tests {
         bench.ack_of(4, false);
         bench.round(2, 0);
         assert_eq!(bench.segments(), 9.0, "eight segments since the threshold");
+    }
+
+    #[test]
+    fn tcp_init_cwnd_reduction_forgets_what_has_counted_for_the_next_segment() {
+        let cuts: [fn(&mut LinuxReno, &mut SenderCx<'_>) -> f64; 2] =
+            [CongestionControl::on_loss, CongestionControl::on_timeout];
+        for cut in cuts {
+            let mut bench = bench(10.0, 10.0);
+            bench.round(9, 0);
+            assert_eq!(bench.cc.growth.credit, 9);
+            bench.call(cut);
+            assert_eq!(bench.cc.growth.credit, 0);
+        }
     }
 
     #[test]

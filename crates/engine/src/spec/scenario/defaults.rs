@@ -3,7 +3,7 @@
 //! In order of increasing precedence: the declared default, a scheme's preference, the stack or the switch, a scheme's
 //! need, the file.
 
-use crate::environment::{self, EnvironmentRow};
+use crate::environment::{self, EnvironmentRow, Setting};
 use crate::schemes::{SchemeRow, Wish};
 use crate::spec::common::AUTO;
 use crate::spec::values::Values;
@@ -54,10 +54,14 @@ impl Defaults {
         Part::of(self.named(), format!("environment {}", self.named()))
     }
 
-    /// `[network]` with the defaults of its switches.
+    /// `[network]` with the defaults of its switches. Whoever gives a shared buffer wants it shared.
     pub(super) fn network(&self, network: Values) -> Values {
         let part = self.switch(&network);
-        part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()))
+        let network = part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()));
+        if network.is_default("shared-buffer") {
+            return network;
+        }
+        network.or("admission", "dynamic-threshold", "shared-buffer is given")
     }
 
     /// `[queue]`, or the table of a scheme that has its own queue, with the defaults of the network's switches.
@@ -83,13 +87,20 @@ impl Defaults {
                 values = values.or(key, value, manual.as_str());
             }
         }
-        for setting in part.row.stack {
+        let (following, fixed): (Vec<&Setting>, Vec<&Setting>) =
+            part.row.stack.iter().partition(|setting| values.has(setting.value));
+        for setting in fixed {
             values = values.or(setting.key, setting.value, format!("{}: {}", part.whose, setting.source));
         }
         for wish in scheme.transport {
             if let Wish::Needs(key, value) = wish {
                 values = values.or(key, value, manual.as_str());
             }
+        }
+        // Last: they have what the file, or a need, has given to another key.
+        for setting in following {
+            let value = values.time(setting.value).to_string();
+            values = values.or(setting.key, &value, format!("{}: {}", part.whose, setting.source));
         }
         values
     }

@@ -121,7 +121,8 @@ impl Scenario {
         let mut used = vec![network_scheme];
         used.extend(traffic.iter().filter_map(|group| group.scheme));
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
-        let transports: Vec<_> = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
+        let transports = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
+        let transports = with_one_packet_size(transports, network_scheme);
         let schemes = reader.schemes(&used)?.into_iter();
         let schemes = schemes
             .map(|(key, values)| Ok((key, defaults.queue(&network.values, values).follow(Some(&network.values))?)));
@@ -205,6 +206,21 @@ impl Scenario {
         let is_used = |key| key == self.scheme_key() || self.traffic.iter().any(|group| group.scheme == Some(key));
         self.schemes.iter().filter(move |(key, _)| is_used(*key))
     }
+}
+
+/// The same tables of `[transport]`, by scheme, with segments and headers as the network's scheme has them: all packets of a
+/// network have the same headers, whatever stack the scheme of a group brings.
+fn with_one_packet_size(tables: Vec<(&'static str, Values)>, network: &str) -> Vec<(&'static str, Values)> {
+    let whole = of_scheme(&tables, network).clone();
+    let source = format!("that of the network's scheme, {network}");
+    let share = |(scheme, values): (&'static str, Values)| {
+        let shared = ["mss", "header"].iter().filter(|_| scheme != network).fold(values, |values, key| {
+            let size = whole.bytes(key);
+            if values.bytes(key) == size { values } else { values.settled(key, &size.to_string(), source.as_str()) }
+        });
+        (scheme, shared)
+    };
+    tables.into_iter().map(share).collect()
 }
 
 /// The values of one scheme.

@@ -111,9 +111,6 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
                 }
             }
         }
-        for setting in row.stack().into_iter().flat_map(|key| environment::find(key).stack) {
-            assert!(!["mss", "header"].contains(&setting.key), "{}: {} is common to the network", row.key, setting.key);
-        }
     }
 }
 

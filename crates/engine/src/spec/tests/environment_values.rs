@@ -125,6 +125,8 @@ queue.red-drop = true
     (
         "linux-6",
         "
+mss = 1448B
+header = 52B
 initial-window = 10mss
 ack-every = 2
 ack-delay = 40ms
@@ -132,15 +134,18 @@ quickack = 16
 sack = true
 loss-detection = rack
 tail-loss-probe = true
-probe-ack-delay = 200ms
+probe-ack-delay = rto-min
 probe-margin = 2ms
 rate-reduction = proportional
 limited-transmit = true
 rto-min = 200ms
+rto-min-bounds = variation
+rto-granularity = 1ms
 rto-initial = 1s
 rto-max = 120s
 rto-backoff-limit = 15
 rto-backoff-reset = new-ack
+open-rtt = idle-path
 syn-timeout = 1s
 window-validation = true
 interrupt-interval = 8us

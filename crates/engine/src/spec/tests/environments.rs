@@ -85,7 +85,7 @@ fn an_environment_brings_a_stack_and_a_switch_and_says_where_each_value_is_from(
 #[test]
 fn a_stack_and_a_switch_can_be_named_alone_and_win_over_the_environment() {
     let both = with("environment=qualnet network.switch=rfc stack=linux-6");
-    assert_eq!((both.transport.choice("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1460)));
+    assert_eq!((both.transport.choice("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1448)));
     assert!(both.transport.flag("sack"));
     assert_eq!((both.network.values.choice("switch"), both.network.values.is_default("buffer")), ("rfc", true));
     assert_eq!(both.network.values.size("buffer").to_string(), "100pkt");
@@ -149,6 +149,39 @@ fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_ca
     assert_eq!(elsewhere.transport.choice("loss-detection"), "dup-ack");
     let plain = with("scheme=linux stack=rfc");
     assert!(!plain.transport.flag("sack"));
+}
+
+#[test]
+fn the_wait_for_the_probe_of_one_segment_follows_the_least_timeout_of_linux() {
+    let waits = |written: &str| with(&format!("{written} scheme=linux")).transport.time("probe-ack-delay");
+    assert_eq!(waits(""), Time::from_ms(200));
+    assert_eq!(waits("rto-min=1ms"), Time::from_ms(1));
+    assert_eq!(waits("rto-min=1ms probe-ack-delay=7ms"), Time::from_ms(7), "what is written stands");
+    assert_eq!(waits("rto-min=1ms stack=rfc"), Time::from_ms(200), "only there");
+    let says = source(&with("scheme=linux rto-min=1ms"), "transport.probe-ack-delay");
+    assert!(says.starts_with("stack linux-6 of the scheme linux: Linux 6, tcp_schedule_loss_probe"), "{says}");
+}
+
+#[test]
+fn the_stack_of_a_groups_scheme_leaves_the_networks_packets_as_they_are() {
+    let text = |network: &str, group: &str| {
+        format!(
+            "[network]\ntopology = \"star\"\n[transport]\nscheme = \"{network}\"\n[[traffic]]\nkind = \"incast\"\n\
+             senders = 3\nscheme = \"{group}\"\n"
+        )
+    };
+    for (network, group, sizes) in [("newreno", "linux", [1460, 40]), ("linux", "newreno", [1448, 52])] {
+        let scenario = parse(&text(network, group)).unwrap();
+        for scheme in [network, group] {
+            let values = scenario.transport_of(scheme);
+            assert_eq!(
+                ["mss", "header"].map(|key| values.bytes(key).get()),
+                sizes,
+                "{scheme} in a network of {network}"
+            );
+        }
+        assert_eq!(parse(&toml::to_string(&scenario.resolved()).unwrap()).unwrap().resolved(), scenario.resolved());
+    }
 }
 
 #[test]

@@ -54,6 +54,36 @@ fn a_threshold_follows_the_slowest_links() {
 }
 
 #[test]
+fn a_buffer_follows_the_slowest_links_and_leaves_room_above_the_threshold() {
+    let buffer = |given: &[(&str, &str)]| {
+        let scenario = parse_with(RACKS, given).unwrap();
+        (scenario.network.values.size("buffer"), scenario.scheme("dctcp").size("mark-threshold"))
+    };
+    let packets = |buffer: u64, mark: u64| (Size::Packets(buffer), Size::Packets(mark));
+    assert_eq!(buffer(&[]), packets(100, 20));
+    assert_eq!(buffer(&[("network.rate", "10Gbps")]), packets(130, 65));
+    // The rates of all tiers are settled first: the uplinks, of 10 Gbps if declared alone, follow the hosts.
+    assert_eq!(buffer(&[("network.rate", "100Gbps")]), packets(1300, 650));
+    assert_eq!(buffer(&[("network.rate", "100Gbps"), ("network.uplink-rate", "10Gbps")]), packets(130, 65));
+    assert_eq!(buffer(&[("network.rate", "100Gbps"), ("network.buffer", "100pkt")]), packets(100, 650));
+    let found = row(&parse_with(RACKS, &[]).unwrap().resolved_table(), "network.buffer");
+    assert!(found.source.starts_with("130pkt per 10Gbps of the slowest links, at least 100pkt: "), "{}", found.source);
+}
+
+#[test]
+fn a_shared_buffer_that_is_given_is_shared() {
+    let admission = |given: &[(&str, &str)]| {
+        let found = row(&parse_with(RACKS, given).unwrap().resolved_table(), "network.admission");
+        (found.value, found.source.into_owned())
+    };
+    assert_eq!(admission(&[]).0, "static");
+    let shared = ("network.shared-buffer", "12MB");
+    assert_eq!(admission(&[shared]), ("dynamic-threshold".to_owned(), "shared-buffer is given".to_owned()));
+    assert_eq!(admission(&[shared, ("network.admission", "static")]).0, "static");
+    assert_eq!(admission(&[("network.dt-alpha", "2")]).0, "static");
+}
+
+#[test]
 fn a_rate_that_no_link_can_have_is_an_error_at_its_key() {
     let error = parse_with(RACKS, &[("network.rate", "8Tbps")]).unwrap_err().clone();
     assert!(error.contains("network.uplink-rate: is by default 10 times rate"), "{error}");
@@ -79,5 +109,5 @@ fn a_declared_default_is_that_of_its_rule_at_1_gbps() {
         assert_eq!(rule.at(Rate::from_bps(1_000_000_000)).as_deref(), Some(param.default), "{}", param.key);
         ruled += 1;
     }
-    assert!(ruled >= 9, "{ruled}");
+    assert!(ruled >= 10, "{ruled}");
 }

@@ -96,16 +96,20 @@ impl Values {
     /// The same values, with the defaults that follow from a rate of `network`, or for `[network]` itself from its own.
     /// Defaults that come from elsewhere stay.
     pub(in crate::spec) fn follow(mut self, network: Option<&Self>) -> Result<Self, SpecError> {
-        for at in 0..self.items.len() {
-            let Item { param, origin: None, source: None, .. } = self.items[at] else { continue };
-            let Some(rule) = param.rule else { continue };
-            let network = network.unwrap_or(&self);
-            let rate = rule.key().map_or_else(|| network.slowest(), |key| network.rate(key));
-            let Some(text) = rule.at(rate) else {
-                let message = format!("is by default {}, which no link can have at {rate}; give a rate", rule.words());
-                return Err(self.fail(param.key, message));
-            };
-            self = self.settled(param.key, &text, format!("{}: {}", rule.words(), param.source));
+        // Rates first: the slowest link is only known once all of them are.
+        for by_slowest in [false, true] {
+            for at in 0..self.items.len() {
+                let Item { param, origin: None, source: None, .. } = self.items[at] else { continue };
+                let Some(rule) = param.rule.filter(|rule| rule.key().is_none() == by_slowest) else { continue };
+                let network = network.unwrap_or(&self);
+                let rate = rule.key().map_or_else(|| network.slowest(), |key| network.rate(key));
+                let Some(text) = rule.at(rate) else {
+                    let words = rule.words();
+                    let message = format!("is by default {words}, which no link can have at {rate}; give a rate");
+                    return Err(self.fail(param.key, message));
+                };
+                self = self.settled(param.key, &text, format!("{}: {}", rule.words(), param.source));
+            }
         }
         Ok(self)
     }

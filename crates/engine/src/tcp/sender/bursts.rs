@@ -10,6 +10,7 @@
 use super::interface::Interface;
 use super::timed::Phase;
 use super::{Env, InterfaceConfig, Sender, SenderIo};
+use crate::roles::CongestionWindow;
 use crate::units::{Time, real};
 
 /// `sysctl_tcp_min_tso_segs`: segments of the smallest burst.
@@ -27,6 +28,13 @@ const SLOW_START_RATIO: f64 = 2.0;
 const AVOIDANCE_RATIO: f64 = 1.2;
 /// The first segments of a connection are not paced, as with the initial quantum of `fq`.
 const UNPACED: u64 = 10;
+
+/// `tcp_update_pacing_rate`: bytes that a flow may send in a second; none before the first round-trip time.
+pub(crate) fn pacing_rate(window: CongestionWindow, in_flight: u64, srtt: Option<Time>) -> Option<f64> {
+    let srtt = srtt.filter(|srtt| *srtt > Time::ZERO)?;
+    let ratio = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
+    Some(ratio * window.cwnd.max(real(in_flight)) / srtt.secs())
+}
 
 impl Sender {
     /// [`Sender::may_leave`] of a sender with something below it.
@@ -88,12 +96,9 @@ impl Sender {
         true
     }
 
-    /// Bytes that the flow may send in a second: `tcp_update_pacing_rate`. None before the first round-trip time.
+    /// Bytes that the flow may send in a second.
     fn pacing_rate(&self) -> Option<f64> {
-        let srtt = self.srtt().filter(|srtt| *srtt > Time::ZERO)?;
-        let window = self.window;
-        let ratio = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-        Some(ratio * window.cwnd.max(real(self.in_flight())) / srtt.secs())
+        pacing_rate(self.window, self.in_flight(), self.srtt())
     }
 
     /// `tcp_update_skb_after_send`: the next burst follows after the time that this one takes at the paced rate, less by

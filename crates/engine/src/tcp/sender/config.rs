@@ -58,6 +58,8 @@ pub struct SenderConfig {
     pub rto: RtoConfig,
     /// Any acknowledgement of new data ends the timer's backoff, not only one that gives a round-trip sample.
     pub backoff_ends_on_new_ack: bool,
+    /// A sender that begins on an open connection knows the round trip of its idle path.
+    pub knows_open_path: bool,
     /// Timer value after a handshake in which the SYN timed out (RFC 6298 section 5.7).
     pub rto_after_syn_timeout: Time,
     /// First SYN timeout; doubles with each try.

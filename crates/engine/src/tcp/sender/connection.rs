@@ -20,8 +20,24 @@ impl Sender {
         // Nothing was advertised yet on a connection that nobody saw being opened. A sender with no window of its own
         // takes the initial one for that.
         let peer_window = if self.obeys_peer { peer_window.min(env.cfg.initial_window) } else { peer_window };
+        if let Some(rtt) = self.open_rtt {
+            self.take_first_rtt(rtt, env);
+        }
         self.establish(peer_window, env);
         self.send(env);
+    }
+
+    /// What a sender knows if it begins on a connection that is already open: the round-trip time of its idle path.
+    pub(crate) const fn know_open_path(&mut self, rtt: Time) {
+        self.open_rtt = Some(rtt);
+    }
+
+    /// The round-trip time of a handshake, or what stands for it.
+    fn take_first_rtt<I: SenderIo>(&mut self, rtt: Time, env: &mut Env<'_, I>) {
+        self.sample(Some(rtt), 0, env);
+        if let Some(timed) = &mut self.timed {
+            timed.on_handshake(rtt);
+        }
     }
 
     /// New data may be available on an open connection.
@@ -67,10 +83,7 @@ impl Sender {
 
     pub(super) fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
-            self.sample(Some(rtt), 0, env);
-            if let Some(timed) = &mut self.timed {
-                timed.on_handshake(rtt);
-            }
+            self.take_first_rtt(rtt, env);
         }
         if self.ecn != EcnMode::Off && !ack.flags.has(Flags::ECE) {
             // RFC 3168 s6.1.1: the peer did not agree to ECN.

@@ -38,6 +38,7 @@ mod sack_recovery;
 mod timed;
 mod timers;
 
+pub(crate) use bursts::pacing_rate;
 pub use config::{FullAck, InterfaceConfig, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 pub use env::{Env, InAck, OutSegment, SenderIo, TimerOutcome};
 
@@ -163,6 +164,8 @@ pub struct Sender {
     /// Loss detection by time, where it is on.
     timed: Option<Box<Timed>>,
     syn_timeouts: u32,
+    /// [`Sender::know_open_path`].
+    open_rtt: Option<Time>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
@@ -208,6 +211,7 @@ impl Sender {
             wake_at: Time::NEVER,
             wake_armed: Time::NEVER,
             syn_timeouts: 0,
+            open_rtt: None,
             timed_out: 0,
             probes: 0,
             scoreboard: (cfg.sack && cfg.rack.is_none()).then(Box::default),
@@ -294,6 +298,12 @@ impl Sender {
     #[cfg(test)]
     pub(crate) fn forge_window(&mut self, cwnd: f64) {
         self.window.cwnd = cwnd;
+    }
+
+    /// The least round-trip time, as loss detection by time knows it.
+    #[cfg(test)]
+    pub(crate) fn least_rtt(&self) -> Option<Time> {
+        self.timed.as_ref().and_then(|timed| timed.rack.min_rtt())
     }
 
     /// When the timer expires; never, if it is stopped.

@@ -55,6 +55,7 @@ const CFG: SenderConfig = SenderConfig {
     rtt_of: RttOf::Cause,
     rto: RtoConfig {
         minimum: ms(200),
+        bounds_variation: false,
         initial: ms(1000),
         maximum: ms(64_000),
         granularity: Time::ZERO,
@@ -62,6 +63,7 @@ const CFG: SenderConfig = SenderConfig {
         backoff_limit: 6,
     },
     backoff_ends_on_new_ack: false,
+    knows_open_path: false,
     rto_after_syn_timeout: ms(3000),
     syn_timeout: ms(500),
     syn_retries: 2,

@@ -14,6 +14,19 @@ fn rfc6298_s5_1_the_first_data_starts_the_timer() {
 }
 
 #[test]
+fn a_sender_that_knows_its_open_path_computes_its_first_timeout_from_it() {
+    let mut bench = Bench::closed(CFG, Some(100), false);
+    bench.sender.know_open_path(ms(100));
+    bench.adopt();
+    assert_eq!(bench.timer_runs(), ms(100 + 4 * 50), "as after one sample of 100 ms");
+    let mut bench = Bench::closed(CFG, Some(100), false);
+    bench.sender.know_open_path(ms(100));
+    bench.connect();
+    bench.syn_ack(Flags::NONE);
+    assert_eq!(bench.timer_runs(), ms(1000), "a handshake without a sample leaves the initial one");
+}
+
+#[test]
 fn rfc6298_s5_1_data_after_an_idle_period_starts_it_again() {
     let mut bench = Bench::closed(CFG, Some(100), false);
     bench.adopt();

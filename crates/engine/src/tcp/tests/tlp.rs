@@ -7,7 +7,7 @@ use crate::tcp::tlp::ProbeConfig;
 const PROBING: SenderConfig = SenderConfig {
     sack: true,
     rack: Some(RackConfig {
-        probe: Some(ProbeConfig { max_ack_delay: ms(50), margin: Time::ZERO }),
+        probe: Some(ProbeConfig { max_ack_delay: ms(50), margin: Time::ZERO, tick: Time::ZERO }),
         proportional: false,
     }),
     ..CFG
@@ -33,6 +33,17 @@ fn rfc8985_s7_2_a_probe_leaves_after_two_round_trips() {
 }
 
 #[test]
+fn a_sender_that_knows_its_open_path_probes_its_first_window_after_two_round_trips_of_it() {
+    let mut bench = Bench::closed(PROBING, Some(300), false);
+    bench.sender.know_open_path(ms(10));
+    bench.adopt();
+    bench.sent();
+    assert_eq!(bench.timer_runs(), ms(20));
+    bench.expect("201:301R");
+    assert_eq!(bench.sender.least_rtt(), Some(ms(10)));
+}
+
+#[test]
 fn rfc8985_s7_2_a_single_segment_waits_for_a_delayed_acknowledgement() {
     let mut bench = tail(1);
     assert_eq!(bench.timer_runs(), ms(70));
@@ -42,7 +53,7 @@ fn rfc8985_s7_2_a_single_segment_waits_for_a_delayed_acknowledgement() {
 #[test]
 fn rfc8985_s7_2_a_probe_never_waits_longer_than_the_retransmission_timer() {
     let mut bench = tail(1);
-    let slow = ProbeConfig { max_ack_delay: ms(500), margin: Time::ZERO };
+    let slow = ProbeConfig { max_ack_delay: ms(500), margin: Time::ZERO, tick: Time::ZERO };
     bench.cfg.rack = Some(RackConfig { probe: Some(slow), proportional: false });
     bench.wait(ms(1));
     bench.push_data(100);

@@ -27,6 +27,7 @@ fn sender(set: SenderSettings, bytes: Option<u64>, segments: f64) -> TestSender<
         packet: 1500,
         rate: Rate::from_bps(1_000_000_000),
         idle_rtt: set.rtt_min_known.then_some(Time::from_us(64)),
+        paced: false,
     };
     let window = CongestionWindow { cwnd: segments * MSS, ssthresh: 1e9 };
     let mut sender = TestSender::open(Sender::new(set, &facts, Arc::default()), MSS, window);

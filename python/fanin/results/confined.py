@@ -1,14 +1,17 @@
 """Which files of a results folder are opened: regular ones of a bounded size that are really inside it.
 
-A folder from somebody else may have links to other places, pipes that never end, and files as large as the disk.
-Whatever reads such a folder asks here first.
+A folder from somebody else may have links to other places, pipes and devices that never end, and files as large as
+the disk. Whatever is read from a results folder is opened by :func:`opened`. For a server, :class:`Folder` also refuses
+links that lead out; other commands refuse a folder with such links (:func:`fanin.results.files.refuse_links_out`).
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BufferedReader, FileIO
 from pathlib import Path
 
 from fanin.errors import ResultsError
@@ -23,6 +26,54 @@ MOST_TABLE = 1 << 30
 
 MOST_LOG = 64 << 30
 """Bytes of a log of runs, which is read line by line."""
+
+_BUFFER = 1 << 20
+"""Lines of many seeds have hundreds of kilobytes."""
+
+
+Most = int | Callable[[], float]
+"""Bytes that a file may have; a function is asked only about a large one."""
+
+
+def opened(path: Path, most: Most = MOST_TABLE, *, links: bool = True) -> BufferedReader:
+    """A file of a results folder.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
+        links: Whether it may be a link.
+
+    Raises:
+        OSError: it is missing, no regular file, or too large.
+
+    """
+    # A pipe without a writer would wait for one.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
+    try:
+        _refuse(os.fstat(descriptor), path, most)
+        return BufferedReader(FileIO(descriptor, "rb"), _BUFFER)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read(path: Path, most: Most = MOST_TABLE) -> bytes:
+    """The content of a file of a results folder.
+
+    Raises:
+        OSError: as for :func:`opened`.
+
+    """
+    with opened(path, most) as stream:
+        return stream.read()
+
+
+def _refuse(found: os.stat_result, path: Path, most: Most) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "not opened, as it is not a regular file", str(path))
+    if found.st_size > MOST_JSON and found.st_size > (limit := most() if callable(most) else most):
+        why = f"not opened, as it has {found.st_size:,} bytes; {limit:,.0f} are read at most"
+        raise OSError(errno.EFBIG, why, str(path))
 
 
 class Folder:
@@ -47,11 +98,10 @@ class Folder:
             ResultsError: it is missing, leads out of the folder, is no regular file, or is too large.
 
         """
-        found = self._inside(path)
-        if not stat.S_ISREG(found.st_mode):
-            raise ResultsError(f"{path}: not opened, as it is not a regular file")
-        if found.st_size > most:
-            raise ResultsError(f"{path}: not opened, as it has {found.st_size:,} bytes; {most:,} are read at most")
+        try:
+            _refuse(self._inside(path), path, most)
+        except OSError as error:
+            raise ResultsError(f"{path}: {error.strerror}") from None
         return path
 
     def folder(self, path: Path) -> Path:

@@ -1,0 +1,167 @@
+"""Whether a recommendation holds on other hosts than the scenario's.
+
+Interrupts, connections that are open or not, and what a switch does with packets that it cannot mark are seldom known
+and decide much: a probe that is taken for late, a first window that nobody has measured, flows that marks starve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from fanin.choose.comparison import SCHEME, Compared, Estimate, change_of
+from fanin.choose.diagnosis import Facts
+from fanin.choose.goals import Goal
+from fanin.choose.remedies import AS_IT_IS, Remedy
+from fanin.errors import ScenarioError
+from fanin.numbers.stats import Spread
+from fanin.numbers.units import seconds
+from fanin.registry import registry
+from fanin.run.laboratory import Laboratory
+from fanin.scenario.format.values import Scalar
+
+_INTERRUPTS = ("0s", "8us", "16us", "64us")
+"""From none to a usual setting for throughput; Linux's adaptive moderation chooses between 1 and 256 us."""
+
+Effect = Literal["unfinished", "not comparable", "no difference that counts", "better", "worse"]
+
+
+def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float) -> Effect:
+    """How a remedy compares with the scenario as it is.
+
+    Args:
+        own: The goal's mean of the scenario as it is, infinite if that did not finish.
+        mean: That of the remedy.
+        change: How it differs, seed by seed; ``None`` where a difference has no meaning.
+        goal: The criterion.
+        margin: Share of the mean below which a difference does not count.
+
+    """
+    if math.isinf(mean):
+        return "unfinished"
+    if math.isinf(own):
+        return "better"
+    if change is None or math.isnan(change.difference_half):
+        return "not comparable"
+    if not change.matters(margin):
+        return "no difference that counts"
+    return "better" if (change.difference > 0) == goal.more else "worse"
+
+
+def times(one: float, other: float) -> float:
+    """By what factor two results differ, at least one; not a number where that has no meaning."""
+    if not (0 < one < math.inf and 0 < other < math.inf):
+        return math.nan
+    return max(one / other, other / one)
+
+
+AS_GIVEN = "hosts as given"
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Other hosts, or another switch."""
+
+    name: str
+    settings: dict[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The scenario as it is and a remedy, both with a variation."""
+
+    variation: Variation
+    own: Spread
+    remedy: Spread
+    effect: Effect
+    holds: bool
+    """Whether the advice is the same: a remedy is better; or, if none was needed, none is still."""
+
+    @property
+    def times(self) -> float:
+        """How many times better or worse the remedy is, at least one; not a number where that has no meaning."""
+        return times(self.own.mean, self.remedy.mean)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "variation": self.variation.name,
+            "settings": self.variation.settings,
+            "own": self.own.as_dict(),
+            "remedy": self.remedy.as_dict(),
+            "effect": self.effect,
+            "holds": self.holds,
+        }
+
+
+def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar]], dict[str, Any]]) -> list[Variation]:
+    """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
+
+    Args:
+        facts: What a run of the scenario says about it.
+        remedy: The remedy, which each is tried with as well.
+        resolve: As for :func:`fanin.choose.remedies.remedies`.
+
+    """
+    transport, network, traffic = (facts.scenario[section] for section in ("transport", "network", "traffic"))
+    found = [Variation(AS_GIVEN, {})]
+    # Only this stack has hosts as they are; on the others interrupts would be the only part of one.
+    for interval in _INTERRUPTS if transport["stack"] == "linux-6" else ():
+        if seconds(interval) != seconds(transport["interrupt-interval"]):
+            name = f"interrupts every {interval}" if seconds(interval) else "an interrupt for every packet"
+            found.append(Variation(name, {"transport.interrupt-interval": interval}))
+    groups = [group for group in traffic if "connections" in group]
+    fresh = [group for group in groups if group["connections"] == "fresh"]
+    if groups:
+        other, chosen = ("persistent", fresh) if fresh else ("fresh", groups)
+        name = "connections that are open before" if fresh else "a new connection for each answer"
+        found.append(Variation(name, {f"traffic.{group['name']}.connections": other for group in chosen}))
+    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
+    schemes = [str(remedy.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
+    if any(reacts[scheme] for scheme in schemes) and network["non-ect"] != "drop":
+        found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
+    return [each for each in found if all(_is_valid(resolve, own | each.settings) for own in ({}, remedy.settings))]
+
+
+def _is_valid(resolve: Callable[[dict[str, Scalar]], dict[str, Any]], settings: dict[str, Scalar]) -> bool:
+    try:
+        resolve(settings)
+    except ScenarioError:
+        return False
+    return True
+
+
+_ENOUGH = 2.0
+"""A scenario that needs no remedy may get worse by a smaller factor, for example as interrupts take their time."""
+
+
+def varied(
+    laboratory: Laboratory, chosen: list[Variation], remedy: Remedy, goal: Goal, seeds: list[int], margin: float
+) -> list[Varied]:
+    """The scenario as it is and a remedy, with each variation and on the same seeds; without those whose runs failed.
+
+    The first variation has to be that of no value: whether the advice holds is judged by it.
+
+    Raises:
+        ResultsError: results cannot be written.
+
+    """
+    asked = [(own | each.settings, seeds) for each in chosen for own in ({}, remedy.settings)]
+    runs = laboratory.cases(asked, "varying the hosts")
+    found: list[Varied] = []
+    for variation, before, after in zip(chosen, runs[::2], runs[1::2], strict=True):
+        if before.rows and after.rows:
+            own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
+            spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
+            how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin)
+            found.append(Varied(variation, spreads[0], spreads[1], how, holds=True))
+    return [replace(each, holds=_holds(each, found[0], goal)) for each in found]
+
+
+def _holds(each: Varied, given: Varied, goal: Goal) -> bool:
+    if given.effect == "better" or each.effect == "better":
+        return given.effect == each.effect
+    got_worse = (each.own.mean < given.own.mean) == goal.more
+    return not got_worse or times(each.own.mean, given.own.mean) < _ENOUGH

@@ -1,0 +1,147 @@
+"""The queue that is measured and drawn is that of the port that limits a run, or a warning names that port."""
+
+import json
+
+import pytest
+
+import fanin
+from fanin.run.observed import elsewhere
+
+RACKS = """
+[network]
+topology = "leaf-spine"
+rate = "100Gbps"
+uplink-rate = "10Gbps"
+delay = "5us"
+buffer = "100pkt"
+
+[transport]
+scheme = "dctcp"
+rto-min = "10ms"
+
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 24
+bytes-each = "64KB"
+"""
+
+FAULT = """
+[[fault]]
+kind = "loss"
+link = "bottleneck"
+rate = "1%"
+"""
+
+HERE, THERE = "leaf-0->receiver-0", "spine-0->leaf-0"
+
+
+@pytest.fixture
+def racks(work):
+    (work / "racks.toml").write_text(RACKS)
+    return work
+
+
+def test_a_run_is_made_again_at_the_port_that_limits_it(cli, racks):
+    done = cli("run", "racks.toml", "--json")
+    assert done.err.count(f"the bottleneck is {THERE}, not {HERE}: running once more to measure its queue") == 1
+    found = json.loads(done.out)
+    assert found["diagnosis"]["observed"] == found["bottleneck"] == THERE
+    assert found["queue_max_packets"] == 100
+    assert f"Queue of {THERE}, largest\t100 packets" in cli("run", "racks.toml").out
+    # Only the run that is shown is stored, with the setting that makes it.
+    (folder,) = (racks / "results" / "runs").iterdir()
+    assert folder.name == found["run_id"]
+    assert json.loads((folder / "manifest.json").read_text())["scenario"]["measure"]["bottleneck"] == THERE
+    given = fanin.load("racks.toml").run(overrides={"measure.bottleneck": THERE})
+    assert (given.run_id, given.summary["result_hash"]) == (found["run_id"], found["result_hash"])
+
+
+def test_only_what_is_measured_differs(racks):
+    experiment, moved = fanin.load("racks.toml"), []
+    first = experiment.run()
+    again = experiment.run(moved=lambda *ports: moved.append(ports))
+    assert moved == [(HERE, THERE)]
+    assert first.flows().equals(again.flows())
+    assert first.links().equals(again.links())
+    assert first.queues()["port"].to_list() == [HERE]
+    assert again.queues()["port"].to_list() == [THERE]
+
+
+def test_a_port_that_the_user_names_stays(cli, racks):
+    done = cli("run", "racks.toml", "--no-store", "--set", f"measure.bottleneck={HERE}")
+    assert "running once more" not in done.err
+    assert f"Queue of {HERE}, largest" in done.out
+    assert "running once more" not in cli("run", "small.toml", "--no-store").err
+
+
+def test_a_fault_at_the_observed_port_would_move_with_it(racks):
+    (racks / "fault.toml").write_text(RACKS + FAULT)
+    experiment = fanin.load("fault.toml")
+    run = experiment.run()
+    assert run.summary["bottleneck"] != HERE
+    assert elsewhere(run, experiment.resolved()) is None
+    named = fanin.load("fault.toml", {"fault.loss.link": HERE})
+    again = named.run()
+    assert again.flows().equals(run.flows())
+    assert elsewhere(again, named.resolved()) == (HERE, run.summary["bottleneck"])
+
+
+def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks):
+    done = cli("plot", "queue", "racks.toml", "--file", "queue.svg")
+    assert f"the bottleneck is {THERE}, not {HERE}" in done.err
+    text = (racks / "queue.svg").read_text()
+    assert "Queue of spine-0-&gt;leaf-0 (packets)" in text
+    assert "observed port" not in text
+    # A second look finds both runs in the store.
+    assert "1 found in the store" in cli("plot", "queue", "racks.toml", "--file", "again.svg").err
+    assert (racks / "again.svg").read_text() == text
+    assert "running once more" not in cli("plot", "flows", "racks.toml", "--file", "flows.svg").err
+
+
+def test_the_buffer_that_is_drawn_is_that_of_the_port_s_tier(cli, racks):
+    def drawn(*settings):
+        options = [part for setting in settings for part in ("--set", setting)]
+        assert cli("plot", "queue", "racks.toml", *options, "--file", "queue.svg").code == 0
+        return [line for line in (racks / "queue.svg").read_text().splitlines() if "buffer" in line]
+
+    assert "buffer 100 packets" in "".join(drawn())
+    assert "buffer 70 packets" in "".join(drawn("network.spine-buffer=70pkt"))
+    # The queue of a host has no buffer of a switch.
+    assert drawn("measure.bottleneck=sender-0->leaf-1") == []
+
+
+def test_lines_of_different_ports_name_them(cli, racks):
+    done = cli("plot", "queue", "racks.toml", "--set", "network.uplink-rate=10Gbps,400Gbps", "--json")
+    assert json.loads(done.out)["lines"] == [f"{THERE}, 10Gbps", f"{HERE}, 400Gbps"]
+
+
+def test_a_stored_queue_of_another_port_is_warned_of(cli, racks):
+    cli("sweep", "racks.toml", "--seeds", "1", "--set", "measure.queue-trace=on-change", "--tables",
+        "queue-trace,queues")  # fmt: skip
+    (folder,) = (racks / "results" / "sweeps").iterdir()
+    done = cli("plot", "queue", str(folder), "--file", "queue.svg")
+    assert f"{THERE}, not {HERE}; --set measure.bottleneck='{THERE}' measures it" in done.err
+    assert "Queue of leaf-0-&gt;receiver-0 (packets)" in (racks / "queue.svg").read_text()
+    assert "warning" not in cli("plot", "cdf", str(folder), "--of", "queues.max_packets", "--where", "seed=2").out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "racks.toml", "--schemes", "dctcp,newreno", "--seeds", "1..2"),
+        ("sweep", "racks.toml", "--seeds", "1..2"),
+        ("sweep", "racks.toml", "--seeds", "1", "--columns", "queue_p99_packets"),
+        ("advise", "racks.toml", "--goal", "queue-p99", "--seeds", "1", "--capacities", "0"),
+    ],
+)
+def test_commands_with_many_runs_warn(cli, racks, command):
+    done = cli(*command)
+    assert f"the bottleneck is another port than the one whose queue was measured: {THERE}, not {HERE}" in done.err
+    assert f"--set measure.bottleneck='{THERE}' measures it" in done.err
+    assert "whose queue was measured" not in cli(*command, "--set", f"measure.bottleneck={THERE}").err
+
+
+def test_nothing_is_said_where_no_queue_is_shown(cli, racks):
+    done = cli("sweep", "racks.toml", "--seeds", "1", "--columns", "goodput_bps")
+    assert "whose queue was measured" not in done.err
