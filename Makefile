@@ -58,7 +58,7 @@ screenshots: page ## Draw the README's pictures of the page anew (needs Chromium
 	cd web && npm run screenshots
 
 guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (five minutes)
-	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
+	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md docs/papers/linux.md
 
 clean: ## Remove what was built and installed, and the results
 	rm -rf $(VENV) target results web/dist python/fanin/page web/node_modules web/public/fanin.wasm validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
