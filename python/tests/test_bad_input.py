@@ -10,7 +10,7 @@ import pytest
 
 import fanin
 from fanin.cli.terminal import print_table
-from fanin.results.files import write_whole
+from fanin.results.files import whole_file, write_whole
 from fanin.results.store import Store
 from fanin.show import prose
 
@@ -197,7 +197,8 @@ def test_a_whole_file_replaces_neither_pipes_nor_links(work):
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        write_whole(Path("pipe"), b"through")
+        with whole_file(Path("pipe")) as file:
+            file.write_bytes(b"through")
         assert os.read(reader, 100) == b"through"
     finally:
         os.close(reader)
