@@ -106,8 +106,9 @@ def _rto_min(timer: str) -> str:
 
 
 TIMERS_ARE_BOUND = (
-    "A Linux timer runs in ticks of the kernel: transport.rto-granularity, 1 ms as with CONFIG_HZ=1000; kernels with "
-    "250 need 4ms. One that is shorter than the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
+    "A Linux timer runs in ticks of the kernel: transport.rto-granularity, 1 ms as with CONFIG_HZ=1000; kernels "
+    "with 250 need 4ms. One that is shorter than the receivers' delayed acknowledgements (40 ms and more in Linux) "
+    "may expire before they come."
 )
 """What a command for a shorter timer does not say."""
 
