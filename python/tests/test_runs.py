@@ -335,7 +335,7 @@ def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
 def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeypatch):
     (work / "many.toml").write_text(MANY)
     monkeypatch.setattr(Store, "spill", lambda _: Path("/dev/full/nowhere"))
-    with pytest.raises(ResultsError, match="cannot write results"):
+    with pytest.raises(ResultsError, match="/dev/full/nowhere: "):
         fanin.load("many.toml").run(store=Store("results"))
     assert not list(Path("results/runs").glob("*"))
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import fanin
-from fanin.show.harmless import harmless
+from fanin.harmless import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path

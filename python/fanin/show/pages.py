@@ -15,10 +15,10 @@ from fanin.claims.record import ranges
 from fanin.claims.sentences import Sentence
 from fanin.claims.standing import NONE, PROGRAMS, Standing, date
 from fanin.claims.verdicts import VERDICTS
+from fanin.harmless import harmless
 from fanin.numbers.summary import format_number
 from fanin.registry import registry
 from fanin.results.files import whole_file, writing
-from fanin.show.harmless import harmless
 
 SENTENCES = (
     "A claim is one sentence of a paper. Each sentence is counted once, whether one experiment judges it or several. "
