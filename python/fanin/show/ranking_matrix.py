@@ -13,6 +13,8 @@ from fanin.show.ranking_page import Cell, percent
 
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 _REGIME = re.compile(r"^## ((?:buffer|answer|background|senders|spine) .*)$")
+_LINK = re.compile(r"\]\((ranking-cross-[^)]*\.md)\)")
+"""A page of the ranking in its index; another ranking may have pages beside it."""
 _COMMAND = re.compile(r"Command: `([^`]*)`")
 _MEASURES = ("query goodput", "query p99", "timeouts", "background")
 
@@ -59,7 +61,9 @@ def read(folder: Path) -> dict[str, Any]:
         ResultsError: a page has no regimes.
 
     """
-    found = [_page(path) for path in sorted(folder.glob("ranking-*.md"))]
+    index = folder / "ranking.md"
+    linked = _LINK.findall(index.read_text(encoding="utf-8")) if index.is_file() else []
+    found = [_page(folder / name) for name in sorted(set(linked))]
     columns = found[0]["columns"] if found else []
     return {"columns": columns, "experiments": [{**each, "columns": None} for each in found]}
 
