@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TypeGuard
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _LONGEST = 255
@@ -39,7 +40,7 @@ def checked_path(path: str) -> str:
     return path
 
 
-def is_run_id(name: object) -> bool:
+def is_run_id(name: object) -> TypeGuard[str]:
     """Whether this is a run id, which is also the name of the run's folder."""
     return isinstance(name, str) and _RUN_ID.fullmatch(name) is not None
 
@@ -51,6 +52,6 @@ def checked_run_id(name: object) -> str:
         ValueError: it is not one.
 
     """
-    if not isinstance(name, str) or not is_run_id(name):
-        raise ValueError(f"{name!r} is not the id of a run")
-    return name
+    if is_run_id(name):
+        return name
+    raise ValueError(f"{name!r} is not the id of a run")

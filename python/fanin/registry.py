@@ -16,6 +16,11 @@ def registry() -> dict[str, Any]:
     return found
 
 
+def reacts_to_marks(scheme: str) -> bool:
+    """Whether senders of a scheme slow down when packets are marked."""
+    return bool(next(row["reacts_to_marks"] for row in registry()["schemes"] if row["key"] == scheme))
+
+
 def heading(manual: str) -> str:
     """The first line of a manual: what the text calls the thing."""
     return manual.partition("\n")[0].removeprefix("# ")

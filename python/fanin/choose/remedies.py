@@ -18,7 +18,7 @@ from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.errors import ScenarioError
 from fanin.numbers.units import quantity, seconds
-from fanin.registry import registry, scheme_title
+from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.scenario.format.values import Scalar
 
 
@@ -143,8 +143,7 @@ def remedies(facts: Facts, resolve: Callable[[dict[str, Scalar]], dict[str, Any]
 
 def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
     """If any traffic reacts to marks: the groups that are not ECN-capable."""
-    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
-    groups = {group["name"]: reacts[group["scheme"]] for group in scenario["traffic"]}
+    groups = {group["name"]: reacts_to_marks(group["scheme"]) for group in scenario["traffic"]}
     # With ECN switched on, every scheme is ECN-capable, and with ECN switched off none is.
     if scenario["transport"]["ecn"] != "auto" or not any(groups.values()):
         return ()

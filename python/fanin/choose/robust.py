@@ -18,7 +18,7 @@ from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import Spread
 from fanin.numbers.units import seconds
-from fanin.registry import registry
+from fanin.registry import reacts_to_marks
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 
@@ -118,9 +118,8 @@ def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar
         other, chosen = ("persistent", fresh) if fresh else ("fresh", groups)
         name = "connections that are open before" if fresh else "a new connection for each answer"
         found.append(Variation(name, {f"traffic.{group['name']}.connections": other for group in chosen}))
-    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
     schemes = [str(remedy.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
-    if any(reacts[scheme] for scheme in schemes) and network["non-ect"] != "drop":
+    if any(map(reacts_to_marks, schemes)) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
     return [each for each in found if all(_is_valid(resolve, own | each.settings) for own in ({}, remedy.settings))]
 

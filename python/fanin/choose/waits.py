@@ -75,6 +75,7 @@ def waits(
         end_s: When the run ended, for transfers that have not.
 
     """
+    in_fan_in = pl.col("group").cast(pl.String).is_in(list(fan_in))
     initial_s, least_s = seconds(transport["rto-initial"]), seconds(transport["rto-min"])
     took = pl.col("fct_s").fill_null(end_s - pl.col("start_s"))
     calm = (pl.col("timeouts") == 0) & (pl.col("loss_probes") == 0)
@@ -85,7 +86,7 @@ def waits(
     rows = (
         flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
         .with_columns(took=took)
-        .with_columns(later=pl.col("took") - usual, own=pl.col("group").cast(pl.String).is_in(list(fan_in)))
+        .with_columns(later=pl.col("took") - usual, own=in_fan_in)
         .with_columns(
             probed=(pl.col("timeouts") == 0) & (pl.col("loss_probes") > 0) & (pl.col("later") > _SOME * loaded_s),
             initially=(initial_s > least_s)
@@ -99,7 +100,7 @@ def waits(
     end = pl.col("start_s") + pl.col("took")
     return Waits(
         timed=timed.height,
-        timed_in_fan_in=timed.filter(pl.col("group").cast(pl.String).is_in(list(fan_in))).height,
+        timed_in_fan_in=timed.filter(in_fan_in).height,
         probed=probed.height,
         probed_in_fan_in=probed.filter("own").height,
         timed_initially=initially,

@@ -240,12 +240,14 @@ def _at_bottlenecks(
         for place, (_, run, given) in enumerate(runs)
         if (ports := elsewhere(run, experiment.resolved(given))) is not None
     }
+    if not moved:
+        return runs
     for ports in dict.fromkeys(moved.values()):
         note_moved(*ports)
     settings = {place: [*runs[place][2], (BOTTLENECK, found)] for place, (_, found) in moved.items()}
     with closing(Threads(pool.jobs, memory_of(pool.memory))) as threads:
         jobs = [Job(experiment, given, tables) for given in settings.values()]
-        again = run_jobs(jobs, pool.out, workers=threads, advance=advance) if jobs else []
+        again = run_jobs(jobs, pool.out, workers=threads, advance=advance)
     made = list(runs)
     for (place, given), run in zip(settings.items(), again, strict=True):
         if not isinstance(run, Run):

@@ -15,6 +15,12 @@ def quantity(value: object) -> tuple[float, str] | None:
     return _engine.quantity(value) if isinstance(value, str) else None
 
 
+def number(value: object) -> float:
+    """A scenario value as a number, without its unit; zero if it is no quantity."""
+    found = quantity(value)
+    return 0.0 if found is None else found[0]
+
+
 def seconds(value: object) -> float:
     """A duration of a checked scenario in seconds."""
     found = quantity(value)

@@ -255,7 +255,7 @@ def _foreign(line: Line) -> Iterator[None]:
     try:
         yield
     except (LookupError, ValueError, TypeError, AttributeError):
-        raise ResultsError(f"{line.path}: damaged (line {line.number}: not runs)") from None
+        raise ResultsError(_not_runs(line)) from None
 
 
 class Records:

@@ -45,13 +45,14 @@ class Experiment(ScenarioFile):
         changes = checks.changes(self) if swept else []
         each = [self.resolved(given + change.settings) for change in [checks.NO_CHANGE, *changes]]
         found = [remarks.unmarked(resolved) for resolved in each]
-        found += remarks.impossible(self.resolved_table(given))
+        table = self.resolved_table(given)
+        found += remarks.impossible(table)
         found += remarks.overloaded(self.offered(given))
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
         found.append(remarks.hasty(each[0]))
         # Who sets the duration wants the run to be cut there.
-        if any(row["is_default"] for row in self.resolved_table(given) if row["path"] == "run.duration"):
+        if any(row["is_default"] for row in table if row["path"] == "run.duration"):
             found += remarks.endless(each[0], self.preview(given))
         return list(dict.fromkeys(remark for remark in found if remark))
 

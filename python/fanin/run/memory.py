@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.errors import WorkerError
-from fanin.numbers.units import quantity
+from fanin.numbers.units import number
 from fanin.results.free_memory import shown
 
 BASE = 6e6
@@ -113,10 +113,10 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
 
     """
     network, measure, groups = resolved["network"], resolved["measure"], preview["groups"]
-    duration, rate = _number(resolved["run"]["duration"]), _number(network["rate"])
+    duration, rate = number(resolved["run"]["duration"]), number(network["rate"])
     flows, hosts = sum(group["flows"] for group in groups), preview["hosts"]
     # As much again waits at the hosts' interfaces. What waits is limited by the flows' windows and sizes.
-    window = _number(resolved["transport"]["receive-buffer"]) / _FRAME
+    window = number(resolved["transport"]["receive-buffer"]) / _FRAME
     sizes = [group["mean_bytes"] / _FRAME + 1 if group["mean_bytes"] else window for group in groups]
     sent = sum(group["flows"] * min(window, size) for group, size in zip(groups, sizes, strict=True))
     buffered = min(2.0 * preview["buffered"], sent)
@@ -128,10 +128,10 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     if measure["queue-trace"] == "on-change":
         rows += 2 * min(carried * observed, crossing * _MOST_PORTS)
     elif measure["queue-trace"] != "off":
-        rows += duration / max(_number(measure["queue-sample"]), 1e-9) * observed
+        rows += duration / max(number(measure["queue-sample"]), 1e-9) * observed
     if measure["probes"] != "off":
         rows += carried * min(1.0, measure["probe-flows"] / max(flows, 1.0))
-    bins = duration / width if (width := _number(measure["bin"])) > 0 else 0.0
+    bins = duration / width if (width := number(measure["bin"])) > 0 else 0.0
     captured = 0.0 if measure["capture"] == "off" else min(2 * carried, measure["capture-limit"])
     tables = rows * PER_TRACE_ROW + bins * (len(groups) + observed) * PER_BIN + captured * PER_CAPTURED
     at_once = sum(group["at_once"] for group in groups)
@@ -142,11 +142,6 @@ def _packets(resolved: Mapping[str, Any], groups: list[Mapping[str, Any]]) -> fl
     """Packets that any port sees at most, acknowledgements and repetitions included; infinite for endless data."""
     if any(group["mean_bytes"] == 0 for group in groups):
         return math.inf
-    mss = _number(resolved["transport"]["mss"])
+    mss = number(resolved["transport"]["mss"])
     full = (group["flows"] * (group["mean_bytes"] / mss + 1 + _HANDSHAKE) for group in groups)
     return _BOTH_WAYS * _REPEATED * _MARGIN * float(sum(full))
-
-
-def _number(value: object) -> float:
-    found = quantity(value)
-    return 0.0 if found is None else found[0]

@@ -14,7 +14,6 @@ from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case, Location
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
-from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
 
@@ -90,10 +89,7 @@ def _beside(experiment: ScenarioFile, varied: str, index: int = 0) -> dict[str, 
         at = index if path in together else 0
         # Too few of them are told of when the points are made.
         found[path] = override(values[min(at, len(values) - 1)])
-    axes: dict[str, list[Variant]] = {}
-    for variant in experiment.variants:
-        axes.setdefault(variant.axis, []).append(variant)
-    for variants in (each for axis, each in axes.items() if axis != varied):
+    for variants in (each for axis, each in experiment.axes.items() if axis != varied):
         # A variant that sets the variable itself has no point with this value.
         chosen = next((each.set_ for each in variants if varied not in each.set_), {})
         found |= {path: override(values[0]) for path, values in chosen.items()}

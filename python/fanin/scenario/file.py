@@ -81,14 +81,12 @@ class ScenarioFile:
         """Refuses axes of ``[quick]`` and labels that the variants do not have."""
         text, path = (self.text, str(self.path)) if self.document.quick else self.origin
         for axis, labels in self.quick.variant.items():
-            known = self.labels.get(axis, [])
-            for name in [axis, *labels] if not known else labels:
-                if name not in known:
-                    message, among = (
-                        (f'no variant is "{name}"', known) if known else ("no variant has this axis", [*self.labels])
-                    )
-                    key = f"quick.variant.{axis}"
-                    raise ScenarioError(path, line_of(text, ("quick", "variant")), key, message, nearest(name, among))
+            known = self.labels.get(axis)
+            wrong = axis if known is None else next((label for label in labels if label not in known), None)
+            if wrong is not None:
+                message = "no variant has this axis" if known is None else f'no variant is "{wrong}"'
+                hint = nearest(wrong, known or list(self.labels))
+                raise ScenarioError(path, line_of(text, ("quick", "variant")), f"quick.variant.{axis}", message, hint)
 
     def _open(self, declared: list[Choice] | str | None) -> list[Choice]:
         """The open parameters, possibly declared by another experiment."""
@@ -101,12 +99,17 @@ class ScenarioFile:
         return found
 
     @property
+    def axes(self) -> dict[str, list[Variant]]:
+        """The variants, by axis."""
+        found: dict[str, list[Variant]] = {}
+        for variant in self.variants:
+            found.setdefault(variant.axis, []).append(variant)
+        return found
+
+    @property
     def labels(self) -> dict[str, list[str]]:
         """The labels of the variants, by axis."""
-        found: dict[str, list[str]] = {}
-        for variant in self.variants:
-            found.setdefault(variant.axis, []).append(variant.label)
-        return found
+        return {axis: [variant.label for variant in variants] for axis, variants in self.axes.items()}
 
     def vary(
         self, variables: Mapping[str, list[Scalar]], together: Sequence[list[str]] = (), *, bare: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, TypedDict
 
-from fanin.numbers.units import quantity
+from fanin.numbers.units import number, quantity
 from fanin.registry import registry
 
 
@@ -156,12 +156,8 @@ USUAL_LEAST, USUAL_PER_10G = 20, 65
 def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
     """Packets that a host sends at once: a frame for segmentation offload, or what an interrupt lets it send."""
     # A key in which the schemes differ is not among those of all.
-    frame, interval = (_number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
+    frame, interval = (number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
     return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]
-
-
-def _number(text: str) -> float:
-    return (quantity(text) or (0.0, ""))[0]
 
 
 def _marking(resolved: dict[str, Any]) -> tuple[str, str, bool] | None:

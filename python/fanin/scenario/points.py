@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from fanin.errors import ScenarioError
 from fanin.scenario.file import ScenarioFile
-from fanin.scenario.format.sweep import Variant
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
@@ -57,10 +56,13 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
     chosen = seeds or (experiment.quick.seeds if quick else experiment.seeds)
     if not experiment.has_runs:
         return []
-    axes: dict[str, list[Variant]] = {}
-    for variant in experiment.variants:
-        if not quick or variant.label in experiment.quick.variant.get(variant.axis, [variant.label]):
-            axes.setdefault(variant.axis, []).append(variant)
+    axes = experiment.axes
+    if quick:
+        chosen_of = experiment.quick.variant
+        axes = {
+            axis: [each for each in variants if each.label in chosen_of.get(axis, [each.label])]
+            for axis, variants in axes.items()
+        }
     found: list[Point] = []
     _refuse_many(experiment, math.prod(map(len, axes.values())))
     for cases in itertools.product(*axes.values()):

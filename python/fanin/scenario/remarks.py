@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import quantity, seconds
-from fanin.registry import registry
+from fanin.numbers.units import number, seconds
+from fanin.registry import reacts_to_marks
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 
@@ -85,9 +85,8 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     # A scenario that counts would-be marks uses drop-tail deliberately.
     if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
         return None
-    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
     used = {group["scheme"] for group in resolved["traffic"]}
-    schemes = sorted(scheme for scheme in used if ecn == "on" or reacts[scheme])
+    schemes = sorted(scheme for scheme in used if ecn == "on" or reacts_to_marks(scheme))
     if not schemes:
         return None
     return f'{", ".join(schemes)} relies on marks, but queue.kind = "drop-tail" never marks; leave queue.kind out'
@@ -105,7 +104,7 @@ def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
         f"than {_FASTEST_BPS / 1e9:g} Gbit/s (IEEE 802.3df), so set the rate that yours has"
         for row in rows
         if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
-        if (quantity(row["value"]) or (0.0, ""))[0] > _FASTEST_BPS
+        if number(row["value"]) > _FASTEST_BPS
     ]
 
 
@@ -129,7 +128,7 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
         preview: The engine's preview of it.
 
     """
-    rate, duration = seconds(resolved["network"]["rate"]), seconds(resolved["run"]["duration"])
+    rate, duration = number(resolved["network"]["rate"]), seconds(resolved["run"]["duration"])
     found = []
     for group, seen in zip(resolved["traffic"], preview["groups"], strict=True):
         # Others have several receivers: all hosts, at most.

@@ -10,7 +10,7 @@ from typing import Any
 from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
-from fanin.registry import registry
+from fanin.registry import reacts_to_marks
 from fanin.scenario.settings import Settings
 
 
@@ -312,8 +312,7 @@ _SHORT_TIMER_S = 0.005
 
 
 def _marked(facts: Facts) -> bool:
-    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
-    return bool(reacts[facts.scenario["transport"]["scheme"]])
+    return reacts_to_marks(facts.scenario["transport"]["scheme"])
 
 
 def _twice(facts: Facts) -> str:

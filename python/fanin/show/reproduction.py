@@ -204,14 +204,13 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     # Where a quick look leaves out variants, it leaves out their lines and figures.
     partial = quick and bool(experiment.quick.variant)
     series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}
-    plots = [each for each in document.plot if each.is_diagram or not (partial and series[each.name].data.is_empty())]
+    empty = [name for name, each in series.items() if each.data.is_empty()]
+    plots = [each for each in document.plot if not (partial and each.name in empty)]
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
     warnings += runs.without()
-    warnings += remarks.undrawn(
-        each.name for each in plots if not each.is_diagram and series[each.name].data.is_empty()
-    )
+    warnings += [] if partial else remarks.undrawn(empty)
     command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, command) as new:
         (new / TABLE).write_bytes(parquet_of(frame))

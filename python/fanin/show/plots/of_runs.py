@@ -11,7 +11,7 @@ from fanin.choose.diagnosis import buffer_bytes, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column, columns_of
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import number, seconds
 from fanin.results.stored_runs import Shown, ShownRuns
 from fanin.run.observed import is_chosen, observed
 from fanin.scenario import remarks
@@ -293,7 +293,7 @@ def _limit(run: Shown) -> tuple[float, str]:
     tier = (port_of(run) or "").partition("-")[0]
     own = network.get(f"{tier}-buffer", "0pkt")
     # A tier whose key is zero has the common buffer.
-    if (quantity(own) or (0.0, ""))[0]:
+    if number(own):
         network = {**network, "buffer": own}
     scenario = {**run.scenario, "network": network}
     if network["admission"] == "static" and network["buffer"].endswith("pkt"):

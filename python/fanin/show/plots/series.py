@@ -83,13 +83,19 @@ def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool 
 
 def renamed(plot: Plot, drawn: Series, *, partial: bool = False) -> Series:
     """The same series with the names that the plot gives to its lines; ``partial``: some may be missing."""
-    if missing := plot.names.keys() - drawn.lines if drawn.lines and not partial else set():
-        raise FaninError(f"plot {plot.name}: names: {sorted(missing)[0]!r} is no line; there are {drawn.lines}")
-    named = [plot.names.get(line, line) for line in drawn.lines]
-    published = [each.by for each in plot.published if each.by is not None and each.by not in named]
-    if published and named and not partial:
-        raise FaninError(f"plot {plot.name}: published {published[0]!r} is no line; there are {named}")
+    if drawn.lines and not partial:
+        _refuse_missing(plot, drawn.lines)
     return replace(drawn, data=drawn.data.with_columns(pl.col("by").replace(plot.names))) if plot.names else drawn
+
+
+def _refuse_missing(plot: Plot, lines: list[str]) -> None:
+    """Refuses names and published values of lines that are not there."""
+    if missing := plot.names.keys() - lines:
+        raise FaninError(f"plot {plot.name}: names: {sorted(missing)[0]!r} is no line; there are {lines}")
+    named = [plot.names.get(line, line) for line in lines]
+    for each in plot.published:
+        if each.by is not None and each.by not in named:
+            raise FaninError(f"plot {plot.name}: published {each.by!r} is no line; there are {named}")
 
 
 def readable(drawn: Series) -> Series:
