@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -293,7 +292,7 @@ class ScenarioFile:
         """Line of a scenario value; traffic groups and faults are addressed by name."""
         parts: list[str | int] = list(path.split("."))
         if parts[0] in {"traffic", "fault"}:
-            groups = tomllib.loads(self._text).get(parts[0], [])
+            groups = sections.tables_of(self._text).get(parts[0], [])
             names = [group.get("name", group.get("kind")) for group in groups]
             if parts[1] in names:
                 parts[1] = names.index(parts[1])
