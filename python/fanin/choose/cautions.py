@@ -1,4 +1,4 @@
-"""What a reader should know before trusting a comparison: quantiles of few, seeds that change nothing, other switches."""
+"""What a reader should know before trusting a comparison: quantiles of few, idle seeds, queues and switches apart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,35 @@ from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks, scheme_title
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
+from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
+from fanin.scenario.settings import Settings
+
+
+def cautions(
+    experiment: Experiment,
+    measures: Sequence[Measure],
+    runs: Sequence[tuple[Settings, Row]],
+    cases: Mapping[str, Sequence[Row]],
+    shown: Sequence[str] = (),
+) -> list[str]:
+    """All warnings about what was measured in the runs of a comparison or a search.
+
+    Args:
+        experiment: The scenario.
+        measures: The measures that decide.
+        runs: The settings of each run, and its row of a table of runs.
+        cases: Name -> the runs of what is compared.
+        shown: Columns that are shown besides.
+
+    """
+    decisive = [*shown, *(name for each in measures for name in each.columns)]
+    return [
+        *unmeasured(experiment, runs, decisive),
+        *few_samples(measures, [row for _, row in runs]),
+        *same_with_all_seeds(measures, cases, experiment),
+    ]
+
 
 def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
     """Warnings of goals and bounds that are quantiles of few completion times of each run.
@@ -24,16 +52,16 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
     rows = list(rows)
     found = []
     for each in measures:
-        counts = [count for row in rows if each.quantile and (count := each.quantile.count(row))]
+        counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
         if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
             continue
         few = min(counts)
         place = few - math.ceil(Fraction(str(each.quantile.percent)) * few / 100)
         which = f"number {place + 1} from the slowest" if place else "the slowest"
         found.append(
-            f"{each.name} is {which} of {few:,} {each.quantile.counted} in a run, often one of the first, whose windows "
-            f"still grow: the {each.quantile.percent:g} % quantile takes {needed:,} or more. Look at the median as "
-            "well, and run more rounds (traffic.NAME.rounds or count); measure.warmup leaves none of them out"
+            f"{each.name} is {which} of {few:,} {each.quantile.counted} in a run, often one of the first, whose "
+            f"windows still grow: the {each.quantile.percent:g} % quantile takes {needed:,} or more. Look at the median "
+            "as well, and run more rounds (traffic.NAME.rounds or count); measure.warmup leaves none of them out"
         )
     return found
 
@@ -50,20 +78,29 @@ _QUERY_MEDIAN = Column(
 """The only one of the medians that is no total."""
 
 
-def with_medians(experiment: Experiment, measures: Iterable[Measure]) -> tuple[Experiment, dict[str, Measure]]:
-    """The experiment with the columns that it takes, and for quantiles of all traffic the median to show beside."""
-    medians = {
-        each.name: Measure("median" if start == "query_p" else "median FCT", name, more=False, is_time=True)
+def with_medians(experiment: Experiment, measures: Iterable[Measure]) -> Experiment:
+    """The experiment with the column that :func:`medians` of these measures takes, if it is no total."""
+    known = {each.id for each in experiment.columns}
+    if _QUERY_MEDIAN.id in known or all(each.column != _QUERY_MEDIAN.id for each in _medians(measures)):
+        return experiment
+    extended = copy.copy(experiment)
+    extended.columns = [*experiment.columns, _QUERY_MEDIAN]
+    return extended
+
+
+def medians(measures: Iterable[Measure], rows: Sequence[Row]) -> list[Measure]:
+    """The medians to show beside those measures that are quantiles of few; groups and own columns have none."""
+    return _medians(each for each in measures if few_samples([each], rows))
+
+
+def _medians(measures: Iterable[Measure]) -> list[Measure]:
+    return [
+        Measure("median" if name == _QUERY_MEDIAN.id else "median FCT", name, more=False, is_time=True)
         for each in measures
         if each.quantile is not None
         for start, name in _MEDIANS.items()
         if each.column.startswith(start)
-    }
-    if any(each.column == _QUERY_MEDIAN.id for each in medians.values()):
-        experiment = copy.copy(experiment)
-        own = {_QUERY_MEDIAN.id: _QUERY_MEDIAN} | {each.id: each for each in experiment.columns}
-        experiment.columns = list(own.values())
-    return experiment, medians
+    ]
 
 
 def same_with_all_seeds(
@@ -71,7 +108,8 @@ def same_with_all_seeds(
 ) -> list[str]:
     """Warnings of measures that no seed changes: their intervals have no width, which says nothing about certainty.
 
-    Zero is no such value: counts of what never occurs are the same with all seeds for good reason.
+    Seeds of traffic that starts at once decide only the order of packets that arrive at the same instant. Zero is no
+    such value: counts of what never occurs are the same with all seeds for good reason.
 
     Args:
         measures: The measures that decide.
@@ -84,7 +122,8 @@ def same_with_all_seeds(
         for group in experiment.resolved()["traffic"]
         if "jitter" in group and seconds(group["jitter"]) == 0
     ]
-    how = f"; set {some_of(still)}, such as 10us, to see how much it varies" if still else ""
+    if not still:
+        return []
     found = []
     for each in measures:
         of = {name: each.spread(rows) for name, rows in cases.items() if len(rows) >= FEWEST}
@@ -92,8 +131,8 @@ def same_with_all_seeds(
         if same:
             whose = "" if len(same) == len(cases) else f" ({some_of(same)})"
             found.append(
-                f"{each.name}: all seeds gave the same result{whose}, as nothing random in the scenario changes it. "
-                f"That is no certainty{how}"
+                f"{each.name}: all seeds gave the same result{whose}, as nothing random in the scenario changes it, "
+                f"which is no certainty; set {some_of(still)}, such as 10us, to see how much it varies"
             )
     return found
 
@@ -128,6 +167,6 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     kinds = [scheme_title(each) for each in schemes if reacts_to_marks(each) and each not in usual | given]
     others = f"; {', '.join(kinds)} have thresholds of another kind" if kinds else ""
     return [
-        f"scheme.{first}.{_THRESHOLD} = {value} is the switch of {scheme_title(first)} alone. Others mark by their own: "
-        f"{told}{others}. To give them that of {scheme_title(first)}: {how}"
+        f"scheme.{first}.{_THRESHOLD} = {value} is the switch of {scheme_title(first)} alone. Others mark by their "
+        f"own: {told}{others}. To give them that of {scheme_title(first)}: {how}"
     ]

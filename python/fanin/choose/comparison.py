@@ -247,10 +247,10 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
         return [f"{begin}, in these keys of [transport]: {told}"]
     under = ", ".join(f"{stack} under {some_of(names)}" for stack, names in stacks.items())
     one = next(stack for stack in stacks if stack != _PLAIN)
-    others = [name for name in keys[STACK] if any(name in names for names in owners)]
-    own = f"; {some_of(others)} bring values of their own" if others else ""
+    bringing = [name for name in keys[STACK] if any(name in names for names in owners)]
+    besides = f"; {some_of(bringing)} bring values of their own" if bringing else ""
     return [
-        f"{begin}: stack {under} (--set {STACK}={one} runs all on one){own}; fanin compare --json lists all "
+        f"{begin}: stack {under} (--set {STACK}={one} runs all on one){besides}; fanin compare --json lists all "
         f"{len(keys)} keys"
     ]
 
@@ -449,8 +449,8 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
         better = [
             place
             for other, place in places.items()
-            if (each := away[other]) is not None and each.matters(margin) and sign * each.difference > 0
-            or unfinished and math.isfinite(means[other][0])
+            if ((each := away[other]) is not None and each.matters(margin) and sign * each.difference > 0)
+            or (unfinished and math.isfinite(means[other][0]))
         ]
         place = 1 + max(better, default=0)
         # Open if a candidate with a better mean has a worse place.

@@ -44,7 +44,7 @@ class Quantile(NamedTuple):
     of: str
     """The column that counts them; where only some of them are taken, there are fewer."""
 
-    def count(self, row: Row) -> int | None:
+    def number(self, row: Row) -> int | None:
         """How many completion times a run has."""
         return row.get(self.of)
 

@@ -31,7 +31,7 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say_wrapped
 from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, QUANTILES_OF_DIFFERENCES
 from fanin.numbers.summary import column, format_spread, short
 from fanin.registry import scheme_title
@@ -39,8 +39,10 @@ from fanin.registry import scheme_title
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal, Measure
+    from fanin.results.dataset import Row
     from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
+    from fanin.scenario.settings import Settings
 
 
 def compare(
@@ -159,7 +161,7 @@ def compare(
     - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """
     from fanin.choose import comparison
-    from fanin.choose.cautions import few_samples, with_medians
+    from fanin.choose.cautions import medians, with_medians
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
 
     experiment = fanin.load(scenario, overrides(set_))
@@ -176,11 +178,9 @@ def compare(
         )
         return
     names = schemes_of(schemes, "--schemes")
-    if against is not None and against not in names:
-        raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
-    reference = against or names[0]
+    reference = _reference(against, names)
     wanted, least = goal_of(goal, experiment), margin_of(margin)
-    experiment, medians = with_medians(experiment, wanted.measures)
+    experiment = with_medians(experiment, wanted.measures)
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
@@ -197,16 +197,14 @@ def compare(
             again=failed,
             advance=counter.advance,
         )
-    rows = [row for each in compared for row in each.rows]
-    beside = [medians[each.name] for each in wanted.measures if each.name in medians and few_samples([each], rows)]
+    beside = medians(wanted.measures, [row for each in compared for row in each.rows])
     ranking = placed(compared, wanted, reference, least, beside)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
     apart = comparison.beside_scheme(experiment, {scheme_title(name): {comparison.SCHEME: name} for name in names})
     warnings = [*comparison.unequal(apart), *_warnings(experiment, compared, wanted, names)]
-    if len(wanted.parts) > 1 and scored != reference:
-        warnings.append(_unfinished(reference, scored))
+    warnings += [_unfinished(reference, scored)] if len(wanted.parts) > 1 and scored != reference else []
     for warning in warnings:
         note(f"warning: {warning}")
     if json:
@@ -222,20 +220,23 @@ def compare(
     _report_failures(compared, recorded=store)
 
 
+def _reference(against: str | None, names: list[str]) -> str:
+    if against is not None and against not in names:
+        raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
+    return against or names[0]
+
+
 def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
     """What a reader should know before trusting the table."""
-    from fanin.choose import comparison
-    from fanin.choose.cautions import few_samples, other_switches, same_with_all_seeds
-    from fanin.run.observed import unmeasured
+    from fanin.choose.cautions import cautions, other_switches
+    from fanin.choose.comparison import METRICS
 
     cases = {scheme_title(each.scheme): each.rows for each in compared}
-    decisive = [*comparison.METRICS, *(name for measure in goal.measures for name in measure.columns)]
+    runs: list[tuple[Settings, Row]] = [([], row) for rows in cases.values() for row in rows]
     return [
         *(remark for each in compared if (remark := _warning(each))),
         *other_switches(experiment, schemes),
-        *few_samples(goal.measures, [row for rows in cases.values() for row in rows]),
-        *same_with_all_seeds(goal.measures, cases, experiment),
-        *unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive),
+        *cautions(experiment, goal.measures, runs, cases, METRICS),
     ]
 
 
@@ -277,19 +278,29 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
         ]
         for each in compared
     ]
-    print_table(title, header, rows)
+    spare = [_heading(metric) for metric in _SPARE if metric in shown]
+    _say_left_out(print_table(title, header, rows, spare=spare, tables=2))
     if len(seeds) < FEWEST:
-        say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
+        say_wrapped(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
         return
-    say(
+    say_wrapped(
         f"± half the 95 % interval over {len(seeds)} seeds; * differs from {scheme_title(against)}, seed by seed, by "
         f"at least {100 * margin:g} %"
     )
     every = [found for each in compared for metric in shown if (found := each.spread(metric))]
     if any(found.has_no_width for found in every):
-        say(NO_SPREAD)
+        say_wrapped(NO_SPREAD)
     if any(found.quantiles for found in every):
-        say(QUANTILES)
+        say_wrapped(QUANTILES)
+
+
+_SPARE = ("jain", "marks", "fct_p99_s", "queue_mean_packets")
+"""Metrics that a narrow terminal does not show, the first of them first."""
+
+
+def _say_left_out(headings: list[str]) -> None:
+    if headings:
+        say_wrapped(f"too narrow for {', '.join(headings)}: --json has all")
 
 
 def _shown(each: Compared, metric: str, margin: float) -> str:
@@ -320,11 +331,12 @@ def _print_ranking(goal: Goal, ranking: list[Placed], beside: Sequence[Measure] 
         ]
         for rank, each in zip(ranks, ranking, strict=True)
     ]
-    print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)
+    title = f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better"
+    _say_left_out(print_table(title, header, body, spare=["difference from the best"]))
     if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
-        say("; ".join(signs))
+        say_wrapped("; ".join(signs))
     if any(each.behind and each.behind.quantiles for each in ranking):
-        say(QUANTILES_OF_DIFFERENCES)
+        say_wrapped(QUANTILES_OF_DIFFERENCES)
 
 
 _SIGNS = {
@@ -351,16 +363,16 @@ def _print_timeouts(compared: list[Compared], seeds: int) -> None:
     header = ["scheme", what, "with a timeout", "of a thousand", "tail loss probes"]
     rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown, f"{each.probes:,}"] for scheme, each in found]
     print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
-    say(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
+    say_wrapped(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
     if any(each.probes for _, each in found):
-        say(
+        say_wrapped(
             f"{what} that waited for a tail loss probe only are not among those with a timeout: runs count the probes, "
             f"not their {what}"
         )
     fewest, least = min(found, key=lambda each: each[1].per_thousand)
     for scheme, each in found:
         if needed := each.seeds_to_decide(least, seeds):
-            say(f"whether {scheme} has more than {fewest} is open; {_more_seeds(needed)}")
+            say_wrapped(f"whether {scheme} has more than {fewest} is open; {_more_seeds(needed)}")
 
 
 def _more_seeds(needed: int) -> str:

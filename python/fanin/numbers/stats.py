@@ -47,8 +47,8 @@ def mean_interval(values: Floats) -> tuple[float, float]:
     return mean, t_quantile(len(values) - 1) * error
 
 
-_ROUNDING = 1e-12
-"""Share of a mean below which half of an interval is one of rounding."""
+_SHOWN = 5e-5
+"""Share of a value that is no more than half of the last of its four digits, whatever they are."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Spread:
 
     @property
     def has_no_width(self) -> bool:
-        """Whether all seeds gave the same value, but for rounding."""
-        return self.half <= _ROUNDING * abs(self.mean)
+        """Whether all seeds gave the same value, to the four digits that are shown."""
+        return self.half <= _SHOWN * abs(self.mean)
 
     @property
     def without_zero_width(self) -> Spread:
@@ -124,7 +124,7 @@ QUANTILES = (
 )
 """What ends stand for in tables of means over seeds, below the line that says what ± is."""
 
-NO_SPREAD = "no ±: the same with all seeds"
+NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
 """What a mean without an interval stands for, if others have one."""
 
 QUANTILES_OF_DIFFERENCES = (
