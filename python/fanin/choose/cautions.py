@@ -55,13 +55,14 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
         counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
         if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
             continue
-        few = min(counts)
+        few, what = min(counts), each.quantile.counted
         place = few - math.ceil(Fraction(str(each.quantile.percent)) * few / 100)
         which = f"number {place + 1} from the slowest" if place else "the slowest"
         found.append(
-            f"{each.name} is {which} of {few:,} {each.quantile.counted} in a run, often one of the first, whose "
-            f"windows still grow: the {each.quantile.percent:g} % quantile takes {needed:,} or more. Look at the median "
-            "as well, and run more rounds (traffic.NAME.rounds or count); measure.warmup leaves none of them out"
+            f"{each.name} takes {needed:,} {what} in a run to be a {each.quantile.percent:g} % quantile, and here is "
+            + (f"{which} of {few:,}, often one of the first, whose windows still grow" if few > 1 else "that of one")
+            + f". Run more rounds (traffic.NAME.rounds or count){', and look at the median as well' * (few > 1)}; "
+            "measure.warmup leaves none of them out"
         )
     return found
 
@@ -89,8 +90,12 @@ def with_medians(experiment: Experiment, measures: Iterable[Measure]) -> Experim
 
 
 def medians(measures: Iterable[Measure], rows: Sequence[Row]) -> list[Measure]:
-    """The medians to show beside those measures that are quantiles of few; groups and own columns have none."""
-    return _medians(each for each in measures if few_samples([each], rows))
+    """The medians to show beside those measures that are quantiles of few; groups and own columns have none.
+
+    Of one completion time, the median is the same.
+    """
+    few = [each for each in measures if few_samples([each], rows)]
+    return _medians(each for each in few if each.quantile and any((each.quantile.number(row) or 0) > 1 for row in rows))
 
 
 def _medians(measures: Iterable[Measure]) -> list[Measure]:

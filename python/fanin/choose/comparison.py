@@ -245,14 +245,19 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
     if not stacks:
         told = "; ".join(f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items())
         return [f"{begin}, in these keys of [transport]: {told}"]
-    under = ", ".join(f"{stack} under {some_of(names)}" for stack, names in stacks.items())
+    under = ", ".join(
+        f"{stack} under {_few(names) or f'{len(names)} others'}"
+        for stack, names in sorted(stacks.items(), key=lambda each: len(each[1]))
+    )
     one = next(stack for stack in stacks if stack != _PLAIN)
     bringing = [name for name in keys[STACK] if any(name in names for names in owners)]
-    besides = f"; {some_of(bringing)} bring values of their own" if bringing else ""
-    return [
-        f"{begin}: stack {under} (--set {STACK}={one} runs all on one){besides}; fanin compare --json lists all "
-        f"{len(keys)} keys"
-    ]
+    besides = f"; own values: {_few(bringing) or f'{len(bringing)} of them'}" if bringing else ""
+    return [f"{begin}: {under} (for all: --set {STACK}={one}){besides}; compare --json has all {len(keys)} keys"]
+
+
+def _few(names: Sequence[str]) -> str:
+    """Several names; nothing if they are many."""
+    return some_of(names) if len(names) <= _MOST_NAMED else ""
 
 
 def compare_cases(

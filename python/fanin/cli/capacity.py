@@ -109,8 +109,9 @@ def capacity(
     bounds.
 
     Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
-    goodput=90% is relative to the best at any smaller fan-in. The default is goodput=90% and timeout-ratio=1%. Runs are
-    stored, so the same command continues an interrupted search.
+    goodput=90% is relative to the best at any smaller fan-in. The default is goodput=90% and timeout-ratio=1%, which
+    leaves out transfers that waited for a tail loss probe only. Runs are stored, so the same command continues an
+    interrupted search.
 
     OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,

@@ -332,15 +332,15 @@ def _print_ranking(goal: Goal, ranking: list[Placed], beside: Sequence[Measure] 
         for rank, each in zip(ranks, ranking, strict=True)
     ]
     title = f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better"
-    _say_left_out(print_table(title, header, body, spare=["difference from the best"]))
+    _say_left_out(left_out := print_table(title, header, body, spare=["difference from the best"]))
     if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
         say_wrapped("; ".join(signs))
-    if any(each.behind and each.behind.quantiles for each in ranking):
+    if not left_out and any(each.behind and each.behind.quantiles for each in ranking):
         say_wrapped(QUANTILES_OF_DIFFERENCES)
 
 
 _SIGNS = {
-    "=": "=: shared, as no difference between them counts; the next rank is as many places further",
+    "=": "=: shared, as no difference counts; the next rank is as many places further",
     "-": "-: the seeds leave the place open",
 }
 """What signs in the column of ranks mean."""
@@ -356,23 +356,34 @@ def _ranks(ranking: list[Placed]) -> list[str]:
 
 def _print_timeouts(compared: list[Compared], seeds: int) -> None:
     """How many queries of a thousand had a timeout, if any scheme had one or sent a tail loss probe."""
+    from fanin.choose.comparison import some_of
+
     found = [(scheme_title(each.scheme), each.timeouts) for each in compared if each.timeouts is not None]
     if not any(timeouts.events or timeouts.probes for _, timeouts in found):
         return
     what = "queries" if all(timeouts.queries for _, timeouts in found) else "transfers"
     header = ["scheme", what, "with a timeout", "of a thousand", "tail loss probes"]
-    rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown, f"{each.probes:,}"] for scheme, each in found]
+    rows = [
+        [scheme, f"{each.of:,}", f"{each.events:,}", each.shown, f"{each.probes:,}"]
+        for scheme, each in found
+        if each.events or each.probes
+    ]
     print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
-    say_wrapped(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
+    if none := [scheme for scheme, each in found if not (each.events or each.probes)]:
+        most = max((each for scheme, each in found if scheme in none), key=lambda each: each.per_thousand[2])
+        say_wrapped(f"no timeout and no probe: {', '.join(none)}, which is {most.shown} of a thousand")
+    say_wrapped(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent")
     if any(each.probes for _, each in found):
         say_wrapped(
             f"{what} that waited for a tail loss probe only are not among those with a timeout: runs count the probes, "
             f"not their {what}"
         )
     fewest, least = min(found, key=lambda each: each[1].per_thousand)
-    for scheme, each in found:
-        if needed := each.seeds_to_decide(least, seeds):
-            say_wrapped(f"whether {scheme} has more than {fewest} is open; {_more_seeds(needed)}")
+    needed = {scheme: more for scheme, each in found if (more := each.seeds_to_decide(least, seeds))}
+    if needed:
+        have = "has" if len(needed) == 1 else "have"
+        open_ = f"whether {some_of(list(needed))} {have} more than {fewest} is open"
+        say_wrapped(f"{open_}; {_more_seeds(max(needed.values()))}")
 
 
 def _more_seeds(needed: int) -> str:
