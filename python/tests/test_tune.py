@@ -378,7 +378,8 @@ def test_no_interval_is_given_that_cannot_be(work, capsys):
 
 
 def test_quantiles_of_few_and_goals_that_no_seed_changes_are_warned_of(cli, tiny):
-    given = ("--param", "network.buffer=30pkt,48pkt", "--set", "traffic.answers.senders=4", "--fresh", "3")
+    given = ("--param", "network.buffer=30pkt,48pkt", "--set", "traffic.answers.senders=4", "--keep",
+             "query-p99=1s", "--fresh", "3")  # fmt: skip
     few, *same = tuned(cli, *given, "--set", "traffic.answers.jitter=0s")["warnings"]
     assert few.startswith("query-p99 takes 299 queries in a run")
     assert [each.partition(":")[0] for each in same] == ["query-p99"]

@@ -36,6 +36,7 @@ def cautions(
         shown: Columns that are shown besides.
 
     """
+    measures = list(dict.fromkeys(measures))  # A bound may be on the goal.
     decisive = [*shown, *(name for each in measures for name in each.columns)]
     return [
         *unmeasured(experiment, runs, decisive),
