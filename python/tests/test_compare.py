@@ -11,11 +11,12 @@ from patches import before_runs, stored
 
 import fanin
 from fanin.choose import comparison, goals
+from fanin.choose.cautions import few_samples, medians, other_switches, same_with_all_seeds, with_medians
 from fanin.choose.comparison import Compared, Estimate, compare, placed, referred_to
 from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
-from fanin.numbers.stats import QUANTILES, Spread, mean_interval
+from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread, fewest_for, mean_interval
 from fanin.registry import registry, scheme_title, scheme_titles
 from fanin.results.dataset import Timeouts
 from fanin.run import laboratory
@@ -70,10 +71,19 @@ def test_systems_that_differ_in_more_than_their_scheme_are_named_with_the_keys(c
         return [each for each in json.loads(result.out)["warnings"] if "more than their scheme" in each]
 
     (warning,) = warnings("--schemes", "newreno,dctcp,linux")
-    assert "stack (rfc under NewReno, DCTCP; linux-6 under Linux), " in warning
-    assert {"sack", "ack-every", "loss-detection", "tso"} <= set(re.findall(r"[\w-]+", warning))
-    assert "initial-window" not in warning
-    assert "--set transport.stack=linux-6" in warning
+    assert "linux-6 under Linux, rfc under NewReno and DCTCP (for all: --set transport.stack=linux-6)" in warning
+    found = json.loads(cli("compare", "small.toml", "--seeds", "1", "--json", "--schemes", "newreno,linux").out)
+    apart = found["beside_scheme"]
+    assert f"compare --json has all {len(apart)} keys" in warning
+    assert {"sack", "ack-every", "loss-detection", "tso"} <= {path.removeprefix("transport.") for path in apart}
+    assert apart["transport.stack"] == {"NewReno": "rfc", "Linux": "linux-6"}
+    # Three lines of 80 characters, with as many schemes as there are.
+    (warning,) = warnings("--schemes", "all")
+    assert "linux-6 under Linux, Linux Reno and Linux DCTCP, rfc under 13 others" in warning
+    assert "own values: Linux DCTCP, RCC and RCCE;" in warning
+    assert len(f"warning: {warning}") <= 3 * 80
+    Path("small.toml").write_text(Path("small.toml").read_text().replace('initial-window = "2mss"\n', ""))
+    assert "own values: 6 of them;" in warnings("--schemes", "all")[0]
     assert warnings("--schemes", "newreno,dctcp,linux", "--set", "transport.stack=linux-6") == []
     assert warnings(*TWO) == []
     (warning,) = warnings("--schemes", "dctcp,linux-dctcp", "--set", "transport.stack=linux-6")
@@ -286,6 +296,34 @@ def test_a_rank_that_the_seeds_leave_open_is_undecided(work):
     assert [each[1] for each in ranking([rows[0], rows[2]], "query-p99")] == [1, 1]
 
 
+def test_ranks_are_counted_as_in_a_competition_though_differences_that_count_are_not_transitive(work, capsys):
+    rows = [
+        row(name, *({"query_p99_s": each} for each in values))
+        for name, values in {"a": (10, 10, 10), "b": (9, 12, 10.2), "c": (11, 11, 11), "d": (12, 12, 12)}.items()
+    ]
+    # The third is worse than the first only, and the fourth than the first and the third.
+    assert ranking(rows, "query-p99") == [
+        ("a", 1, "best"),
+        ("b", 1, "tie, no significant difference"),
+        ("c", 3, "worse"),
+        ("d", 4, "worse"),
+    ]
+    wanted = goals.goal("query-p99", fanin.load("small.toml"))
+
+    def printed(*some):
+        _print_ranking(wanted, placed(some, wanted, some[0].scheme))
+        lines = capsys.readouterr().out.splitlines()[2:]
+        return [line.split("\t")[0] for line in lines[: len(some)]], lines[len(some) :]
+
+    ranks, signs = printed(*rows)
+    assert ranks == ["1=", "1=", "3", "4"]
+    assert signs == ["=: shared, as no difference counts; the next rank is as many places further"]
+    # Without ties and open places there is nothing to explain.
+    assert printed(rows[0], rows[2], rows[3]) == (["1", "2", "3"], [])
+    few = [row(name, {"query_p99_s": 1.0}) for name in "ab"]
+    assert printed(*few) == (["-", "-"], ["-: the seeds leave the place open"])
+
+
 def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
     worse = Estimate(2.0, 0.1, 1.0, 0.1)
     told = [
@@ -313,7 +351,7 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
     lines = capsys.readouterr().out.splitlines()
     # Of three seeds one collapses: the interval would reach above the capacity, and below zero.
     assert lines[4].split("\t") == ["wild", "6,033 (100..9,000)"]
-    assert lines[6] == QUANTILES
+    assert lines[6:8] == [NO_SPREAD, QUANTILES]
     told = compared[2].as_dict()["metrics"]["goodput_bps"]
     assert (told["half"], told["low"], told["high"]) == (None, 1e8, 9e9)
     assert [placed(compared, wanted, "steady")[-1].as_dict()[end] for end in ("half", "low", "high")] == [
@@ -321,13 +359,14 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
         0.3,
         48.0,
     ]
-    assert lines[8].split("\t") == ["rank", "scheme", "query-p99 [ms]", "difference from the best", "verdict"]
-    cells = [line.split("\t") for line in lines[9:12]]
+    assert lines[9].split("\t") == ["rank", "scheme", "query-p99 [ms]", "difference from the best", "verdict"]
+    cells = [line.split("\t") for line in lines[10:13]]
     assert [(each[0], each[1], each[4]) for each in cells] == [
         ("1", "steady", "best"),
         ("2", "worse", "worse"),
         ("-", "wild", "no significant difference; about 57 seeds would decide"),
     ]
+    assert lines[13] == "-: the seeds leave the place open"
 
 
 def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
@@ -570,3 +609,150 @@ def test_the_margin_is_the_users(cli, work):
     assert (usual["margin"], wide["margin"]) == (0.01, 0.99)
     assert [each["rank"] for each in wide["ranking"]] == [1, 1]
     assert cli(*given, "--margin", "much").code == 2
+
+
+def measured(*names: str) -> list[goals.Measure]:
+    experiment = fanin.load("small.toml")
+    return [goals.measure(name, experiment) for name in names]
+
+
+def test_a_quantile_takes_enough_values_that_the_largest_is_above_it():
+    assert [fewest_for(percent) for percent in (50, 95, 99, 99.9)] == [5, 59, 299, 2995]
+    for percent in (95, 99):
+        few = fewest_for(percent)
+        assert (percent / 100) ** few < 0.05 < (percent / 100) ** (few - 1)
+
+
+def test_a_quantile_of_few_is_warned_of(work):
+    (p99,) = measured("query-p99")
+
+    def told(*counts):
+        return few_samples([p99], [{"queries": count} for count in counts])
+
+    assert told(299, 1000) == []
+    assert told(0) == []
+    (warning,) = told(1000, 298)
+    assert warning.startswith("query-p99 takes 299 queries in a run to be a 99 % quantile, and here is number 3 from")
+    (warning,) = told(99)
+    assert (
+        "and here is the slowest of 99, often one of the first, whose windows still grow. Run more rounds (tr"
+        in warning
+    )
+    assert "look at the median as well" in warning
+    assert "traffic.NAME.rounds" in warning
+    assert "measure.warmup leaves none of them out" in warning
+    assert "and here is that of one. Run" in told(1)[0]
+    assert "median" not in told(1)[0]
+    # Only quantiles of completion times, and those of groups by their own transfers.
+    row = {"queries": 10, "completed": 400, "groups.bursts.completed": 200}
+    assert few_samples(measured("query-mean", "queue-p99", "fct_max_s", "p99-fct"), [row]) == []
+    (warning,) = few_samples(measured("groups.bursts.fct_p99_s"), [row])
+    assert "groups.bursts.fct_p99_s takes 299 transfers" in warning
+
+
+@pytest.mark.parametrize(("take", "few"), [("p95", 58), ("p99.9", 2994), ("max", None), ("p0", None), ("mean", None)])
+def test_a_quantile_that_the_file_declares_takes_as_many(work, take, few):
+    own = f'[[column]]\nid = "own_s"\nlabel = "L"\nof = "requests.qct_s"\ntake = "{take}"\n'
+    Path("own.toml").write_text(f"{Path('small.toml').read_text()}\n{own}")
+    own = goals.measure("own_s", fanin.load("own.toml"))
+    if few is None:
+        assert few_samples([own], [{"queries": 1}]) == []
+    else:
+        assert [len(few_samples([own], [{"queries": count}])) for count in (few, few + 1)] == [1, 0]
+
+
+def test_a_quantile_of_few_has_the_median_beside(cli, work):
+    rounds = ("--set", "traffic.bursts.rounds=5")
+    given = ("compare", "small.toml", *TWO, "--seeds", "1..3", *rounds)
+    done = cli(*given, "--goal", "query-p99", "--json")
+    found = json.loads(done.out)
+    assert "warning: query-p99 takes 299 queries in a run" in done.err
+    (first,) = [each for each in found["ranking"] if each["scheme"] == "dctcp"]
+    experiment = fanin.load("small.toml", [("traffic.bursts.rounds", "5")])
+    runs = [experiment.run(seed, {"transport.scheme": "dctcp"}, store=None) for seed in (1, 2, 3)]
+    expected = np.mean([sorted(run.table("requests")["qct_s"])[2] for run in runs])
+    assert first["measures"]["median"]["mean"] == pytest.approx(expected)
+    assert "rank\tscheme\tquery-p99 [ms]\tmedian [ms]\tdifference" in cli(*given, "--goal", "query-p99").out
+    assert "median FCT [ms]" in cli(*given, "--goal", "p99-fct").out
+    assert "median" not in cli(*given, "--goal", "query-mean").out
+
+
+def test_medians_are_beside_quantiles_of_few_only(work):
+    experiment, measures = fanin.load("small.toml"), measured("query-p99", "groups.bursts.fct_p99_s", "goodput")
+    extended = with_medians(experiment, measures)
+    assert [each.id for each in extended.columns] == ["query_p50_s"]
+    assert experiment.columns == []
+    assert [each.column for each in medians(measures, [{"queries": 298}])] == ["query_p50_s"]
+    assert medians(measures, [{"queries": 299}]) == medians(measures, [{"queries": 1}]) == []
+    # What is there needs no column, and a file's own column of that name is the user's.
+    assert with_medians(experiment, measured("p99-fct", "goodput")) is experiment
+    assert with_medians(extended, measures) is extended
+
+
+ALL_AT_ONCE = """\
+[network]
+topology = "star"
+rate = "1Gbps"
+buffer = "24pkt"
+[transport]
+initial-window = "2mss"
+[[traffic]]
+name = "answers"
+kind = "incast"
+senders = 4
+bytes-each = "12KB"
+"""
+
+
+def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work):
+    Path("still.toml").write_text(ALL_AT_ONCE)
+    given = ("compare", "still.toml", *TWO, "--seeds", "1..3", "--no-store", "--goal", "query-mean")
+    done = cli(*given)
+    ranked = done.out.partition("# Ranking")[2]
+    assert "±" not in ranked
+    assert "no ±: the same with all seeds" in done.out
+    assert "warning: query-mean: all seeds gave the same result, as nothing random" in done.err
+    assert "set traffic.answers.jitter, such as 10us" in done.err
+    done = cli(*given, "--set", "traffic.answers.jitter=50us")
+    assert "all seeds gave the same result" not in done.err
+    assert "±" in done.out.partition("# Ranking")[2]
+
+
+def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(work):
+    Path("still.toml").write_text(ALL_AT_ONCE)
+    experiment = fanin.load("still.toml")
+    measures = [goals.measure(name, experiment) for name in ("goodput", "timeouts")]
+    still, moving = ([{"goodput_bps": 1e9 + each, "timeouts": 0} for each in of] for of in ((0, 1, 2), (0, 1e6, 2e6)))
+    (warning,) = same_with_all_seeds(measures, {"a": still, "b": moving}, experiment)
+    assert warning.startswith("goodput: all seeds gave the same result (a), as nothing random")
+    assert same_with_all_seeds(measures, {"b": moving}, experiment) == []
+    assert same_with_all_seeds(measures, {"two seeds": still[:2]}, experiment) == []
+
+
+def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_gives_it_to_them(work):
+    names = ["newreno", "dctcp", "l2dct", "dt-dctcp", "rcc"]
+    assert other_switches(fanin.load("small.toml"), names) == []
+    given = [("scheme.dctcp.mark-threshold", "5pkt")]
+    (warning,) = other_switches(fanin.load("small.toml", given), names)
+    assert warning.startswith(
+        "scheme.dctcp.mark-threshold = 5pkt is the switch of DCTCP alone. Others mark by their own: "
+    )
+    assert "L2DCT 20pkt, RCC 60000B; DT-DCTCP have thresholds of another kind" in warning
+    options = re.findall(r"--set (\S+)=(\S+)", warning)
+    assert [path for path, _ in options] == ["scheme.l2dct.mark-threshold", "scheme.rcc.mark-threshold"]
+    assert other_switches(fanin.load("small.toml", [*given, *options]), names) == []
+    assert other_switches(fanin.load("small.toml", given), ["newreno", "dctcp", "dt-dctcp"]) == []
+
+
+def test_all_schemes_fit_about_a_hundred_lines_of_80_columns(cli, work, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    done = cli("compare", "small.toml", "--seeds", "1..3", "--no-store", "--goal", "query-p99")
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.out).splitlines()
+    assert len(lines) <= 105
+    assert max(map(len, lines)) <= 80
+    told = " ".join(lines)
+    assert "too narrow for Jain, marks" in told
+    # What needs no row of its own is told in a line.
+    assert "no timeout and no probe: PFDCT, PFDCT-ST, SAB, RCC, RCCE, ICTCP, which is 0 (0..708) of a thousand" in told
+    assert "whether NewReno, DCTCP, L2DCT and 7 more have more than PFDCT is open; about 29 seeds would decide" in told

@@ -132,6 +132,21 @@ def test_a_stored_queue_of_another_port_is_warned_of(cli, racks):
         ("compare", "racks.toml", "--schemes", "dctcp,newreno", "--seeds", "1..2"),
         ("sweep", "racks.toml", "--seeds", "1..2"),
         ("sweep", "racks.toml", "--seeds", "1", "--columns", "queue_p99_packets"),
+        ("capacity", "racks.toml", "--keep", "queue-p99=50pkt", "--over", "traffic.servers.senders=22..24"),
+        (
+            "tune",
+            "racks.toml",
+            "--param",
+            "scheme.dctcp.mark-threshold=9pkt,19pkt",
+            "--keep",
+            "queue=99pkt",
+            "--trials",
+            "2",
+            "--seeds",
+            "1",
+            "--fresh",
+            "3",
+        ),
         ("advise", "racks.toml", "--goal", "queue-p99", "--seeds", "1", "--capacities", "0"),
     ],
 )
@@ -144,4 +159,6 @@ def test_commands_with_many_runs_warn(cli, racks, command):
 
 def test_nothing_is_said_where_no_queue_is_shown(cli, racks):
     done = cli("sweep", "racks.toml", "--seeds", "1", "--columns", "goodput_bps")
+    assert "whose queue was measured" not in done.err
+    done = cli("capacity", "racks.toml", "--keep", "query-p99=50ms", "--over", "traffic.servers.senders=22..24")
     assert "whose queue was measured" not in done.err

@@ -54,6 +54,22 @@ def test_what_is_too_wide_continues_below_with_the_names_of_its_rows():
     assert drawn(HEADER, ROWS, 200).count("newreno") == 1
 
 
+def test_what_a_narrow_terminal_leaves_out_is_what_can_be_spared_and_takes_a_table_more(monkeypatch, capsys):
+    def shown(width, *spare):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(width))
+        left_out = print_table("Title", HEADER, ROWS, spare=spare)
+        return left_out, capsys.readouterr().out.count("newreno")
+
+    assert shown(200, "drops", "query [ms]") == ([], 1)
+    assert shown(80) == ([], 2)
+    assert shown(80, "drops", "query [ms]", "timeouts") == (["drops", "query [ms]"], 1)
+    assert shown(60, "drops") == (["drops"], 2)
+    monkeypatch.undo()
+    assert print_table("Title", HEADER, ROWS, spare=["drops"]) == []
+    assert "drops" in capsys.readouterr().out
+
+
 def test_prose_wraps_between_words():
     text = drawn(
         ["key", "meaning"], [["mss", "Maximum segment size: payload bytes of every full segment that is sent"]], 40

@@ -375,3 +375,15 @@ def test_no_interval_is_given_that_cannot_be(work, capsys):
         "half": None, "low": 1e8, "high": 9.1e9,
     }  # fmt: skip
     assert {key: best["keep"][0][key] for key in ("half", "low", "high")} == {"half": None, "low": 0.0, "high": 1.0}
+
+
+def test_quantiles_of_few_and_goals_that_no_seed_changes_are_warned_of(cli, tiny):
+    given = ("--param", "network.buffer=30pkt,48pkt", "--set", "traffic.answers.senders=4", "--keep",
+             "query-p99=1s", "--fresh", "3")  # fmt: skip
+    few, *same = tuned(cli, *given, "--set", "traffic.answers.jitter=0s")["warnings"]
+    assert few.startswith("query-p99 takes 299 queries in a run")
+    assert [each.partition(":")[0] for each in same] == ["query-p99"]
+    done = cli("tune", "tiny.toml", *given, "--set", "traffic.answers.jitter=0s")
+    assert f"warning: {few}\nwarning: {same[0]}\n" in done.err
+    assert "no ±: the same with all seeds" in done.out
+    assert tuned(cli, *given)["warnings"] == [few]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fanin.choose.goals import Goal
+from fanin.choose.goals import Goal, Measure
 from fanin.later import np
 from fanin.numbers.stats import Floats, Spread, finite, has_two_modes, mean_interval, percentile
 from fanin.results.dataset import Row, Timeouts, capacity_of, spread_of, timeouts_of
@@ -212,23 +212,27 @@ def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scala
     return {path: values for path, values in found.items() if len(set(values.values())) > 1}
 
 
+_MOST_NAMED = 3
+"""So many of several names are told."""
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Several names, or the first of many and how many more there are."""
+    shown = names if len(names) <= _MOST_NAMED + 1 else [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"]
+    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+
+
 def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
     """A warning that systems differ in more than their scheme, with the keys that :func:`beside_scheme` found.
 
-    Among systems on one stack, those that bring values of their own are named: those without the usual value.
+    Stacks differ in so many keys that these are only counted. Among systems on one stack, those that bring values of
+    their own are named with them: those without the usual value.
     """
     if not keys:
         return []
     stacks: dict[str, list[str]] = {}
     for name, stack in keys.get(STACK, {}).items():
         stacks.setdefault(stack, []).append(name)
-    told, end = [], ""
-    if stacks:
-        named = ", ".join(path.removeprefix("transport.") for path in keys if path != STACK)
-        under = "; ".join(f"{stack} under {', '.join(names)}" for stack, names in stacks.items())
-        told.append(f"stack ({under}), {named}")
-        one = next(stack for stack in stacks if stack != _PLAIN)
-        end = f"; --set {STACK}={one} runs all on one stack"
     owners: dict[tuple[str, ...], list[str]] = {}
     for path, values in keys.items():
         for group in stacks.values() or [list(values)]:
@@ -237,8 +241,23 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
             own = tuple(name for name in group if values.get(name, usual) != usual)
             if own:
                 owners.setdefault(own, []).append(path.removeprefix("transport."))
-    told += [f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items()]
-    return [f"the systems differ in more than their scheme, in these keys of [transport]: {'; '.join(told)}{end}"]
+    begin = "the systems differ in more than their scheme"
+    if not stacks:
+        told = "; ".join(f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items())
+        return [f"{begin}, in these keys of [transport]: {told}"]
+    under = ", ".join(
+        f"{stack} under {_few(names) or f'{len(names)} others'}"
+        for stack, names in sorted(stacks.items(), key=lambda each: len(each[1]))
+    )
+    one = next(stack for stack in stacks if stack != _PLAIN)
+    bringing = [name for name in keys[STACK] if any(name in names for names in owners)]
+    besides = f"; own values: {_few(bringing) or f'{len(bringing)} of them'}" if bringing else ""
+    return [f"{begin}: {under} (for all: --set {STACK}={one}){besides}; compare --json has all {len(keys)} keys"]
+
+
+def _few(names: Sequence[str]) -> str:
+    """Several names; nothing if they are many."""
+    return some_of(names) if len(names) <= _MOST_NAMED else ""
 
 
 def compare_cases(
@@ -309,14 +328,14 @@ class Placed:
 
     scheme: str
     rank: int | None
-    """One more than the number of schemes that are better, as :func:`ranked` says; ``None`` if that is open."""
+    """Its place, as :func:`ranked` says; ``None`` if that is open."""
     value: Spread
     """Mean over the seeds, with its 95 % interval."""
     is_best: bool
     behind: Estimate | None
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
     measures: dict[str, Spread]
-    """The same for each measure of a weighted goal."""
+    """The same for each measure of a weighted goal, and for those that are shown beside."""
     seeds: int
     margin: float = LEAST
     """Share of its mean below which a difference does not count."""
@@ -361,7 +380,9 @@ def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str |
     return next((each.scheme for each in wanted if goal.can_refer_to(each.rows)), None)
 
 
-def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float = LEAST) -> list[Placed]:
+def placed(
+    compared: Sequence[Compared], goal: Goal, against: str, margin: float = LEAST, beside: Sequence[Measure] = ()
+) -> list[Placed]:
     """Ranks the schemes that have runs: the best first, and those that did not finish after all others.
 
     Args:
@@ -369,6 +390,7 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float
         goal: The criterion.
         against: The reference of a weighted goal's scores, if it has finished.
         margin: Share of a mean below which a difference does not count.
+        beside: Measures to show beside those of the goal.
 
     """
     rows = {each.scheme: each.rows for each in compared if each.rows}
@@ -378,7 +400,8 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float
         for scheme, of in rows.items()
     }
     found = ranked(values, more=goal.more, margin=margin)
-    measures = {scheme: {each.name: each.spread(of) for each in goal.measures} for scheme, of in rows.items()}
+    told = [*goal.measures, *beside]
+    measures = {scheme: {each.name: each.spread(of) for each in told} for scheme, of in rows.items()}
     return [
         Placed(
             each.name,
@@ -399,7 +422,7 @@ class Ranked(NamedTuple):
 
     name: str
     rank: int | None
-    """One more than the number of candidates that are better; ``None`` if the seeds leave it open."""
+    """One more than the number of candidates in better places; ``None`` if the seeds leave it open."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     behind: Estimate | None
@@ -408,6 +431,10 @@ class Ranked(NamedTuple):
 
 def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -> list[Ranked]:
     """Ranks candidates: the best mean first, by differences seed by seed that count.
+
+    Which differences count is not transitive: the third may differ from the first and not from the second. So places
+    are those of the longest chains: a candidate's place is the next after the last one that holds a better candidate.
+    Those that share a place do not differ in what counts, and ranks are counted as in a competition: 1, 1, 3.
 
     Args:
         values: The value of each with each seed: infinite if it did not finish, NaN if there is none.
@@ -419,15 +446,24 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
     means = {name: mean_interval(_array(of.values())) for name, of in values.items()}
     order = sorted(values, key=lambda name: (math.isnan(means[name][0]), sign * means[name][0]))
     found: list[Ranked] = []
+    places: dict[str, int] = {}
     for name in order:
-        value = means[name]
-        away = {other: _paired(values[name], values[other]) for other in order if other != name}
-        better = sum(each is not None and each.matters(margin) and sign * each.difference > 0 for each in away.values())
-        better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
-        ranks = [each.rank for each in found if each.rank is not None]
-        # Open if a candidate with a better mean has a worse rank.
-        decided = not math.isnan(value[0]) and 1 + better >= max(ranks, default=1)
-        found.append(Ranked(name, 1 + better if decided else None, value, away.get(order[0])))
+        value, best = means[name], order[0]
+        unfinished = math.isinf(value[0])
+        away = {other: _paired(values[name], values[other]) for other in {best: 0} | places if other != name}
+        better = [
+            place
+            for other, place in places.items()
+            if ((each := away[other]) is not None and each.matters(margin) and sign * each.difference > 0)
+            or (unfinished and math.isfinite(means[other][0]))
+        ]
+        place = 1 + max(better, default=0)
+        # Open if a candidate with a better mean has a worse place.
+        rank = None
+        if not math.isnan(value[0]) and place >= max(places.values(), default=1):
+            rank = 1 + sum(other < place for other in places.values())
+            places[name] = place
+        found.append(Ranked(name, rank, value, away.get(best)))
     return found
 
 

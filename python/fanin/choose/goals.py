@@ -11,6 +11,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fanin.later import np
 from fanin.numbers.stats import Floats, Spread, spread
@@ -36,6 +37,23 @@ _MAYBE_NONE = ("", "1", "pkt", "B")
 """Units of measures that can be zero: counts, ratios and queues."""
 
 
+class Quantile(NamedTuple):
+    """A quantile of the completion times of a run."""
+
+    percent: float
+    of: str
+    """The column that counts them; where only some of them are taken, there are fewer."""
+
+    def number(self, row: Row) -> int | None:
+        """How many completion times a run has."""
+        return row.get(self.of)
+
+    @property
+    def counted(self) -> str:
+        """What is counted, as text."""
+        return "queries" if self.of == "queries" else "transfers"
+
+
 @dataclass(frozen=True)
 class Measure:
     """One number of a run."""
@@ -49,6 +67,8 @@ class Measure:
     """Whether it is a completion time."""
     parts: tuple[str, ...] = ()
     """Columns whose sum it is, if it is not a column itself."""
+    quantile: Quantile | None = None
+    """Which quantile of a run's completion times it is, if it is one."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -125,7 +145,20 @@ def measure(name: str, experiment: Experiment) -> Measure:
     if better == "neither":
         how = f"{name}: neither more nor less of it is better, so it is no goal and no bound"
         raise ValueError(how if own is None else f'{how}; declare better = "high" or "low" in its [[column]]')
-    return Measure(name, found, better == "more", is_completion_time(found) if own is None else _is_time(own))
+    is_time = is_completion_time(found) if own is None else _is_time(own)
+    return Measure(name, found, better == "more", is_time, quantile=_quantile(found, own) if is_time else None)
+
+
+def _quantile(name: str, own: Column | None) -> Quantile | None:
+    """Which quantile a completion time is: a total, of all traffic or a group, or a column that takes one."""
+    if own is not None:
+        of_queries = own.table == "requests"
+        percent = float(own.take[1:]) if own.take[1:2].isdigit() else 0.0
+        return Quantile(percent, "queries" if of_queries else "completed") if 0 < percent < 100 else None
+    group, dot, total = name.rpartition(".")
+    percent = float(never_ended.percent_of(name) or 0)
+    counted = "queries" if total.startswith("query_") else f"{group}{dot}completed"
+    return Quantile(percent, counted) if 0 < percent < 100 else None
 
 
 def _better(own: Column) -> str:

@@ -70,7 +70,7 @@ class RankedSystem:
 
     system: str
     rank: int | None
-    """One more than the number of systems that are significantly better; ``None`` if undecided."""
+    """As :func:`fanin.choose.comparison.ranked` says; ``None`` if undecided."""
     values: dict[str, Spread]
     share: float
     """Its query goodput relative to the best."""

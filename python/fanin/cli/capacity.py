@@ -28,13 +28,14 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
 from fanin.numbers.stats import CONFIDENCE, FEWEST
 from fanin.scenario.format.values import Range, Scalar, parse_range, parse_values
 
 if TYPE_CHECKING:
     from fanin.choose.capacity.search import Found
-    from fanin.choose.goals import Keep
+    from fanin.choose.goals import Keep, Measure
+    from fanin.run.experiment import Experiment
 
 SchemeOption = Annotated[
     str | None,
@@ -108,8 +109,9 @@ def capacity(
     bounds.
 
     Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
-    goodput=90% is relative to the best at any smaller fan-in. The default is goodput=90% and timeout-ratio=1%. Runs are
-    stored, so the same command continues an interrupted search.
+    goodput=90% is relative to the best at any smaller fan-in. The default is goodput=90% and timeout-ratio=1%, which
+    leaves out transfers that waited for a tail loss probe only. Runs are stored, so the same command continues an
+    interrupted search.
 
     OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,
@@ -117,7 +119,7 @@ def capacity(
 
     --json prints one object: {scenario, over, first, last, keep, seeds, precision, schemes, vary, runs, cases: [{case,
     capacity, sure: {confidence, seeds, breaking, share_at_most}, breaks_at, why, monotone, remarks, runs, error,
-    tried}], paths}.
+    tried}], warnings, paths}.
 
     **Examples**
 
@@ -173,13 +175,15 @@ def capacity(
     }
     title = experiment.document.title or experiment.name
     paths = capacity_folder.write(found, title, asked, varied, capacity_folder.folder_of(experiment, asked, out))
+    warnings = _warnings(experiment, found, [each.measure for each in keeps], path)
     if json:
-        print_json({**asked, **capacity_folder.as_dict(found), "paths": [str(each) for each in paths]})
+        answers = capacity_folder.as_dict(found)
+        print_json({**asked, **answers, "warnings": warnings, "paths": [str(each) for each in paths]})
     else:
         _print(title, found, asked, varied)
         for written in paths:
             say(str(written))
-    _tell(found)
+    _tell(found, warnings)
 
 
 def _cases(schemes: list[str], varied: str | None, values: list[Scalar]) -> list[dict[str, Scalar]]:
@@ -243,7 +247,7 @@ def _print(title: str, found: list[Found], asked: dict[str, Any], varied: str | 
         cells = [capacity, _sure(each), "-" if each.breaks_at is None else str(each.breaks_at), each.why]
         body.append([*map(str, each.case.values()), *(["-"] * 4 if each.error else cells), str(each.runs)])
     print_table(f"{title}: largest {asked['over']} that keeps {' and '.join(asked['keep'])}", header, body)
-    say(
+    say_wrapped(
         f"{CONFIDENCE:.0%} confidence that no larger share of all seeds breaks a bound at the capacity".replace(
             "%", " %"
         )
@@ -258,10 +262,31 @@ def _sure(each: Found) -> str:
     return f"{len(kept.breaking)} of {len(kept.seeds)}: at most {math.ceil(100 * kept.share_at_most)} %"
 
 
-def _tell(found: list[Found]) -> None:
-    """Prints remarks and failures."""
+def _warnings(experiment: Experiment, found: list[Found], measures: list[Measure], over: str) -> list[str]:
+    """What a reader should know before trusting the capacities."""
+    from fanin.choose.cautions import cautions
+    from fanin.scenario.points import Point
+
+    runs = [
+        (Point({**each.case, over: fan_in}, row["seed"]).overrides, row)
+        for each in found
+        for fan_in, rows in each.rows.items()
+        for row in rows
+    ]
+    at_capacity = {_name(each): each.rows[each.capacity] for each in found if each.capacity in each.rows}
+    return cautions(experiment, measures, runs, at_capacity)
+
+
+def _name(each: Found) -> str:
+    return ", ".join(map(str, each.case.values()))
+
+
+def _tell(found: list[Found], warnings: list[str]) -> None:
+    """Prints warnings, remarks and failures."""
+    for warning in warnings:
+        note(f"warning: {warning}")
     for each in found:
-        name = ", ".join(map(str, each.case.values()))
+        name = _name(each)
         for remark in each.remarks:
             note(f"warning: {name}: {remark}")
         if each.error is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,16 +31,18 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say_wrapped
+from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, QUANTILES_OF_DIFFERENCES
 from fanin.numbers.summary import column, format_spread, short
 from fanin.registry import scheme_title
 
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
-    from fanin.choose.goals import Goal
+    from fanin.choose.goals import Goal, Measure
+    from fanin.results.dataset import Row
     from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
+    from fanin.scenario.settings import Settings
 
 
 def compare(
@@ -118,9 +121,10 @@ def compare(
     Every scheme runs with the same seeds. The first table shows means over seeds with half of their 95 % intervals, the
     best by --goal first. A difference counts if it is paired, its interval excludes zero, and it is at least --margin
     of the scheme's own value. A star marks schemes whose difference from --against counts. The second table ranks the
-    schemes by the goal and shows the paired difference from the best. A rank is one more than the number of schemes
-    that are better by a difference that counts; schemes that tie share a rank, as 2=. There is none if results vary so
-    much between seeds that a scheme with a better mean has a worse rank. Where more seeds would decide, the table says
+    schemes by the goal and shows the paired difference from the best. A scheme's place is the next after the last one
+    that holds a scheme better by a difference that counts. Schemes in one place share a rank, counted as in a
+    competition: 1=, 1=, 3. There is none if results vary so much between seeds that a scheme with a better mean has a
+    worse place. Where more seeds would decide, the table says
     about how many. Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does
     not stop the others; the exit code is then 1. Finished runs are reused. A warning names the keys of [transport] in
     which the systems differ besides their scheme: recovery, acknowledgements, timers.
@@ -134,7 +138,8 @@ def compare(
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme,
     runs, error, timeouts: {of, count, with_timeout, rate, low, high, loss_probes}, metrics: {goodput_bps: {mean, half,
-    low, high, difference, difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null.
+    low, high, difference, difference_half}, ...}}], beside_scheme, warnings}, in the order of the tables; an open rank
+    is null. beside_scheme has the keys of [transport] in which systems differ besides: {key: {scheme: value}}.
     timeouts counts queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its
     95 % interval.
 
@@ -156,6 +161,7 @@ def compare(
     - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """
     from fanin.choose import comparison
+    from fanin.choose.cautions import medians, with_medians
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
 
     experiment = fanin.load(scenario, overrides(set_))
@@ -172,10 +178,9 @@ def compare(
         )
         return
     names = schemes_of(schemes, "--schemes")
-    if against is not None and against not in names:
-        raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
-    reference = against or names[0]
+    reference = _reference(against, names)
     wanted, least = goal_of(goal, experiment), margin_of(margin)
+    experiment = with_medians(experiment, wanted.measures)
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
@@ -192,13 +197,14 @@ def compare(
             again=failed,
             advance=counter.advance,
         )
-    ranking = placed(compared, wanted, reference, least)
+    beside = medians(wanted.measures, [row for each in compared for row in each.rows])
+    ranking = placed(compared, wanted, reference, least, beside)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
-    warnings = _warnings(experiment, compared, wanted, names)
-    if len(wanted.parts) > 1 and scored != reference:
-        warnings.append(_unfinished(reference, scored))
+    apart = comparison.beside_scheme(experiment, {scheme_title(name): {comparison.SCHEME: name} for name in names})
+    warnings = [*comparison.unequal(apart), *_warnings(experiment, compared, wanted, names)]
+    warnings += [_unfinished(reference, scored)] if len(wanted.parts) > 1 and scored != reference else []
     for warning in warnings:
         note(f"warning: {warning}")
     if json:
@@ -206,26 +212,31 @@ def compare(
         by = wanted.measures[0].column if len(wanted.parts) == 1 else wanted.name
         goals = {"by": by, "goal": wanted.name, "scored_against": scored, "margin": least}
         places = {"ranking": [each.as_dict() for each in ranking], "schemes": [each.as_dict() for each in compared]}
-        print_json({**about, **goals, **places, "warnings": warnings})
+        print_json({**about, **goals, **places, "beside_scheme": apart, "warnings": warnings})
     else:
         _print(experiment.document.title or experiment.name, compared, chosen, reference, least)
-        _print_ranking(wanted, ranking)
+        _print_ranking(wanted, ranking, beside)
         _print_timeouts(compared, len(chosen))
     _report_failures(compared, recorded=store)
 
 
+def _reference(against: str | None, names: list[str]) -> str:
+    if against is not None and against not in names:
+        raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
+    return against or names[0]
+
+
 def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
     """What a reader should know before trusting the table."""
-    from fanin.choose import comparison
-    from fanin.choose.comparison import SCHEME
-    from fanin.run.observed import unmeasured
+    from fanin.choose.cautions import cautions, other_switches
+    from fanin.choose.comparison import METRICS
 
-    cases = {scheme_title(name): {SCHEME: name} for name in schemes}
-    decisive = [*comparison.METRICS, *(name for measure in goal.measures for name in measure.columns)]
+    cases = {scheme_title(each.scheme): each.rows for each in compared}
+    runs: list[tuple[Settings, Row]] = [([], row) for rows in cases.values() for row in rows]
     return [
         *(remark for each in compared if (remark := _warning(each))),
-        *comparison.unequal(comparison.beside_scheme(experiment, cases)),
-        *unmeasured(experiment, [([], row) for each in compared for row in each.rows], decisive),
+        *other_switches(experiment, schemes),
+        *cautions(experiment, goal.measures, runs, cases, METRICS),
     ]
 
 
@@ -267,72 +278,112 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
         ]
         for each in compared
     ]
-    print_table(title, header, rows)
+    spare = [_heading(metric) for metric in _SPARE if metric in shown]
+    _say_left_out(print_table(title, header, rows, spare=spare, tables=2))
     if len(seeds) < FEWEST:
-        say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
+        say_wrapped(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
         return
-    say(
+    say_wrapped(
         f"± half the 95 % interval over {len(seeds)} seeds; * differs from {scheme_title(against)}, seed by seed, by "
         f"at least {100 * margin:g} %"
     )
-    if any((found := each.spread(metric)) and found.quantiles for each in compared for metric in shown):
-        say(QUANTILES)
+    every = [found for each in compared for metric in shown if (found := each.spread(metric))]
+    if any(found.has_no_width for found in every):
+        say_wrapped(NO_SPREAD)
+    if any(found.quantiles for found in every):
+        say_wrapped(QUANTILES)
+
+
+_SPARE = ("jain", "marks", "fct_p99_s", "queue_mean_packets")
+"""Metrics that a narrow terminal does not show, the first of them first."""
+
+
+def _say_left_out(headings: list[str]) -> None:
+    if headings:
+        say_wrapped(f"too narrow for {', '.join(headings)}: --json has all")
 
 
 def _shown(each: Compared, metric: str, margin: float) -> str:
     """A metric as text, with a star if its difference counts."""
     found = each.spread(metric)
-    return "-" if found is None else f"{format_spread(metric, found)}{'*' * each.estimates[metric].matters(margin)}"
+    if found is None:
+        return "-"
+    return f"{format_spread(metric, found.without_zero_width)}{'*' * each.estimates[metric].matters(margin)}"
 
 
-def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
-    weighted = len(goal.parts) > 1
-    header = ["rank", "scheme", goal.heading, "difference from the best", "verdict"]
-    header += [each.heading for each in goal.measures] if weighted else []
-    body = []
-    few = any(each.comparison == "too few seeds" for each in ranking)
-    for each in ranking:
-        away = each.behind
-        behind = "" if away is None else goal.shown(away.away)
-        tied = not few and sum(other.rank == each.rank for other in ranking) > 1
-        cells = [
-            "-" if each.rank is None else f"{each.rank}{'=' if tied else ''}",
+def _print_ranking(goal: Goal, ranking: list[Placed], beside: Sequence[Measure] = ()) -> None:
+    """The schemes by the goal; the measures of a weighted goal, and those beside, have columns of their own."""
+    if not ranking:
+        return
+    others = [*(goal.measures if len(goal.parts) > 1 else []), *beside]
+    header = ["rank", "scheme", goal.heading, *(each.heading for each in others), "difference from the best", "verdict"]
+    ranks = _ranks(ranking)
+    body = [
+        [
+            rank,
             scheme_title(each.scheme),
-            goal.shown(each.value),
-            behind,
+            goal.shown(each.value.without_zero_width),
+            *(part.shown(each.measures[part.name].without_zero_width) for part in others),
+            "" if each.behind is None else goal.shown(each.behind.away.without_zero_width),
             each.comparison
             if each.seeds_to_decide is None
             else f"{each.comparison}; {_more_seeds(each.seeds_to_decide)}",
         ]
-        if weighted:
-            values = zip(goal.measures, each.measures.values(), strict=True)
-            cells += [part.shown(value) for part, value in values]
-        body.append(cells)
-    if ranking:
-        print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)
-        if any(each.behind and each.behind.quantiles for each in ranking):
-            say(QUANTILES_OF_DIFFERENCES)
+        for rank, each in zip(ranks, ranking, strict=True)
+    ]
+    title = f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better"
+    _say_left_out(left_out := print_table(title, header, body, spare=["difference from the best"]))
+    if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
+        say_wrapped("; ".join(signs))
+    if not left_out and any(each.behind and each.behind.quantiles for each in ranking):
+        say_wrapped(QUANTILES_OF_DIFFERENCES)
+
+
+_SIGNS = {
+    "=": "=: shared, as no difference counts; the next rank is as many places further",
+    "-": "-: the seeds leave the place open",
+}
+"""What signs in the column of ranks mean."""
+
+
+def _ranks(ranking: list[Placed]) -> list[str]:
+    """The ranks as text: shared ones with a sign, and none if seeds are too few to tell any difference."""
+    ranks = [each.rank for each in ranking]
+    if any(each.comparison == "too few seeds" for each in ranking):
+        return ["-"] * len(ranks)
+    return ["-" if rank is None else f"{rank}{'=' if ranks.count(rank) > 1 else ''}" for rank in ranks]
 
 
 def _print_timeouts(compared: list[Compared], seeds: int) -> None:
     """How many queries of a thousand had a timeout, if any scheme had one or sent a tail loss probe."""
+    from fanin.choose.comparison import some_of
+
     found = [(scheme_title(each.scheme), each.timeouts) for each in compared if each.timeouts is not None]
     if not any(timeouts.events or timeouts.probes for _, timeouts in found):
         return
     what = "queries" if all(timeouts.queries for _, timeouts in found) else "transfers"
     header = ["scheme", what, "with a timeout", "of a thousand", "tail loss probes"]
-    rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown, f"{each.probes:,}"] for scheme, each in found]
+    rows = [
+        [scheme, f"{each.of:,}", f"{each.events:,}", each.shown, f"{each.probes:,}"]
+        for scheme, each in found
+        if each.events or each.probes
+    ]
     print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
-    say(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
+    if none := [scheme for scheme, each in found if not (each.events or each.probes)]:
+        most = max((each for scheme, each in found if scheme in none), key=lambda each: each.per_thousand[2])
+        say_wrapped(f"no timeout and no probe: {', '.join(none)}, which is {most.shown} of a thousand")
+    say_wrapped(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent")
     if any(each.probes for _, each in found):
-        say(
+        say_wrapped(
             f"{what} that waited for a tail loss probe only are not among those with a timeout: runs count the probes, "
             f"not their {what}"
         )
     fewest, least = min(found, key=lambda each: each[1].per_thousand)
-    for scheme, each in found:
-        if needed := each.seeds_to_decide(least, seeds):
-            say(f"whether {scheme} has more than {fewest} is open; {_more_seeds(needed)}")
+    needed = {scheme: more for scheme, each in found if (more := each.seeds_to_decide(least, seeds))}
+    if needed:
+        have = "has" if len(needed) == 1 else "have"
+        open_ = f"whether {some_of(list(needed))} {have} more than {fewest} is open"
+        say_wrapped(f"{open_}; {_more_seeds(max(needed.values()))}")
 
 
 def _more_seeds(needed: int) -> str:

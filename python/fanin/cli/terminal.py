@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -132,8 +132,23 @@ def print_json(value: object) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
-def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> None:
-    """Prints a table; its cells are of one line and without tabs."""
+def print_table(
+    title: str, header: list[str], body: Iterable[list[str]], *, spare: Sequence[str] = (), tables: int = 1
+) -> list[str]:
+    """Prints a table; its cells are of one line and without tabs.
+
+    Args:
+        title: What it is.
+        header: The headings of its columns.
+        body: Its rows.
+        spare: Headings of columns that a narrow terminal does not show, the least important first: those without which
+            there are only so many tables below each other.
+        tables: How many tables below each other are not too many.
+
+    Returns:
+        The headings that were left out.
+
+    """
     title, header = " ".join(harmless(title).split("\n")), _cells(header)
     body = map(_cells, body)
     console = terminal(sys.stdout)
@@ -142,18 +157,24 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
         say("\t".join(header))
         for row in body:
             say("\t".join(row))
-        return
+        return []
     from rich.table import Table
 
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     lines = [header, *body]
+    left_out: list[str] = []
+    while len(left_out) < len(spare) and len(_blocks(lines, console.width)) > tables:
+        place = lines[0].index(spare[len(left_out)])
+        lines = [[*row[:place], *row[place + 1 :]] for row in lines]
+        left_out.append(spare[len(left_out)])
     for columns, widths in _blocks(lines, console.width):
         table = Table(header_style="bold")
         for place, width in zip(columns, widths, strict=True):
-            table.add_column(header[place], overflow="fold", width=width)
+            table.add_column(lines[0][place], overflow="fold", width=width)
         for row in lines[1:]:
             table.add_row(*(row[place] for place in columns))
         console.print(table, markup=False)
+    return left_out
 
 
 def _cells(row: list[str]) -> list[str]:

@@ -26,8 +26,8 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.numbers.stats import FEWEST, QUANTILES, QUANTILES_OF_DIFFERENCES
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
+from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, QUANTILES_OF_DIFFERENCES
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
@@ -82,7 +82,7 @@ def tune(
     PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of trials failed.
 
     --json prints one object: {scenario, params, goals, keep, seeds, margin, fresh, study, trials, failed, default,
-    best: [{values, goals, keep, broken, recommended, snippet}], paths}.
+    best: [{values, goals, keep, broken, recommended, snippet}], warnings, paths}.
 
     **Examples**
 
@@ -117,15 +117,15 @@ def tune(
     least = margin_of(margin)
     asked |= {"margin": least, "fresh": fresh, "study": str(folder / SEARCH_LOG)}
     paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
+    warnings = _warnings(experiment, tuned, goals, keeps)
     if json:
-        print_json(
-            {**asked, **tuning_folder.as_dict(tuned, goals, keeps, least), "paths": [str(path) for path in paths]}
-        )
+        answers = tuning_folder.as_dict(tuned, goals, keeps, least)
+        print_json({**asked, **answers, "warnings": warnings, "paths": [str(path) for path in paths]})
     else:
         _print(title, tuned, goals, keeps, defaults, least)
         for path in paths:
             say(str(path))
-    _tell(tuned)
+    _tell(tuned, warnings)
 
 
 def _params(texts: list[str], experiment: Experiment) -> list[Param]:
@@ -160,14 +160,20 @@ def _print(
     print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
     kept = sum(each.kept for each in tuned.trials)
     say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
-    if any(value.quantiles for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)):
-        say(QUANTILES)
+    every = [value for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)]
+    if any(value.has_no_width for value in every):
+        say_wrapped(NO_SPREAD)
+    if any(value.quantiles for value in every):
+        say_wrapped(QUANTILES)
     if any(away and away.quantiles for each in tuned.best for away in each.differences):
-        say(QUANTILES_OF_DIFFERENCES)
+        say_wrapped(QUANTILES_OF_DIFFERENCES)
     if len(goals) == 1 and tuned.best:
         say()
         advised = tuned.best[0].is_advice(goals, margin)
-        say(snippet(tuned.best[0].values or {}) if advised else _keep_yours(tuned.best[0], goals[0], margin))
+        if advised:
+            say(snippet(tuned.best[0].values or {}))
+        else:
+            say_wrapped(_keep_yours(tuned.best[0], goals[0], margin))
 
 
 def _keep_yours(found: Checked, goal: Goal, margin: float) -> str:
@@ -181,14 +187,28 @@ def _row(
     cells = [name, *values]
     for index, goal in enumerate(goals):
         away = each.differences[index]
-        shown = goal.shown(away.away) if margin is not None and away else ""
+        shown = goal.shown(away.away.without_zero_width) if margin is not None and away else ""
         how = "" if margin is None else each.comparison(index, goal, margin)
-        cells += [goal.shown(each.goals[index]), shown, how]
-    return cells + [keep.measure.shown(value) for keep, value in zip(keeps, each.keeps, strict=True)]
+        cells += [goal.shown(each.goals[index].without_zero_width), shown, how]
+    return cells + [keep.measure.shown(value.without_zero_width) for keep, value in zip(keeps, each.keeps, strict=True)]
 
 
-def _tell(tuned: Tuned) -> None:
+def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: list[Keep]) -> list[str]:
+    """What a reader should know before trusting the answer."""
+    from fanin.choose.cautions import cautions
+    from fanin.scenario.points import Point
+
+    checked = {"default": tuned.default}
+    checked |= {", ".join(map(str, (each.values or {}).values())): each for each in tuned.best}
+    runs = [(Point(each.values or {}, row["seed"]).overrides, row) for each in checked.values() for row in each.rows]
+    measures = [*(each for goal in goals for each in goal.measures), *(keep.measure for keep in keeps)]
+    return cautions(experiment, measures, runs, {name: each.rows for name, each in checked.items()})
+
+
+def _tell(tuned: Tuned, warnings: list[str]) -> None:
     """Prints warnings about the answer, and failures."""
+    for warning in warnings:
+        note(f"warning: {warning}")
     for each in tuned.best:
         for bound in each.broken:
             note(f"warning: on fresh seeds {each.values} does not keep {bound}")

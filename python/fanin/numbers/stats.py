@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -47,6 +47,10 @@ def mean_interval(values: Floats) -> tuple[float, float]:
     return mean, t_quantile(len(values) - 1) * error
 
 
+_SHOWN = 5e-5
+"""Share of a value that is no more than half of the last of its four digits, whatever they are."""
+
+
 @dataclass(frozen=True)
 class Spread:
     """A mean over seeds, and what is drawn around it."""
@@ -58,6 +62,16 @@ class Spread:
     high: float
     quantiles: bool = False
     """Whether the ends are quantiles of the seeds, as no interval of the mean would be right."""
+
+    @property
+    def has_no_width(self) -> bool:
+        """Whether all seeds gave the same value, to the four digits that are shown."""
+        return self.half <= _SHOWN * abs(self.mean)
+
+    @property
+    def without_zero_width(self) -> Spread:
+        """The same, but without an interval of no width, which would look like certainty."""
+        return replace(self, half=math.nan) if self.has_no_width else self
 
     def as_dict(self) -> dict[str, float | None]:
         """For JSON: the ends are there also where they are quantiles, and ``half`` is null."""
@@ -110,14 +124,25 @@ QUANTILES = (
 )
 """What ends stand for in tables of means over seeds, below the line that says what ± is."""
 
+NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
+"""What a mean without an interval stands for, if others have one."""
+
 QUANTILES_OF_DIFFERENCES = (
-    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, which fall into two groups; whether "
-    "it counts is judged by the 95 % interval of its mean"
+    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; whether it counts is "
+    "judged by the interval of its mean"
 )
 """The same for differences between runs with the same seeds."""
 
 CONFIDENCE = 0.95
 """Confidence of statements about shares."""
+
+
+def fewest_for(percent: float) -> int:
+    """Number of values of which the largest is above a percentile with 95 % confidence (Wilks 1941): 299 for 99 %.
+
+    Of fewer, the nearest rank is not known to be near the percentile: it is the largest value, or one of the largest.
+    """
+    return math.ceil(math.log(1 - CONFIDENCE) / math.log(percent / 100))
 
 
 def share_at_most(events: int, of: int, confidence: float = CONFIDENCE) -> float:

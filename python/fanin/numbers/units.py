@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fanin import _engine
 
+FRAME_BYTES = 1500.0
+"""A full packet, of an Ethernet without jumbo frames: what estimates take a packet for."""
+
 
 def quantity(value: object) -> tuple[float, str] | None:
     """A scenario value as a number, as the engine reads it, and its unit in results: s, bit/s, B, pkt, or 1.

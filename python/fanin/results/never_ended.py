@@ -27,6 +27,11 @@ _QUANTILES = {"p50": "50", "p95": "95", "p99": "99", "max": "100"}
 """Measure in a total's name -> its quantile in per cent; the only other one is the mean."""
 
 
+def percent_of(name: str) -> str | None:
+    """The quantile, in per cent, that a total with the completion times of transfers or queries is."""
+    return _QUANTILES.get(name.rpartition(".")[2].split("_")[1])
+
+
 def share(row: Mapping[str, Any]) -> float:
     """Share of a run's finite transfers that had not ended."""
     missing = row.get("incomplete") or 0
@@ -78,7 +83,7 @@ def _is_infinite(name: str, counts: Sequence[tuple[str, int, int]], on: GoingOn)
         ended and _in_progress(never, ended + never, {group for group, _, missing in counts if missing}, on)
     ):
         return False
-    percent = _QUANTILES.get(name.split("_")[1])
+    percent = percent_of(name)
     return percent is None or math.ceil(Fraction(percent) * (ended + never) / 100) > ended
 
 

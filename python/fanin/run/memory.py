@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.errors import WorkerError
-from fanin.numbers.units import number
+from fanin.numbers.units import FRAME_BYTES, number
 from fanin.results.free_memory import shown
 
 BASE = 6e6
@@ -28,8 +28,6 @@ PER_CAPTURED = 130.0
 
 _MARGIN = 1.25
 """Numbers of flows differ by less between seeds."""
-
-_FRAME = 1500.0
 
 _HANDSHAKE = 4
 """Packets that open and close a transfer."""
@@ -116,13 +114,13 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     duration, rate = number(resolved["run"]["duration"]), number(network["rate"])
     flows, hosts = sum(group["flows"] for group in groups), preview["hosts"]
     # As much again waits at the hosts' interfaces. What waits is limited by the flows' windows and sizes.
-    window = number(resolved["transport"]["receive-buffer"]) / _FRAME
-    sizes = [group["mean_bytes"] / _FRAME + 1 if group["mean_bytes"] else window for group in groups]
+    window = number(resolved["transport"]["receive-buffer"]) / FRAME_BYTES
+    sizes = [group["mean_bytes"] / FRAME_BYTES + 1 if group["mean_bytes"] else window for group in groups]
     sent = sum(group["flows"] * min(window, size) for group, size in zip(groups, sizes, strict=True))
     buffered = min(2.0 * preview["buffered"], sent)
     # Links carry no more than fits in their time, and no more than there is to send.
     crossing = _packets(resolved, groups)
-    carried = min(rate * duration / 8 / _FRAME, crossing)
+    carried = min(rate * duration / 8 / FRAME_BYTES, crossing)
     observed = float({"none": 0, "bottleneck": 1}.get(measure["queues"], int(preview["ports"])))
     rows = 0.0
     if measure["queue-trace"] == "on-change":

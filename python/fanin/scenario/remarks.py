@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import number, seconds
+from fanin.numbers.units import FRAME_BYTES, number, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -136,7 +136,7 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
         least = 8 * seen["flows"] * seen["mean_bytes"] / (rate * receivers)
         if least > duration and seen["offered"] is None:
             size = f"{format_number(seen['mean_bytes'] / 1e6)} MB"
-            hops = 2 * receivers * rate * duration / 8 / _FRAME
+            hops = 2 * receivers * rate * duration / 8 / FRAME_BYTES
             found.append(
                 f"traffic.{seen['name']}: {seen['flows']:,.0f} transfers of {size} take {format_number(least)} s or "
                 f"more of the receivers' links, and the run ends after run.duration = {resolved['run']['duration']}: "
@@ -144,9 +144,6 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
                 f"{format_number(hops / 1e6)} million packet-hops, some millions a second"
             )
     return found
-
-
-_FRAME = 1500.0
 
 
 def hasty(resolved: dict[str, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from fanin.choose.capacity.search import SEEDS, Found, Search
@@ -109,7 +110,7 @@ def find(
                 search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
             else:
                 search.rows.setdefault(fan_in, []).extend(each.rows)
-    return [search.found() for search in searches]
+    return [replace(search.found(), rows=search.rows) for search in searches]
 
 
 def _step(search: Search) -> tuple[int, list[int]] | None:

@@ -55,7 +55,7 @@ class Bound:
         """The measured value and the bound."""
         name = self.keep.measure.shown_as
         unit = format_value(name, 0.0).partition(" ")[2]
-        value = self.keep.measure.shown(self.found)
+        value = self.keep.measure.shown(self.found.without_zero_width)
         if math.isfinite(self.found.mean):
             value = f"{value} {unit}".rstrip()
         return f"{self.keep.measure.name} {value} ({self.keep.shown(self.reference).partition(' ')[2]})"

@@ -225,6 +225,8 @@ class Found:
     remarks: list[str]
     tried: list[Judged]
     error: str | None = None
+    rows: dict[int, list[Row]] = field(default_factory=dict, repr=False)
+    """Fan-in -> its runs."""
 
     @property
     def capacity(self) -> int | None:

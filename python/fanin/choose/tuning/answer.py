@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fanin.choose.comparison import LEAST, Estimate
 from fanin.choose.goals import Goal
 from fanin.choose.tuning.space import Values
 from fanin.later import np
 from fanin.numbers.stats import Spread
+from fanin.results.dataset import Row
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Checked:
     """The bounds that the means do not keep."""
     unscored: list[str]
     """Weighted goals computed from the raw values, because the default has no mean for some measure."""
+    rows: list[Row] = field(default_factory=list, repr=False)
+    """The runs."""
 
     def comparison(self, index: int, goal: Goal, margin: float = LEAST) -> str:
         """How a goal compares with the default's; a difference counts by the rule of :class:`Estimate`."""

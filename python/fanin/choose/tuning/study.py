@@ -208,6 +208,7 @@ class Study:
             [keep.measure.spread(rows) for keep in self._keeps],
             broken,
             [goal.name for goal in self._goals if not goal.can_refer_to(base)],
+            rows,
         )
 
 

@@ -1,0 +1,178 @@
+"""What a reader should know before trusting a comparison: quantiles of few, idle seeds, queues and switches apart."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from fanin.choose.comparison import SCHEME, some_of
+from fanin.choose.goals import Measure
+from fanin.numbers.stats import FEWEST, fewest_for
+from fanin.numbers.units import seconds
+from fanin.registry import reacts_to_marks, scheme_title
+from fanin.results.dataset import Row
+from fanin.run.experiment import Experiment
+from fanin.run.observed import unmeasured
+from fanin.scenario.format.column import Column
+from fanin.scenario.settings import Settings
+
+
+def cautions(
+    experiment: Experiment,
+    measures: Sequence[Measure],
+    runs: Sequence[tuple[Settings, Row]],
+    cases: Mapping[str, Sequence[Row]],
+    shown: Sequence[str] = (),
+) -> list[str]:
+    """All warnings about what was measured in the runs of a comparison or a search.
+
+    Args:
+        experiment: The scenario.
+        measures: The measures that decide.
+        runs: The settings of each run, and its row of a table of runs.
+        cases: Name -> the runs of what is compared.
+        shown: Columns that are shown besides.
+
+    """
+    measures = list(dict.fromkeys(measures))  # A bound may be on the goal.
+    decisive = [*shown, *(name for each in measures for name in each.columns)]
+    return [
+        *unmeasured(experiment, runs, decisive),
+        *few_samples(measures, [row for _, row in runs]),
+        *same_with_all_seeds(measures, cases, experiment),
+    ]
+
+
+def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
+    """Warnings of goals and bounds that are quantiles of few completion times of each run.
+
+    More seeds do not help: a mean of the slowest of each run is still one of the slowest.
+    """
+    rows = list(rows)
+    found = []
+    for each in measures:
+        counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
+        if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
+            continue
+        few, what = min(counts), each.quantile.counted
+        place = few - math.ceil(Fraction(str(each.quantile.percent)) * few / 100)
+        which = f"number {place + 1} from the slowest" if place else "the slowest"
+        found.append(
+            f"{each.name} takes {needed:,} {what} in a run to be a {each.quantile.percent:g} % quantile, and here is "
+            + (f"{which} of {few:,}, often one of the first, whose windows still grow" if few > 1 else "that of one")
+            + f". Run more rounds (traffic.NAME.rounds or count){', and look at the median as well' * (few > 1)}; "
+            "measure.warmup leaves none of them out"
+        )
+    return found
+
+
+_MEDIANS = {"query_p": "query_p50_s", "fct_p": "fct_p50_s"}
+"""Beginning of a quantile's name -> the median of the same completion times."""
+
+_QUERY_MEDIAN = Column(
+    id="query_p50_s",
+    label="Query completion time, median: nearest rank over the queries of a run",
+    of="requests.qct_s",
+    take="p50",
+)
+"""The only one of the medians that is no total."""
+
+
+def with_medians(experiment: Experiment, measures: Iterable[Measure]) -> Experiment:
+    """The experiment with the column that :func:`medians` of these measures takes, if it is no total."""
+    known = {each.id for each in experiment.columns}
+    if _QUERY_MEDIAN.id in known or all(each.column != _QUERY_MEDIAN.id for each in _medians(measures)):
+        return experiment
+    extended = copy.copy(experiment)
+    extended.columns = [*experiment.columns, _QUERY_MEDIAN]
+    return extended
+
+
+def medians(measures: Iterable[Measure], rows: Sequence[Row]) -> list[Measure]:
+    """The medians to show beside those measures that are quantiles of few; groups and own columns have none.
+
+    Of one completion time, the median is the same.
+    """
+    few = [each for each in measures if few_samples([each], rows)]
+    return _medians(each for each in few if each.quantile and any((each.quantile.number(row) or 0) > 1 for row in rows))
+
+
+def _medians(measures: Iterable[Measure]) -> list[Measure]:
+    return [
+        Measure("median" if name == _QUERY_MEDIAN.id else "median FCT", name, more=False, is_time=True)
+        for each in measures
+        if each.quantile is not None
+        for start, name in _MEDIANS.items()
+        if each.column.startswith(start)
+    ]
+
+
+def same_with_all_seeds(
+    measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]], experiment: Experiment
+) -> list[str]:
+    """Warnings of measures that no seed changes: their intervals have no width, which says nothing about certainty.
+
+    Seeds of traffic that starts at once decide only the order of packets that arrive at the same instant. Zero is no
+    such value: counts of what never occurs are the same with all seeds for good reason.
+
+    Args:
+        measures: The measures that decide.
+        cases: Name -> its runs.
+        experiment: The scenario.
+
+    """
+    still = [
+        f"traffic.{group['name']}.jitter"
+        for group in experiment.resolved()["traffic"]
+        if "jitter" in group and seconds(group["jitter"]) == 0
+    ]
+    if not still:
+        return []
+    found = []
+    for each in measures:
+        of = {name: each.spread(rows) for name, rows in cases.items() if len(rows) >= FEWEST}
+        same = [name for name, spread in of.items() if spread.has_no_width and spread.mean != 0]
+        if same:
+            whose = "" if len(same) == len(cases) else f" ({some_of(same)})"
+            found.append(
+                f"{each.name}: all seeds gave the same result{whose}, as nothing random in the scenario changes it, "
+                f"which is no certainty; set {some_of(still)}, such as 10us, to see how much it varies"
+            )
+    return found
+
+
+_THRESHOLD = "mark-threshold"
+
+
+def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
+    """A warning if the marking threshold that the user's switch has for one scheme is not that of the others.
+
+    Args:
+        experiment: The scenario.
+        schemes: The schemes that are compared.
+
+    """
+    own = str(experiment.resolved()["transport"]["scheme"])
+    given: dict[str, str] = {}
+    usual: dict[str, str] = {}
+    for scheme in dict.fromkeys([own, *schemes]):
+        path = f"scheme.{scheme}.{_THRESHOLD}"
+        row = next((row for row in experiment.resolved_table({SCHEME: scheme}) if row["path"] == path), None)
+        if row is not None:
+            (usual if row["is_default"] else given)[scheme] = row["value"]
+    if not given:
+        return []
+    first, value = next(iter(given.items()))
+    apart = {scheme: own for scheme, own in usual.items() if scheme in schemes and own != value}
+    if not apart:
+        return []
+    told = ", ".join(f"{scheme_title(scheme)} {own}" for scheme, own in apart.items())
+    how = " ".join(f"--set scheme.{scheme}.{_THRESHOLD}={value}" for scheme in apart)
+    kinds = [scheme_title(each) for each in schemes if reacts_to_marks(each) and each not in usual | given]
+    others = f"; {', '.join(kinds)} have thresholds of another kind" if kinds else ""
+    return [
+        f"scheme.{first}.{_THRESHOLD} = {value} is the switch of {scheme_title(first)} alone. Others mark by their "
+        f"own: {told}{others}. To give them that of {scheme_title(first)}: {how}"
+    ]
