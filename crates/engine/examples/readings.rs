@@ -440,7 +440,9 @@ fn change(from: &Measured, to: &Measured) -> Option<[Change; 2]> {
     let pairs: Vec<_> =
         from.0.iter().zip(&to.0).filter_map(|(from, to)| Some((from.as_ref()?, to.as_ref()?))).collect();
     let shares = |pick: fn(&(f64, f64, String)) -> f64| -> Change {
-        Change::of(&pairs.iter().map(|(from, to)| pick(to) / pick(from) - 1.0).collect::<Vec<_>>())
+        let all = pairs.iter().map(|(from, to)| pick(to) / pick(from) - 1.0);
+        // A run in which too few flows end has no percentile.
+        Change::of(&all.filter(|share| share.is_finite()).collect::<Vec<_>>())
     };
     pairs.iter().any(|(from, to)| from.2 != to.2).then(|| [shares(|run| run.0), shares(|run| run.1)])
 }

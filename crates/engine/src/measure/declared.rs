@@ -233,7 +233,7 @@ const MORE_LOSSES: &[Total] = &[
         definition: "of all flows, endless ones included",
         short: "with a timeout",
         goal: "timeout-ratio",
-        doc: "share of all transfers that had at least one timeout",
+        doc: "share of all transfers that had at least one retransmission timeout; a wait for a tail loss probe is none",
         better: Less,
         of_groups: true,
         ..LOSSES
@@ -258,7 +258,7 @@ pub(super) const QUERIES: Total =
 pub(super) const QUERIES_WAITED: Total = Total {
     name: "queries_with_timeout",
     label: "Queries with a timeout",
-    doc: "queries of which at least one transfer had a retransmission timeout",
+    doc: "queries of which at least one transfer had a retransmission timeout; a wait for a tail loss probe is none",
     better: Less,
     ..LOSSES
 };
