@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from fanin import later
+from fanin.choose.fit import held_out
 from fanin.errors import ResultsError
 from fanin.numbers.summary import checked_totals
 from fanin.results import confined, sums
-from fanin.results.files import write_whole, writing
+from fanin.results.files import refuse_links_out, write_whole, writing
 from fanin.results.store import Store, manifest_text, read_manifest
 from fanin.scenario import library
 from fanin.serve.aside import aside
@@ -84,6 +85,34 @@ def test_a_record_through_a_link_that_leads_out_is_not_read(cli, work):
     for verb in (("claims",), ("list", "experiments"), ("ranking",), ("report",)):
         result = cli(*verb)
         assert (result.code, "a link that leads out of results" in result.err) == (3, True), result.err
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_a_record_of_what_was_held_out_is_no_trap(tmp_path, trap):
+    place = tmp_path / "fits/held-out.json"
+    place.parent.mkdir()
+    trap(place)
+    with pytest.raises(ResultsError, match=r"held-out\.json: cannot be read: not opened"):
+        held_out.read(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert held_out.read(tmp_path / "empty") == []
+
+
+def test_links_in_a_circle_hide_no_link_that_leads_out(tmp_path):
+    out = tmp_path / "results"
+    for place in ("a", "b/c", "runs"):
+        (out / place).mkdir(parents=True)
+        (out / place / "0").symlink_to("0")
+        (out / place / "1").symlink_to(out)
+    refuse_links_out(out)
+    # In the place of a run, where it is replaced.
+    (out / "runs" / RUN).symlink_to(tmp_path)
+    refuse_links_out(out)
+    for place in ("a/x", "b/c/x", f"b/{RUN}"):
+        (out / place).symlink_to(tmp_path / "nowhere")
+        with pytest.raises(ResultsError, match=rf"{place}: a link that leads out"):
+            refuse_links_out(out)
+        (out / place).unlink()
 
 
 def test_a_pipe_in_the_place_of_a_file_is_replaced(tmp_path):

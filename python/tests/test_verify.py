@@ -21,7 +21,6 @@ from fanin.claims import record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
-from fanin.results.dataset import read_head
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
 from fanin.results.search_log import Log
@@ -93,6 +92,7 @@ OPEN = """
 [open.network.buffer]
 "12pkt" = "small"
 "20pkt" = "in between"
+"40pkt" = "large"
 """
 
 PLOT = """
@@ -253,8 +253,8 @@ def test_no_flipped_bit_is_read_silently_and_each_is_named(results, tmp_path):
         value, said = attempt(path, results, tmp_path / "scratch")
         if value != whole[path] and "damaged" not in said:
             silent.append((path, number))
-        # A flip may make two damaged lines of one.
-        if {each.path for each in verify(results).damaged} != {path}:
+        # A flip may make two damaged lines of one, and of a run's id that of another run, so that it is lost.
+        if {each.path for each in verify(results).damaged if kind != "log of runs" or each.kind == "run"} != {path}:
             unnamed.append((path, number))
         path.write_bytes(before)
     assert (silent, unnamed) == ([], [])
@@ -274,10 +274,10 @@ def another_order(lines: list[bytes]) -> list[bytes]:
 
 
 EDITS = (one_less, one_more, another_order)
-"""Changes of whole lines, which are what was written: only their place or their number is wrong."""
+"""Changes of whole lines, which are what was written: only their place or their number is wrong.
 
-UNNAMED = ("log",)
-"""Kinds of files whose lines may be fewer: those of a search that was interrupted are."""
+A log of a search has more lines than these take from its end, without which it would be that of an interrupted one.
+"""
 
 
 def changed(results: Path, tmp_path: Path, paths: list[Path], contents: list[bytes]) -> list[Path]:
@@ -306,7 +306,7 @@ def differ(then: object, now: object) -> bool:
 
 def test_no_line_is_lost_repeated_or_moved_silently_and_no_file_is_taken_for_another(results, tmp_path):
     silent: list[object] = []
-    for kind in KINDS.keys() - set(UNNAMED):
+    for kind in KINDS:
         first, *others = files_of(results, kind)
         for edit in EDITS:
             content = b"\n".join(edit(first.read_bytes().split(b"\n")))
@@ -338,12 +338,32 @@ def test_digests_that_are_lost_are_damage_and_so_are_their_comments(cli, results
     assert cli("claims").code == 0
 
 
-def test_results_of_versions_without_digests_are_read(results):
-    folder = next(results.glob("sweeps/*"))
-    (folder / sums.SUMS).unlink()
-    (folder / "sweep.json").write_text((folder / "sweep.json").read_text().replace(fanin.engine_version(), "0.0.1"))
-    assert read_head(folder).engine_version == "0.0.1"
+def test_digests_that_are_lost_are_damage_wherever_there_were_any(cli, results):
+    file = "experiments/alpha/one.toml"
+    search = ("capacity", file, "--over", "traffic.queries.senders=2..4", "--keep", "timeouts=0", "--seeds", "1..3")
+    advise = ("advise", file, "--seeds", "1..3", "--capacities", "0")
+    for command in (search, advise):
+        assert cli(*command).code == 0, command
+    every = sorted(results.rglob(sums.SUMS))
+    places = {path.relative_to(results).parts[0] for path in every}
+    assert places == {"alpha", "sweeps", "capacity", "advice", "fits", "studies", "report"}
+    for own in every:
+        own.unlink()
+    assert sorted((each.path, each.why) for each in verify(results).damaged) == [(own, "missing") for own in every]
+    assert cli("verify", str(results), "--repair").code == 1
+    # Without the searches, of which it tells, there is no report.
+    left = [own for own in every if own.relative_to(results).parts[0] != "alpha"]
+    assert sorted(each.path for each in verify(results).damaged) == left
+    for command in (SWEEP, FIT, TUNE, search, advise, ("verify", str(results), "--repair")):
+        assert cli(*command).code in (0, 1), command
     assert verify(results).damaged == []
+
+
+def test_files_of_other_programs_need_no_digests(tmp_path):
+    for name in ("claims.json", "sweep.json", "fit.json", "capacity.json", "tune.json", "advice.json", "index.html"):
+        (tmp_path / name).write_text("{}")
+    assert sums.read_bytes(tmp_path / "sweep.json") == b"{}"
+    assert verify(tmp_path).damaged == []
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "../../../../etc/passwd", "..", "a//b", "a\0b", "x" * 5000])
@@ -396,6 +416,32 @@ def test_runs_that_are_gone_are_damage(cli, results):
     assert all("missing and " in each.why for each in verify(results).damaged)
     assert cli("reproduce", "alpha/one").code == 0
     assert results / "alpha/one" not in {each.folder for each in verify(results).damaged}
+
+
+def test_runs_that_are_gone_are_named_beside_others_that_are_damaged(results):
+    folder = next(results.glob("sweeps/*"))
+    known = set(read_table(folder / "runs.parquet")["run_id"])
+    damaged, lost = sorted(known - records.ids(results / "runs"))
+    (results / "runs" / damaged / "manifest.json").unlink()
+    shutil.rmtree(results / "runs" / lost)
+    flip(next(folder.glob("*.svg")), random.Random(1))
+    found = {each.path.name: each.why for each in verify(results).damaged if each.folder == folder}
+    assert found == {lost: f"missing, of which {folder} was made", "goodput-bps.svg": "differs from SHA256SUMS"}
+
+
+def test_runs_of_a_damaged_line_are_no_lost_ones(results):
+    log = next((results / "runs").glob("*.jsonl"))
+    line = log.read_bytes()
+    # Also where the list of its runs can no longer be read.
+    log.write_bytes(line.replace(b'"runs": [', b'"runs": {', 1))
+    assert {each.path for each in verify(results).damaged} == {log}
+
+
+def test_all_runs_that_are_gone_are_damage(results):
+    shutil.rmtree(results / "runs")
+    assert verify(results).damaged == []
+    (results / "runs").mkdir()
+    assert {each.folder for each in verify(results).damaged} == {results / "alpha/one", *results.glob("sweeps/*")}
 
 
 def test_a_repair_simulates_no_strangers_changes_in_the_place_of_an_experiment(cli, results):

@@ -18,6 +18,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 import uuid
@@ -146,6 +147,14 @@ def ids_of(line: bytes) -> list[str]:
     """The ids of a line's runs."""
     start = line.find(_IDS, 0, _START + len(_IDS)) + len(_IDS)
     return line[start : line.find(b'"]', start)].decode("ascii", "replace").split('", "')
+
+
+_ID = re.compile(rb'"([0-9a-f]{16})"')
+
+
+def ids_in(line: bytes) -> list[str]:
+    """The ids that are anywhere in a line; where it is damaged, they may be elsewhere than at its beginning."""
+    return [each.decode() for each in _ID.findall(line)]
 
 
 def ids(folder: Path) -> frozenset[str]:

@@ -49,7 +49,7 @@ class Verified:
     unchecked: list[Path] = field(default_factory=list)
     """Files without a digest: of an earlier version, or not written by fanin."""
     stored: dict[Path, set[str]] = field(default_factory=dict)
-    """Folder of runs -> the ids of those that are there and whole."""
+    """Folder of runs -> the ids of those that are there, whole or damaged."""
 
 
 def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> Verified:
@@ -70,6 +70,7 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
     sizes = [sum(map(_size, (folder / name for name in names))) for folder, names in folders]
     done, total = 0, sum(sizes)
     covered: set[Path] = set()
+    found.stored = {folder: set() for folder, _ in folders if folder.name == RUNS}
     for (folder, names), size in zip(folders, sizes, strict=True):
         if MANIFEST in names or (is_run_id(folder.name) and folder.parent.name == RUNS):
             covered |= _run(folder, found)
@@ -90,11 +91,9 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
 
 
 def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
-    """Notes what is whole but is another folder's, and runs that are gone.
-
-    Runs that are damaged are not looked for: nothing says what they were.
-    """
-    if any(folder in each.path.parents for each in found.damaged):
+    """Notes what is whole but is another folder's, and runs that are gone; damaged ones are named as such already."""
+    what_it_is = {folder / name for name in (sums.SUMS, CLAIMS, HEAD, _ROWS)}
+    if any(each.path in what_it_is for each in found.damaged):
         return
     try:
         depth, runs = _of_experiment(folder) if kind == EXPERIMENT else _of_sweep(folder)
@@ -102,7 +101,7 @@ def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
         found.damaged.append(Damage(folder / (CLAIMS if kind == EXPERIMENT else HEAD), _why(error), kind, folder))
         return
     store = folder.parents[depth] / RUNS if depth < len(folder.parents) else folder
-    if store not in found.stored or any(each.kind == RUN and store in each.path.parents for each in found.damaged):
+    if store not in found.stored:
         return
     if gone := sorted({str(name) for name in runs if is_run_id(name)} - found.stored[store]):
         more = f" and {len(gone) - 1:,} others" if len(gone) > 1 else ""
@@ -131,8 +130,12 @@ def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
 def _of_sweep(folder: Path) -> tuple[int, Iterable[object]]:
     """As :func:`_of_experiment`, of a sweep."""
     read_head(folder)
-    frame = read_table(folder / "runs.parquet")
+    frame = read_table(folder / _ROWS)
     return 1, frame["run_id"] if "run_id" in frame.columns else []
+
+
+_ROWS = "runs.parquet"
+"""A sweep's runs, in its folder."""
 
 
 def _advanced(advance: Callable[[int, int], None], before: int, total: int, more: int) -> None:
@@ -163,6 +166,7 @@ def _run(folder: Path, found: Verified) -> set[Path]:
         found.damaged.append(Damage(path, why, RUN, folder))
 
     found.files += 1
+    found.stored.setdefault(folder.parent, set()).add(folder.name)
     try:
         run = read_manifest(folder)
         # The digest is of the values. Only the bytes show a change that leaves these as they are.
@@ -172,7 +176,6 @@ def _run(folder: Path, found: Verified) -> set[Path]:
         damaged(manifest, _why(error) if manifest.exists() else "missing")
         # Nothing says what its other files should be.
         return {path for path in folder.iterdir() if path.is_file()}
-    found.stored.setdefault(folder.parent, set()).add(folder.name)
     for name in run.manifest["files"]:
         found.files += 1
         try:
@@ -199,6 +202,7 @@ def _log_of_runs(path: Path, found: Verified, advance: Callable[[int], None]) ->
                 stored.update(records.ids_of(text))
             else:
                 damaged.append(line)
+                stored.update(records.ids_in(text))
             advance(line.end)
     except OSError as error:
         found.damaged.append(Damage(path, error.strerror or str(error), RUN, path))

@@ -38,6 +38,7 @@ _MADE_BY = {
     "capacity": "run the same 'fanin capacity' again; its runs are kept",
     STUDIES: "run the same 'fanin tune' again; its runs are kept",
     FITS: "run the same 'fanin fit' again; its runs are kept",
+    "advice": "run the same 'fanin advise' again; its runs are kept",
 }
 """Folder of other folders -> what makes them."""
 

@@ -16,7 +16,7 @@ from fanin.choose.fit.bench import Tried
 from fanin.choose.fit.space import Space, Values, words
 from fanin.claims.record import digest
 from fanin.errors import FaninError, ResultsError
-from fanin.results import sums
+from fanin.results import confined, sums
 from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
 from fanin.results.layout import FITS, HELD_OUT
@@ -109,13 +109,15 @@ def read(out: Path | str) -> list[Judgement]:
 
     """
     path = Path(out) / FITS / HELD_OUT
-    if not path.is_file():
-        return []
     try:
-        content = sums.loaded(path.read_bytes())
+        content = sums.loaded(confined.read(path, confined.MOST_JSON))
         # The first versions wrote only an array, without a digest.
         every = content if isinstance(content, list) else sums.unsealed(content)[_JUDGEMENTS]
         return typed(Judgement, every)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError):
         raise ResultsError(f"{path}: damaged; it is the record of what was judged by held-out experiments") from None
 
