@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 import shutil
 import subprocess
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from patches import before_runs
@@ -17,14 +20,15 @@ import fanin
 from fanin.choose.fit import held_out
 from fanin.choose.fit.bench import Tried
 from fanin.choose.tuning.parzen import Result
-from fanin.claims import record, searches
+from fanin.claims import assessment, record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
+from fanin.results.dataset import as_json
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
 from fanin.results.search_log import Log
-from fanin.results.store import Store, read_run, read_table
+from fanin.results.store import Store, manifest_text, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
 from fanin.show import front_end
@@ -364,6 +368,102 @@ def test_files_of_other_programs_need_no_digests(tmp_path):
         (tmp_path / name).write_text("{}")
     assert sums.read_bytes(tmp_path / "sweep.json") == b"{}"
     assert verify(tmp_path).damaged == []
+
+
+def of_kind(value: object) -> Iterator[tuple[str | int, ...]]:
+    """The places in some JSON."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (key,)
+        yield from ((key, *rest) for rest in of_kind(each))
+
+
+def put(value: Any, place: tuple[str | int, ...], new: object) -> None:
+    for key in place[:-1]:
+        value = value[key]
+    value[place[-1]] = new
+
+
+ODD = [None, [], {}, [[]], [1.5, None], "", "/etc/passwd", {"a": [{"b": None}]}, 10**30, 10**400, math.nan, -1, True]
+ODD += ["\0\x1b[2J", [{"name": []}], [{"name": "a"}, {"name": "a"}], {"": {"": []}}]
+"""Values that no record has where they are put."""
+
+ODD_INPUTS = 60
+
+
+def sealed_again(path: Path, value: dict[str, Any]) -> None:
+    """Writes a record as somebody does who knows the format."""
+    if path.name == "manifest.json":
+        path.write_bytes(manifest_text(sums.sealed(value)))
+    elif path.suffix == ".jsonl":
+        rest = json.dumps({key: each for key, each in value.items() if key != sums.OWN}).encode()[1:]
+        path.write_bytes(b'{"sha256": "%s", %s\n' % (hashlib.sha256(rest).hexdigest().encode(), rest))
+    elif (path.parent / sums.SUMS).is_file():
+        path.write_text(json.dumps(value))
+        names = [each.name for each in path.parent.iterdir() if each.name not in (sums.SUMS, "tried.jsonl")]
+        (path.parent / sums.SUMS).write_bytes(sums.text_of(path.parent, names))
+    else:
+        path.write_bytes(as_json(sums.sealed(value)))
+
+
+def test_no_value_of_another_kind_is_a_defect(cli, results):
+    """In records whose digests match; what the commands do of it, apart from a defect, is tested elsewhere."""
+    random_ = random.Random(4)
+    kinds = ("manifest", "log of runs", "record", "head", "shard", "fit", "held out", "failed")
+    for number in range(ODD_INPUTS):
+        path = files_of(results, kinds[number % len(kinds)])[0]
+        before = {each: each.read_bytes() for each in (path, path.parent / sums.SUMS) if each.is_file()}
+        value = json.loads(before[path].splitlines()[0] if path.suffix == ".jsonl" else before[path])
+        # More often what is near the top, of which there is less.
+        places = [each for each in of_kind(value) if len(each) <= random_.choice((1, 2, 3, 9))]
+        place, odd = random_.choice(places), random_.choice(ODD)
+        put(value, place, odd)
+        sealed_again(path, value)
+        run, sweep = str(next((results / "runs").glob("*/manifest.json")).parent), str(next(results.glob("sweeps/*")))
+        for words in (
+            ("claims", "--json"),
+            ("list", "experiments"),
+            ("describe", run),
+            ("plot", "cdf", run),
+            ("plot", "cdf", sweep),
+            ("merge", "--out", "merged"),
+            ("verify", str(results)),
+        ):
+            result = cli(*words)
+            assert result.code in (0, 1, 3), (path, place, odd, words, result.err)
+        for each, content in before.items():
+            each.write_bytes(content)
+        shutil.rmtree("merged", ignore_errors=True)
+
+
+def test_the_result_of_a_search_with_values_of_another_kind_is_damaged(cli, results):
+    (path,) = files_of(results, "fit")
+    whole = path.read_bytes()
+    name = next(iter(json.loads(whole)["sentences"]))
+    setting = ("sentences", name, "settings", 0)
+    for place, odd in (
+        (("digests",), []),
+        (("digests", "alpha/one"), None),
+        (("sentences",), None),
+        (("sentences", name, "tried"), "3"),
+        (("sentences", name, "settings"), [{}]),
+        ((*setting, "distance"), "0"),
+        ((*setting, "distance"), 10**400),
+        ((*setting, "outcome"), "certain"),
+        ((*setting, "shown", "value"), []),
+        ((*setting, "shown", "more"), ""),
+    ):
+        value = json.loads(whole)
+        put(value, place, odd)
+        sealed_again(path, value)
+        result = cli("claims")
+        assert (result.code, "fit.json: damaged" in result.err) == (3, True), (place, odd, result.err)
+
+
+def test_a_search_opens_no_file_that_its_result_names(work):
+    experiment = work / "small.toml"
+    assert assessment.digest_now("sdtcp/fig9") is not None
+    for name in (str(experiment), "small.toml", "sdtcp", "/proc/kmsg"):
+        assert assessment.digest_now(name) is None
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "../../../../etc/passwd", "..", "a//b", "a\0b", "x" * 5000])

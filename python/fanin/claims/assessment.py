@@ -48,9 +48,11 @@ def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Recor
 
 
 def digest_now(name: str) -> str | None:
-    """Fingerprint of an experiment's present file; ``None`` if there is none or it is invalid."""
+    """Fingerprint of the present file of an experiment of the library; ``None`` if there is none or it is invalid."""
+    # The name may be a stranger's: no other file is opened.
+    path = library.experiments().get(name)
     try:
-        return record.digest(Experiment(*library.find(name)))
+        return None if path is None else record.digest(Experiment(name, path))
     except FaninError:
         return None
 
