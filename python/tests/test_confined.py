@@ -1,6 +1,7 @@
 """What is read of a results folder, which may be a stranger's: regular files in it, and nothing that never ends."""
 
 import asyncio
+import contextlib
 import errno
 import json
 import math
@@ -16,7 +17,7 @@ from fanin.choose.fit import held_out
 from fanin.errors import ResultsError
 from fanin.numbers.summary import checked_totals
 from fanin.results import confined, sums
-from fanin.results.files import refuse_links_out, write_whole, writing
+from fanin.results.files import refuse_links_out, replacing, write_whole, writing
 from fanin.results.store import Store, manifest_text, read_manifest
 from fanin.scenario import library
 from fanin.serve.aside import aside
@@ -113,6 +114,36 @@ def test_links_in_a_circle_hide_no_link_that_leads_out(tmp_path):
         with pytest.raises(ResultsError, match=rf"{place}: a link that leads out"):
             refuse_links_out(out)
         (out / place).unlink()
+
+
+DEEP = 1200
+"""More than the levels of Python's stack, and no longer path than the system opens."""
+
+
+def test_no_depth_of_folders_is_a_defect(cli, work):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    try:
+        for place in ("small", "report", "elsewhere"):
+            (work / "results" / place).mkdir(exist_ok=True)
+            with contextlib.chdir(work / "results" / place):
+                for _ in range(DEEP):
+                    Path("d").mkdir()
+                    os.chdir("d")
+        for command in (("claims",), ("list", "experiments"), ("report",), ("verify", "results", "--repair")):
+            assert cli(*command).code == 0, command
+    finally:
+        # Python 3.11 cannot remove it.
+        subprocess.run(["rm", "-rf", work / "results"], check=True)
+
+
+def test_nothing_is_left_of_a_link_in_the_place_of_a_run(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/x").write_text("x")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / RUN).symlink_to(tmp_path / "elsewhere")
+    with replacing(tmp_path / "runs" / RUN) as temporary:
+        (temporary / "y").write_text("y")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == sorted(["elsewhere", "x", "runs", RUN, "y"])
 
 
 def test_a_pipe_in_the_place_of_a_file_is_replaced(tmp_path):

@@ -506,6 +506,21 @@ def test_what_is_whole_but_elsewhere_is_damage(cli, results):
     assert (result.code, "it is that of another sweep" in result.err) == (3, True), result.err
 
 
+@pytest.mark.parametrize("kind", ["shard", "failure"])
+def test_a_record_in_the_place_of_another_is_damage(cli, results, kind):
+    path = files_of(results, kind)[0]
+    other = path.with_name("1-of-3.json" if kind == "shard" else f"{'0' * 16}.json")
+    path.rename(other)
+    assert [(each.path, each.why) for each in verify(results).damaged] == [(other, "it is that of another place")]
+    if kind == "shard":
+        result = cli("merge")
+        assert (result.code, f"{other.name}: damaged (it is that of another place)" in result.err) == (3, True)
+        other.rename(results / "shards" / "1-of-2.json")
+        (results / "shards/other").mkdir()
+        (results / "shards/1-of-2.json").rename(results / "shards/other/1-of-2.json")
+        assert [each.why for each in verify(results).damaged] == ["it is that of another place"]
+
+
 def test_runs_that_are_gone_are_damage(cli, results):
     known = record.read(results / "alpha/one")
     assert known is not None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
@@ -14,8 +15,9 @@ from fanin.results import failures, records, search_log, shards, sums
 from fanin.results.confined import read
 from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
-from fanin.results.layout import CLAIMS, FITS, HEAD, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
+from fanin.results.layout import CLAIMS, ELSEWHERE, FITS, HEAD, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
 from fanin.results.store import manifest_text, read_manifest, read_table
+from fanin.results.walk import walk
 
 RUN, EXPERIMENT, FOLDER, FILE = "run", "experiment", "folder", "file"
 KINDS = (RUN, EXPERIMENT, FOLDER, FILE)
@@ -151,11 +153,10 @@ def _size(path: Path) -> int:
 
 def _folders(out: Path, found: Verified) -> Iterator[tuple[Path, list[str]]]:
     """Every folder with the names of its files, from above to below; leftovers are noted and left out."""
-    for place, inner, names in os.walk(out):
-        folder = Path(place)
-        found.leftovers += [folder / name for name in sorted([*inner, *names]) if is_leftover(name)]
-        inner[:] = sorted(name for name in inner if not is_leftover(name))
-        yield folder, sorted(name for name in names if not is_leftover(name))
+    for folder, inner, others in walk(out):
+        found.leftovers += sorted(Path(each.path) for each in (*inner, *others) if is_leftover(each.name))
+        inner[:] = sorted((each for each in inner if not is_leftover(each.name)), key=lambda each: each.name)
+        yield folder, sorted(each.name for each in others if not is_leftover(each.name))
 
 
 def _run(folder: Path, found: Verified) -> set[Path]:
@@ -255,21 +256,24 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
     """What compares a file with the digest in it; it returns whether there is one."""
     above = path.parent.name
     if above == failures.FAILURES and path.suffix == ".json":
-        return lambda content: _json(content, failures.text_of)
+        return lambda content: _json(content, failures.text_of, lambda value: path.stem == value["run_id"])
     if path.parent.parent.name == shards.SHARDS and path.suffix == ".json":
-        return lambda content: _json(content, as_json)
+        return lambda content: _json(content, as_json, lambda value: shards.is_of(path, value))
     if above == FITS and path.name == HELD_OUT:
-        return lambda content: _json(content, as_json)
+        return lambda content: _json(content, as_json, lambda _: True)
     if path.parent.parent.name in (FITS, STUDIES) and path.name == SEARCH_LOG:
         return lambda content: search_log.check(content, path.parent.name)
     return None
 
 
-def _json(content: bytes, text_of: Callable[[object], bytes]) -> bool:
+def _json(content: bytes, text_of: Callable[[object], bytes], is_here: Callable[[dict[str, Any]], bool]) -> bool:
     value = sums.loaded(content)
     if isinstance(value, list):
         return False
     sums.unsealed(value)
     if text_of(value) != content:
         raise ValueError("its content differs from what was written")
-    return True
+    with contextlib.suppress(KeyError, TypeError, AttributeError):
+        if is_here(value):
+            return True
+    raise ValueError(ELSEWHERE)
