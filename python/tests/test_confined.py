@@ -8,7 +8,9 @@ import math
 import os
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +21,7 @@ from fanin.numbers.summary import checked_totals
 from fanin.results import confined, sums
 from fanin.results.files import refuse_links_out, replacing, write_whole, writing
 from fanin.results.store import Store, manifest_text, read_manifest
-from fanin.scenario import library
+from fanin.scenario import library, sections
 from fanin.serve.aside import aside
 from fanin.serve.reader import Reader
 
@@ -144,6 +146,39 @@ def test_nothing_is_left_of_a_link_in_the_place_of_a_run(tmp_path):
     with replacing(tmp_path / "runs" / RUN) as temporary:
         (temporary / "y").write_text("y")
     assert sorted(path.name for path in tmp_path.rglob("*")) == sorted(["elsewhere", "x", "runs", RUN, "y"])
+
+
+def reseal(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Changes a record as somebody does who knows the format."""
+    content = json.loads((place / "claims.json").read_bytes())
+    change(content)
+    (place / "claims.json").write_text(json.dumps(content))
+    names = [path.name for path in place.iterdir() if path.name != sums.SUMS]
+    (place / sums.SUMS).write_bytes(sums.text_of(place, names))
+
+
+@pytest.mark.parametrize("time", ["", "\0", "-1", "2026-01-01", "2026-01-01T00:00:00", "9999-99-99T99:99:99Z"])
+def test_what_is_no_time_is_damage(cli, work, time):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    reseal(work / "results/small", lambda content: content["work"].update(last=time))
+    result = cli("list", "experiments")
+    assert (result.code, "claims.json: damaged (work.last" in result.err) == (3, True), result.err
+    with pytest.raises(ResultsError, match="not a manifest"):
+        read_manifest(stored(work / "a", finished=time))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "", "huge.toml", "/proc/self/mem", "/dev/zero", "results"])
+def test_the_file_that_a_record_names_is_a_regular_one_or_not_read(cli, work, name, monkeypatch):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    reseal(work / "results/small", lambda content: content.update(file=name))
+    with (work / "huge.toml").open("wb") as stream:
+        stream.truncate(confined.MOST_JSON + 1)
+    monkeypatch.setattr(library, "_ROOTS", (Path("experiments"),))
+    monkeypatch.setattr(sections, "read_text", lambda path: pytest.fail(f"{path} is read"))
+    for verb in (("list", "experiments"), ("claims",), ("claims",)):
+        result = cli(*verb)
+        assert result.code == (3 if "\0" in name else 0), result.err
+        assert ("claims.json: damaged (file" in result.err) == ("\0" in name)
 
 
 def test_a_pipe_in_the_place_of_a_file_is_replaced(tmp_path):

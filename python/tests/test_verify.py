@@ -521,6 +521,18 @@ def test_a_record_in_the_place_of_another_is_damage(cli, results, kind):
         assert [each.why for each in verify(results).damaged] == ["it is that of another place"]
 
 
+def test_judgements_that_are_gone_are_damage(cli, results):
+    (path,) = files_of(results, "held out")
+    whole = path.read_bytes()
+    for content in (None, as_json(sums.sealed({"judgements": []}))):
+        path.unlink() if content is None else path.write_bytes(content)
+        assert [each.path for each in verify(results).damaged] == [path]
+        result = cli(*FIT, "--held-out")
+        assert (result.code, "it lacks a judgement that" in result.err) == (3, True), result.err
+        path.write_bytes(whole)
+    assert verify(results).damaged == []
+
+
 def test_runs_that_are_gone_are_damage(cli, results):
     known = record.read(results / "alpha/one")
     assert known is not None

@@ -24,6 +24,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -225,7 +226,7 @@ def table(line: Line, name: str, table: str) -> bytes:
 
 
 def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
-    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts.
+    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts, and a time.
 
     Raises:
         ValueError: they are not.
@@ -234,7 +235,21 @@ def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
     for key in ("experiment", "finished", "engine_version"):
         if not isinstance(manifest.get(key, ""), str):
             raise ValueError(f"{key} is a text")
+    if "finished" in manifest:
+        checked_time(manifest["finished"])
     return manifest
+
+
+def checked_time(text: str) -> str:
+    """The time at which something was made.
+
+    Raises:
+        ValueError: it is none, or it lacks its zone.
+
+    """
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone")
+    return text
 
 
 _OF_LINES = frozenset({sums.OWN, "runs", "seeds", "each"})

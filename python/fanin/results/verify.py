@@ -11,7 +11,7 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, records, search_log, shards, sums
+from fanin.results import failures, judgements, records, search_log, shards, sums
 from fanin.results.confined import read
 from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
@@ -86,6 +86,8 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
             elif folder / name not in covered:
                 _alone(folder / name, found)
         advance(done := done + size, total)
+        if folder.name == FITS:
+            _of_held_out(folder, found)
     for folder, names in folders:
         if CLAIMS in names or HEAD in names:
             _of_its_place(folder, EXPERIMENT if CLAIMS in names else FOLDER, found)
@@ -108,6 +110,15 @@ def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
     if gone := sorted({str(name) for name in runs if is_run_id(name)} - found.stored[store]):
         more = f" and {len(gone) - 1:,} others" if len(gone) > 1 else ""
         found.damaged.append(Damage(store / gone[0], f"missing{more}, of which {folder} was made", kind, folder))
+
+
+def _of_held_out(fits: Path, found: Verified) -> None:
+    """Notes judgements by held-out experiments that are gone."""
+    path = fits / HELD_OUT
+    # What is damaged or cannot be read is named as that.
+    with contextlib.suppress(ValueError, ResultsError):
+        if (told := judgements.forgotten(fits, judgements.recorded(fits))) is not None:
+            found.damaged.append(Damage(path, f"it lacks a judgement that {told} has", FILE, fits))
 
 
 def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
