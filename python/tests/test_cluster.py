@@ -45,6 +45,19 @@ def start(*arguments: str, log: Path) -> subprocess.Popen:
         )
 
 
+LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard")
+
+
+def start_worker(address: str, log: Path, *more: str) -> subprocess.Popen:
+    """A worker with one thread."""
+    single = ("--no-nanny", "--nthreads", "1", "--local-directory", str(log.parent))
+    return start("worker", address, *LOOPBACK, *single, *more, log=log)
+
+
+def wait_until_joined(worker: subprocess.Popen, log: Path) -> None:
+    wait_for(lambda: "Registered to" in log.read_text(), worker, log)
+
+
 def wait_for(what, process: subprocess.Popen, log: Path):
     """What a function returns once that is something."""
     deadline = time.monotonic() + DEADLINE_S
@@ -79,19 +92,16 @@ def dask(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     held = folder / "held.py"
     held.write_text(HELD)
     logs = [folder / f"{name}.log" for name in ("scheduler", *map(str, range(WORKERS)))]
-    loopback = ("--host", "127.0.0.1", "--no-dashboard")
-    scheduler = start("scheduler", *loopback, "--port", "0", log=logs[0])
+    scheduler = start("scheduler", *LOOPBACK, "--port", "0", log=logs[0])
     processes = [scheduler]
     try:
         pattern = re.compile(r"Scheduler at:\s+(tcp://[0-9.]+:\d+)")
         found = wait_for(lambda: pattern.search(logs[0].read_text()), scheduler, logs[0])
         for log in logs[1:]:
-            single = ["--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
-            if getattr(request, "param", "") == "held" and log == logs[1]:
-                single += ["--preload", str(held)]
-            processes.append(start("worker", found.group(1), *loopback, *single, log=log))
+            is_held = getattr(request, "param", "") == "held" and log == logs[1]
+            processes.append(start_worker(found.group(1), log, *(("--preload", str(held)) if is_held else ())))
         for log, process in zip(logs[1:], processes[1:], strict=True):
-            wait_for(lambda log=log: "Registered to" in log.read_text(), process, log)
+            wait_until_joined(process, log)
         yield found.group(1), processes[1:], folder
     finally:
         for process in processes:
@@ -139,6 +149,44 @@ def test_a_worker_that_is_killed_costs_nothing(cli, work, dask, monkeypatch):
     assert [(each["threads"], each["fanin"], each["engine"]) for each in found] == [
         (1, fanin.__version__, fanin.engine_version())
     ] * (WORKERS - 1)
+
+
+OTHER = """\
+from fanin.run import remote
+
+remote.versions = lambda: remote.Versions("0.0.1", "0.0.1+other")
+"""
+"""What a worker loads that has another version."""
+
+
+def test_a_worker_of_another_version_that_joins_a_sweep_changes_nothing(cli, work, dask, monkeypatch):
+    address, _, folder = dask
+    other, log = folder / "other.py", folder / "other.log"
+    other.write_text(OTHER)
+    joined = []
+    real = cluster.kept
+
+    def kept(*arguments):
+        if not joined:
+            joined.append(start_worker(address, log, "--preload", str(other)))
+            wait_until_joined(joined[0], log)
+        return real(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cluster, "kept", kept)
+        # It is asked before the next run is sent.
+        patched.setattr(cluster, "_COUNT_EVERY_S", 0.0)
+        try:
+            result = cli(*SWEEP, "--seeds", "1..30", "--out", "there", "--cluster", address)
+        finally:
+            for process in joined:
+                process.kill()
+                process.wait()
+    assert result.code == 0, result.err
+    assert result.err.count("has fanin 0.0.1 (engine 0.0.1+other)") == 1
+    assert "this worker is left out" in result.err
+    cli(*SWEEP, "--seeds", "1..30", "--out", "here")
+    assert data_set("there") == data_set("here")
 
 
 def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatch):

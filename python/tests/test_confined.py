@@ -1,23 +1,27 @@
 """What is read of a results folder, which may be a stranger's: regular files in it, and nothing that never ends."""
 
 import asyncio
+import contextlib
 import errno
 import json
 import math
 import os
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fanin import later
+from fanin.choose.fit import held_out
 from fanin.errors import ResultsError
 from fanin.numbers.summary import checked_totals
 from fanin.results import confined, sums
-from fanin.results.files import write_whole, writing
+from fanin.results.files import refuse_links_out, replacing, write_whole, writing
 from fanin.results.store import Store, manifest_text, read_manifest
-from fanin.scenario import library
+from fanin.scenario import library, sections
 from fanin.serve.aside import aside
 from fanin.serve.reader import Reader
 
@@ -84,6 +88,97 @@ def test_a_record_through_a_link_that_leads_out_is_not_read(cli, work):
     for verb in (("claims",), ("list", "experiments"), ("ranking",), ("report",)):
         result = cli(*verb)
         assert (result.code, "a link that leads out of results" in result.err) == (3, True), result.err
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_a_record_of_what_was_held_out_is_no_trap(tmp_path, trap):
+    place = tmp_path / "fits/held-out.json"
+    place.parent.mkdir()
+    trap(place)
+    with pytest.raises(ResultsError, match=r"held-out\.json: cannot be read: not opened"):
+        held_out.read(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert held_out.read(tmp_path / "empty") == []
+
+
+def test_links_in_a_circle_hide_no_link_that_leads_out(tmp_path):
+    out = tmp_path / "results"
+    for place in ("a", "b/c", "runs"):
+        (out / place).mkdir(parents=True)
+        (out / place / "0").symlink_to("0")
+        (out / place / "1").symlink_to(out)
+    refuse_links_out(out)
+    # In the place of a run, where it is replaced.
+    (out / "runs" / RUN).symlink_to(tmp_path)
+    refuse_links_out(out)
+    for place in ("a/x", "b/c/x", f"b/{RUN}"):
+        (out / place).symlink_to(tmp_path / "nowhere")
+        with pytest.raises(ResultsError, match=rf"{place}: a link that leads out"):
+            refuse_links_out(out)
+        (out / place).unlink()
+
+
+DEEP = 1200
+"""More than the levels of Python's stack, and no longer path than the system opens."""
+
+
+def test_no_depth_of_folders_is_a_defect(cli, work):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    try:
+        for place in ("small", "report", "elsewhere"):
+            (work / "results" / place).mkdir(exist_ok=True)
+            with contextlib.chdir(work / "results" / place):
+                for _ in range(DEEP):
+                    Path("d").mkdir()
+                    os.chdir("d")
+        for command in (("claims",), ("list", "experiments"), ("report",), ("verify", "results", "--repair")):
+            assert cli(*command).code == 0, command
+    finally:
+        # Python 3.11 cannot remove it.
+        subprocess.run(["rm", "-rf", work / "results"], check=True)
+
+
+def test_nothing_is_left_of_a_link_in_the_place_of_a_run(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/x").write_text("x")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / RUN).symlink_to(tmp_path / "elsewhere")
+    with replacing(tmp_path / "runs" / RUN) as temporary:
+        (temporary / "y").write_text("y")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == sorted(["elsewhere", "x", "runs", RUN, "y"])
+
+
+def reseal(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Changes a record as somebody does who knows the format."""
+    content = json.loads((place / "claims.json").read_bytes())
+    change(content)
+    (place / "claims.json").write_text(json.dumps(content))
+    names = [path.name for path in place.iterdir() if path.name != sums.SUMS]
+    (place / sums.SUMS).write_bytes(sums.text_of(place, names))
+
+
+@pytest.mark.parametrize("time", ["", "\0", "-1", "2026-01-01", "2026-01-01T00:00:00", "9999-99-99T99:99:99Z"])
+def test_what_is_no_time_is_damage(cli, work, time):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    reseal(work / "results/small", lambda content: content["work"].update(last=time))
+    result = cli("list", "experiments")
+    assert (result.code, "claims.json: damaged (work.last" in result.err) == (3, True), result.err
+    with pytest.raises(ResultsError, match="not a manifest"):
+        read_manifest(stored(work / "a", finished=time))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "", "huge.toml", "/proc/self/mem", "/dev/zero", "results"])
+def test_the_file_that_a_record_names_is_a_regular_one_or_not_read(cli, work, name, monkeypatch):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    reseal(work / "results/small", lambda content: content.update(file=name))
+    with (work / "huge.toml").open("wb") as stream:
+        stream.truncate(confined.MOST_JSON + 1)
+    monkeypatch.setattr(library, "_ROOTS", (Path("experiments"),))
+    monkeypatch.setattr(sections, "read_text", lambda path: pytest.fail(f"{path} is read"))
+    for verb in (("list", "experiments"), ("claims",), ("claims",)):
+        result = cli(*verb)
+        assert result.code == (3 if "\0" in name else 0), result.err
+        assert ("claims.json: damaged (file" in result.err) == ("\0" in name)
 
 
 def test_a_pipe_in_the_place_of_a_file_is_replaced(tmp_path):

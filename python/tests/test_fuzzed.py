@@ -6,13 +6,14 @@ import random
 from pathlib import Path
 
 import pytest
+from conftest import SCENARIO
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fanin
 from fanin import _engine, imports
 from fanin.choose import reference
-from fanin.errors import ResultsError, ScenarioError
+from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.results.store import read_table
 from fanin.scenario.format.values import expand_seeds, parse_values
 
@@ -101,6 +102,75 @@ def test_any_text_is_values_or_a_value_error(text):
             read(text)
         except ValueError:
             continue
+
+
+PIECES = [
+    *"""\
+[ ] [[traffic]] [[claim]] [[plot]] [[column]] [[variant]] [sweep] [quick] [scheme.dctcp] = " . - { } , : # 0x nan inf
+1e999 true 1979-05-27 \u00b5 name kind x y by of set where seeds "incast" 1..3 "1ms" "1/0" "%" "99999999999999999999s"
+99999999999999999999 "1..99999999999" "flows.fct_s"
+""".split(),
+    "'''",
+    "\n",
+    "\0",
+]
+
+OVERRIDES = """\
+run.seed network.rate network.topology traffic.bursts.senders traffic.bursts.kind traffic.bursts.file traffic scheme
+scheme.dctcp.mark-threshold traffic.bursts.name control.loss transport.scheme measure.bottleneck . traffic. .rate
+""".split()
+
+
+def refused_or_resolved(path: Path, overrides: dict[str, str]) -> None:
+    try:
+        experiment = fanin.load(path, overrides)
+        experiment.check()
+        json.dumps(experiment.resolved())
+    except FaninError as error:
+        assert str(error)
+
+
+def test_any_scenario_is_refused_or_resolved(work):
+    path, whole = work / "small.toml", SCENARIO.encode()
+    pieces = st.sampled_from(PIECES).map(str.encode)
+    changes = st.tuples(st.integers(0, len(whole)), st.integers(0, 12), pieces)
+
+    @FIXED
+    @given(st.lists(changes, max_size=4), st.lists(pieces, max_size=30).map(b"".join), st.booleans())
+    def check(edits, anything, edit):
+        path.write_bytes(edited(edits, whole) if edit else anything)
+        refused_or_resolved(path, {})
+
+    check()
+
+
+def test_any_override_is_refused_or_resolved(work):
+    path = work / "small.toml"
+
+    @FIXED
+    @given(st.sampled_from(OVERRIDES) | st.text(max_size=24), st.sampled_from(PIECES) | st.text(max_size=12))
+    def check(key, value):
+        refused_or_resolved(path, {key: value})
+
+    check()
+
+
+FLOWS = b"start_us,src,dst,bytes,class,deadline_us\n0,0,20,1460,small,\n0,1,20,1460,small,100\n5,2,3,150000,,\n"
+
+
+def test_any_list_of_flows_is_read_or_its_line_is_named(listed):
+    path = listed.with_name("list.csv")
+
+    @FIXED
+    @given(BYTES, EDITS, st.booleans())
+    def check(anything, edits, edit):
+        path.write_bytes(edited(edits, FLOWS) if edit else anything)
+        try:
+            fanin.load(listed).check()
+        except ScenarioError as error:
+            assert "list.csv:" in str(error)
+
+    check()
 
 
 def damaged(whole: bytes, random_: random.Random) -> bytes:

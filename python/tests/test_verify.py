@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 import shutil
 import subprocess
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from patches import before_runs
@@ -17,15 +20,15 @@ import fanin
 from fanin.choose.fit import held_out
 from fanin.choose.fit.bench import Tried
 from fanin.choose.tuning.parzen import Result
-from fanin.claims import record, searches
+from fanin.claims import assessment, record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
-from fanin.results.dataset import read_head
+from fanin.results.dataset import as_json
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
 from fanin.results.search_log import Log
-from fanin.results.store import Store, read_run, read_table
+from fanin.results.store import Store, manifest_text, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
 from fanin.show import front_end
@@ -93,6 +96,7 @@ OPEN = """
 [open.network.buffer]
 "12pkt" = "small"
 "20pkt" = "in between"
+"40pkt" = "large"
 """
 
 PLOT = """
@@ -253,8 +257,8 @@ def test_no_flipped_bit_is_read_silently_and_each_is_named(results, tmp_path):
         value, said = attempt(path, results, tmp_path / "scratch")
         if value != whole[path] and "damaged" not in said:
             silent.append((path, number))
-        # A flip may make two damaged lines of one.
-        if {each.path for each in verify(results).damaged} != {path}:
+        # A flip may make two damaged lines of one, and of a run's id that of another run, so that it is lost.
+        if {each.path for each in verify(results).damaged if kind != "log of runs" or each.kind == "run"} != {path}:
             unnamed.append((path, number))
         path.write_bytes(before)
     assert (silent, unnamed) == ([], [])
@@ -274,10 +278,10 @@ def another_order(lines: list[bytes]) -> list[bytes]:
 
 
 EDITS = (one_less, one_more, another_order)
-"""Changes of whole lines, which are what was written: only their place or their number is wrong."""
+"""Changes of whole lines, which are what was written: only their place or their number is wrong.
 
-UNNAMED = ("log",)
-"""Kinds of files whose lines may be fewer: those of a search that was interrupted are."""
+A log of a search has more lines than these take from its end, without which it would be that of an interrupted one.
+"""
 
 
 def changed(results: Path, tmp_path: Path, paths: list[Path], contents: list[bytes]) -> list[Path]:
@@ -306,7 +310,7 @@ def differ(then: object, now: object) -> bool:
 
 def test_no_line_is_lost_repeated_or_moved_silently_and_no_file_is_taken_for_another(results, tmp_path):
     silent: list[object] = []
-    for kind in KINDS.keys() - set(UNNAMED):
+    for kind in KINDS:
         first, *others = files_of(results, kind)
         for edit in EDITS:
             content = b"\n".join(edit(first.read_bytes().split(b"\n")))
@@ -338,12 +342,128 @@ def test_digests_that_are_lost_are_damage_and_so_are_their_comments(cli, results
     assert cli("claims").code == 0
 
 
-def test_results_of_versions_without_digests_are_read(results):
-    folder = next(results.glob("sweeps/*"))
-    (folder / sums.SUMS).unlink()
-    (folder / "sweep.json").write_text((folder / "sweep.json").read_text().replace(fanin.engine_version(), "0.0.1"))
-    assert read_head(folder).engine_version == "0.0.1"
+def test_digests_that_are_lost_are_damage_wherever_there_were_any(cli, results):
+    file = "experiments/alpha/one.toml"
+    search = ("capacity", file, "--over", "traffic.queries.senders=2..4", "--keep", "timeouts=0", "--seeds", "1..3")
+    advise = ("advise", file, "--seeds", "1..3", "--capacities", "0")
+    for command in (search, advise):
+        assert cli(*command).code == 0, command
+    every = sorted(results.rglob(sums.SUMS))
+    places = {path.relative_to(results).parts[0] for path in every}
+    assert places == {"alpha", "sweeps", "capacity", "advice", "fits", "studies", "report"}
+    for own in every:
+        own.unlink()
+    assert sorted((each.path, each.why) for each in verify(results).damaged) == [(own, "missing") for own in every]
+    assert cli("verify", str(results), "--repair").code == 1
+    # Without the searches, of which it tells, there is no report.
+    left = [own for own in every if own.relative_to(results).parts[0] != "alpha"]
+    assert sorted(each.path for each in verify(results).damaged) == left
+    for command in (SWEEP, FIT, TUNE, search, advise, ("verify", str(results), "--repair")):
+        assert cli(*command).code in (0, 1), command
     assert verify(results).damaged == []
+
+
+def test_files_of_other_programs_need_no_digests(tmp_path):
+    for name in ("claims.json", "sweep.json", "fit.json", "capacity.json", "tune.json", "advice.json", "index.html"):
+        (tmp_path / name).write_text("{}")
+    assert sums.read_bytes(tmp_path / "sweep.json") == b"{}"
+    assert verify(tmp_path).damaged == []
+
+
+def of_kind(value: object) -> Iterator[tuple[str | int, ...]]:
+    """The places in some JSON."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (key,)
+        yield from ((key, *rest) for rest in of_kind(each))
+
+
+def put(value: Any, place: tuple[str | int, ...], new: object) -> None:
+    for key in place[:-1]:
+        value = value[key]
+    value[place[-1]] = new
+
+
+ODD = [None, [], {}, [[]], [1.5, None], "", "/etc/passwd", {"a": [{"b": None}]}, 10**30, 10**400, math.nan, -1, True]
+ODD += ["\0\x1b[2J", [{"name": []}], [{"name": "a"}, {"name": "a"}], {"": {"": []}}]
+"""Values that no record has where they are put."""
+
+ODD_INPUTS = 60
+
+
+def sealed_again(path: Path, value: dict[str, Any]) -> None:
+    """Writes a record as somebody does who knows the format."""
+    if path.name == "manifest.json":
+        path.write_bytes(manifest_text(sums.sealed(value)))
+    elif path.suffix == ".jsonl":
+        rest = json.dumps({key: each for key, each in value.items() if key != sums.OWN}).encode()[1:]
+        path.write_bytes(b'{"sha256": "%s", %s\n' % (hashlib.sha256(rest).hexdigest().encode(), rest))
+    elif (path.parent / sums.SUMS).is_file():
+        path.write_text(json.dumps(value))
+        names = [each.name for each in path.parent.iterdir() if each.name not in (sums.SUMS, "tried.jsonl")]
+        (path.parent / sums.SUMS).write_bytes(sums.text_of(path.parent, names))
+    else:
+        path.write_bytes(as_json(sums.sealed(value)))
+
+
+def test_no_value_of_another_kind_is_a_defect(cli, results):
+    """In records whose digests match; what the commands do of it, apart from a defect, is tested elsewhere."""
+    random_ = random.Random(4)
+    kinds = ("manifest", "log of runs", "record", "head", "shard", "fit", "held out", "failed")
+    for number in range(ODD_INPUTS):
+        path = files_of(results, kinds[number % len(kinds)])[0]
+        before = {each: each.read_bytes() for each in (path, path.parent / sums.SUMS) if each.is_file()}
+        value = json.loads(before[path].splitlines()[0] if path.suffix == ".jsonl" else before[path])
+        # More often what is near the top, of which there is less.
+        places = [each for each in of_kind(value) if len(each) <= random_.choice((1, 2, 3, 9))]
+        place, odd = random_.choice(places), random_.choice(ODD)
+        put(value, place, odd)
+        sealed_again(path, value)
+        run, sweep = str(next((results / "runs").glob("*/manifest.json")).parent), str(next(results.glob("sweeps/*")))
+        for words in (
+            ("claims", "--json"),
+            ("list", "experiments"),
+            ("describe", run),
+            ("plot", "cdf", run),
+            ("plot", "cdf", sweep),
+            ("merge", "--out", "merged"),
+            ("verify", str(results)),
+        ):
+            result = cli(*words)
+            assert result.code in (0, 1, 3), (path, place, odd, words, result.err)
+        for each, content in before.items():
+            each.write_bytes(content)
+        shutil.rmtree("merged", ignore_errors=True)
+
+
+def test_the_result_of_a_search_with_values_of_another_kind_is_damaged(cli, results):
+    (path,) = files_of(results, "fit")
+    whole = path.read_bytes()
+    name = next(iter(json.loads(whole)["sentences"]))
+    setting = ("sentences", name, "settings", 0)
+    for place, odd in (
+        (("digests",), []),
+        (("digests", "alpha/one"), None),
+        (("sentences",), None),
+        (("sentences", name, "tried"), "3"),
+        (("sentences", name, "settings"), [{}]),
+        ((*setting, "distance"), "0"),
+        ((*setting, "distance"), 10**400),
+        ((*setting, "outcome"), "certain"),
+        ((*setting, "shown", "value"), []),
+        ((*setting, "shown", "more"), ""),
+    ):
+        value = json.loads(whole)
+        put(value, place, odd)
+        sealed_again(path, value)
+        result = cli("claims")
+        assert (result.code, "fit.json: damaged" in result.err) == (3, True), (place, odd, result.err)
+
+
+def test_a_search_opens_no_file_that_its_result_names(work):
+    experiment = work / "small.toml"
+    assert assessment.digest_now("sdtcp/fig9") is not None
+    for name in (str(experiment), "small.toml", "sdtcp", "/proc/kmsg"):
+        assert assessment.digest_now(name) is None
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "../../../../etc/passwd", "..", "a//b", "a\0b", "x" * 5000])
@@ -386,6 +506,33 @@ def test_what_is_whole_but_elsewhere_is_damage(cli, results):
     assert (result.code, "it is that of another sweep" in result.err) == (3, True), result.err
 
 
+@pytest.mark.parametrize("kind", ["shard", "failure"])
+def test_a_record_in_the_place_of_another_is_damage(cli, results, kind):
+    path = files_of(results, kind)[0]
+    other = path.with_name("1-of-3.json" if kind == "shard" else f"{'0' * 16}.json")
+    path.rename(other)
+    assert [(each.path, each.why) for each in verify(results).damaged] == [(other, "it is that of another place")]
+    if kind == "shard":
+        result = cli("merge")
+        assert (result.code, f"{other.name}: damaged (it is that of another place)" in result.err) == (3, True)
+        other.rename(results / "shards" / "1-of-2.json")
+        (results / "shards/other").mkdir()
+        (results / "shards/1-of-2.json").rename(results / "shards/other/1-of-2.json")
+        assert [each.why for each in verify(results).damaged] == ["it is that of another place"]
+
+
+def test_judgements_that_are_gone_are_damage(cli, results):
+    (path,) = files_of(results, "held out")
+    whole = path.read_bytes()
+    for content in (None, as_json(sums.sealed({"judgements": []}))):
+        path.unlink() if content is None else path.write_bytes(content)
+        assert [each.path for each in verify(results).damaged] == [path]
+        result = cli(*FIT, "--held-out")
+        assert (result.code, "it lacks a judgement that" in result.err) == (3, True), result.err
+        path.write_bytes(whole)
+    assert verify(results).damaged == []
+
+
 def test_runs_that_are_gone_are_damage(cli, results):
     known = record.read(results / "alpha/one")
     assert known is not None
@@ -396,6 +543,32 @@ def test_runs_that_are_gone_are_damage(cli, results):
     assert all("missing and " in each.why for each in verify(results).damaged)
     assert cli("reproduce", "alpha/one").code == 0
     assert results / "alpha/one" not in {each.folder for each in verify(results).damaged}
+
+
+def test_runs_that_are_gone_are_named_beside_others_that_are_damaged(results):
+    folder = next(results.glob("sweeps/*"))
+    known = set(read_table(folder / "runs.parquet")["run_id"])
+    damaged, lost = sorted(known - records.ids(results / "runs"))
+    (results / "runs" / damaged / "manifest.json").unlink()
+    shutil.rmtree(results / "runs" / lost)
+    flip(next(folder.glob("*.svg")), random.Random(1))
+    found = {each.path.name: each.why for each in verify(results).damaged if each.folder == folder}
+    assert found == {lost: f"missing, of which {folder} was made", "goodput-bps.svg": "differs from SHA256SUMS"}
+
+
+def test_runs_of_a_damaged_line_are_no_lost_ones(results):
+    log = next((results / "runs").glob("*.jsonl"))
+    line = log.read_bytes()
+    # Also where the list of its runs can no longer be read.
+    log.write_bytes(line.replace(b'"runs": [', b'"runs": {', 1))
+    assert {each.path for each in verify(results).damaged} == {log}
+
+
+def test_all_runs_that_are_gone_are_damage(results):
+    shutil.rmtree(results / "runs")
+    assert verify(results).damaged == []
+    (results / "runs").mkdir()
+    assert {each.folder for each in verify(results).damaged} == {results / "alpha/one", *results.glob("sweeps/*")}
 
 
 def test_a_repair_simulates_no_strangers_changes_in_the_place_of_an_experiment(cli, results):

@@ -23,6 +23,7 @@ from fanin.results import records
 from fanin.results.cache import Cache, Made, Sources
 from fanin.results.files import refuse_links_out
 from fanin.results.layout import CHANGED, CLAIMS, FITS, RUNS
+from fanin.results.walk import walk
 from fanin.scenario import library
 
 if TYPE_CHECKING:
@@ -173,12 +174,14 @@ def recorded(out: Path) -> set[str]:
     count for no paper, and have a report of their own.
     """
     found = set()
-    for folder, inner, files in os.walk(out):
-        apart = {CHANGED} if Path(folder) == out else set()
+    for folder, inner, others in walk(out):
+        apart = {CHANGED} if folder == out else set()
         # Not in those of runs, complete or being written.
-        inner[:] = [name for name in inner if not (is_run_id(name) or name.startswith(".") or name in apart)]
-        if CLAIMS in files and Path(folder) != out:
-            found.add(Path(folder).relative_to(out).as_posix())
+        inner[:] = [
+            each for each in inner if not (is_run_id(each.name) or each.name.startswith(".") or each.name in apart)
+        ]
+        if folder != out and any(each.name == CLAIMS for each in others):
+            found.add(folder.relative_to(out).as_posix())
     return found
 
 

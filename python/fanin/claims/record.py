@@ -24,6 +24,7 @@ from fanin.errors import ResultsError
 from fanin.results import sums
 from fanin.results.files import write_whole
 from fanin.results.layout import CLAIMS, FORMAT, together
+from fanin.results.records import checked_time
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
@@ -38,6 +39,9 @@ _TOTALS = ("events", "packet_hops", "wall_s")
 
 
 _Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+_Time = Annotated[str, AfterValidator(checked_time)]
 
 
 class _Part(BaseModel):
@@ -123,9 +127,9 @@ class Simulations(_Part):
     git_commits: list[str]
     machines: list[str]
     hosts: list[str]
-    first: str | None
+    first: _Time | None
     """When the first run finished (``first``) and the last one (``last``)."""
-    last: str | None
+    last: _Time | None
     each: dict[RunId, tuple[_Count, _Count, FiniteFloat]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
@@ -146,7 +150,7 @@ class Record(_Part):
     description: str
     runs_of: str
     """The experiment to which the runs belong; usually its own name."""
-    file: str
+    file: Annotated[str, Field(pattern=r"^[^\x00]*$")]
     digest: str
     """Digest of the experiment file as read; if it differs now, the record is stale."""
     source: str

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+
+from pydantic import FiniteFloat
 
 from fanin import _engine
 from fanin.claims.sentences import Searched, Shown
+from fanin.claims.verdicts import Outcome
 from fanin.errors import ResultsError
 from fanin.results import sums
 from fanin.results.layout import FIT, FITS
+from fanin.results.typed import typed
 
 
 @dataclass
@@ -22,6 +25,32 @@ class OfSentence:
     """Number of settings tried, in the largest search, because searches may overlap."""
     settings: list[Searched] = field(default_factory=list)
     """Settings confirmed with fresh seeds, and the closest one if none holds."""
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A sentence under a setting, as the result of a search has it."""
+
+    setting: str
+    outcome: Outcome
+    distance: FiniteFloat
+    environment: str
+    shown: Shown
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    tried: int
+    settings: list[_Setting]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What the ledger needs of the result of a search."""
+
+    digests: dict[str, str]
+    """Experiment -> fingerprint of its file."""
+    sentences: dict[str, _Sentence]
 
 
 def read(out: Path, digest_of: Callable[[str], str | None]) -> dict[str, OfSentence]:
@@ -40,19 +69,22 @@ def read(out: Path, digest_of: Callable[[str], str | None]) -> dict[str, OfSente
     found: dict[str, OfSentence] = {}
     for path in sorted((out / FITS).glob(f"*/{FIT}")):
         try:
-            kept = sums.loaded(sums.read_bytes(path))
-            if kept["engine_version"] == _engine.version():
+            content = sums.loaded(sums.read_bytes(path))
+            if content["engine_version"] == _engine.version():
+                (kept,) = typed(_Kept, [{each.name: content[each.name] for each in fields(_Kept)}])
                 _add(found, kept, digest_of)
+        except OSError as error:
+            raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (ValueError, KeyError, TypeError):
             raise ResultsError(f"{path}: damaged; delete it and run 'fanin fit' again") from None
     return found
 
 
-def _add(found: dict[str, OfSentence], kept: dict[str, Any], digest_of: Callable[[str], str | None]) -> None:
-    current = {experiment for experiment, digest in kept["digests"].items() if digest_of(experiment) == digest}
-    for name, each in kept["sentences"].items():
+def _add(found: dict[str, OfSentence], kept: _Kept, digest_of: Callable[[str], str | None]) -> None:
+    current = {experiment for experiment, digest in kept.digests.items() if digest_of(experiment) == digest}
+    for name, each in kept.sentences.items():
         if name.rpartition("/")[0] not in current:
             continue
         of = found.setdefault(name, OfSentence())
-        of.tried = max(of.tried, each["tried"])
-        of.settings += [Searched(**{**one, "shown": Shown(**one["shown"])}) for one in each["settings"]]
+        of.tried = max(of.tried, each.tried)
+        of.settings += [Searched(**vars(one)) for one in each.settings]

@@ -17,6 +17,7 @@ from pathlib import Path
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
 from fanin.results.layout import RUNS
+from fanin.results.walk import walk
 
 MOST_JSON = 64 << 20
 """Bytes of a manifest or of another record that is read as a whole."""
@@ -130,14 +131,13 @@ class Folder:
 
         The ledger reads many of these files, so it is asked for all of them at once.
         """
-        for place, inner, files in os.walk(self.root):
-            here = Path(place)
-            for name in inner:
-                if (here / name).is_symlink():
-                    yield from self._wrong(here / name, is_folder=True)
-            inner[:] = [name for name in inner if not (here == self.runs and is_run_id(name))]
-            for name in files:
-                yield from self._wrong(here / name, is_folder=False)
+        for here, inner, others in walk(self.root):
+            for each in inner:
+                if each.is_symlink():
+                    yield from self._wrong(Path(each.path), is_folder=True)
+            inner[:] = [each for each in inner if not (here == self.runs and is_run_id(each.name))]
+            for each in others:
+                yield from self._wrong(Path(each.path), is_folder=False)
 
     def _wrong(self, path: Path, *, is_folder: bool) -> Iterator[str]:
         try:

@@ -22,6 +22,7 @@ from pathlib import Path
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
 from fanin.results.sums import SUMS, read_sums, text_of
+from fanin.results.walk import walk
 
 _TEMPORARY = ".tmp-"
 _ASIDE = "-instead-of-"
@@ -64,12 +65,14 @@ def refuse_links_out(folder: Path) -> None:
 
     """
     home = folder.resolve()
-    for place, inner, names in os.walk(folder):
-        inner[:] = [name for name in inner if not is_run_id(name)]
-        for path in (Path(place, name) for name in (*inner, *names)):
-            if path.is_symlink() and not path.resolve().is_relative_to(home):
+    for _, inner, others in walk(folder):
+        inner[:] = [entry for entry in inner if not is_run_id(entry.name)]
+        # What an entry is, is known without another call to the system: there may be 100,000.
+        for link in (entry for entry in (*inner, *others) if entry.is_symlink()):
+            # Path.resolve fails where links lead in a circle.
+            if not Path(os.path.realpath(link)).is_relative_to(home):
                 why = f"a link that leads out of {folder}, where files would be read or written"
-                raise ResultsError(f"{path}: {why}; remove it, or choose another place with --out")
+                raise ResultsError(f"{link.path}: {why}; remove it, or choose another place with --out")
 
 
 def sync(path: Path) -> None:
@@ -261,12 +264,16 @@ def _discard(folder: Path) -> None:
     doomed = beside(folder)
     with contextlib.suppress(FileNotFoundError):
         folder.rename(doomed)
-    shutil.rmtree(doomed, ignore_errors=True)
+    if doomed.is_symlink():
+        doomed.unlink()
+    # One that is deeper than Python's stack stays, as what cannot be removed does.
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(doomed, ignore_errors=True)
 
 
 def _equal(folder: Path, other: Path) -> bool:
     """Whether two folders have the same files with the same content."""
-    names = [{path.relative_to(each) for path in each.rglob("*")} for each in (folder, other)]
+    names = [set(_names(each)) for each in (folder, other)]
     files = [name for name in names[0] if (folder / name).is_file()]
     if not files or names[0] != names[1]:
         return False
@@ -274,6 +281,12 @@ def _equal(folder: Path, other: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return all(filecmp.cmp(folder / name, other / name, shallow=False) for name in files)
     return False
+
+
+def _names(folder: Path) -> Iterator[Path]:
+    """What is in a folder, by relative paths."""
+    for place, inner, others in walk(folder):
+        yield from (place.relative_to(folder) / entry.name for entry in (*inner, *others))
 
 
 def _replace_folder(temporary: Path, final: Path) -> None:

@@ -28,6 +28,21 @@ FITS = "fits"
 FIT = "fit.json"
 """The result of a search, in its folder."""
 
+CAPACITY = "capacity.json"
+"""The result of a capacity search, in its folder."""
+
+TUNE = "tune.json"
+"""The result of a study, in its folder."""
+
+ADVISED = "advice.json"
+"""The result of ``fanin advise``, in its folder."""
+
+PAGE = "index.html"
+"""The page of the HTML report."""
+
+GENERATOR = "fanin report"
+"""What that says to have made it."""
+
 STUDIES = "studies"
 """Folder of the studies of ``fanin tune``; each has its own folder."""
 
@@ -36,6 +51,9 @@ SEARCH_LOG = "tried.jsonl"
 
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""
+
+ELSEWHERE = "it is that of another place"
+"""What is wrong with a file that is whole, but in the place of another."""
 
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""

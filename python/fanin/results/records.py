@@ -18,11 +18,13 @@ import functools
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,6 +150,14 @@ def ids_of(line: bytes) -> list[str]:
     return line[start : line.find(b'"]', start)].decode("ascii", "replace").split('", "')
 
 
+_ID = re.compile(rb'"([0-9a-f]{16})"')
+
+
+def ids_in(line: bytes) -> list[str]:
+    """The ids that are anywhere in a line; where it is damaged, they may be elsewhere than at its beginning."""
+    return [each.decode() for each in _ID.findall(line)]
+
+
 def ids(folder: Path) -> frozenset[str]:
     """The ids of all runs in the logs of a folder, without a comparison of digests."""
     found: set[str] = set()
@@ -216,7 +226,7 @@ def table(line: Line, name: str, table: str) -> bytes:
 
 
 def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
-    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts.
+    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts, and a time.
 
     Raises:
         ValueError: they are not.
@@ -225,7 +235,21 @@ def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
     for key in ("experiment", "finished", "engine_version"):
         if not isinstance(manifest.get(key, ""), str):
             raise ValueError(f"{key} is a text")
+    if "finished" in manifest:
+        checked_time(manifest["finished"])
     return manifest
+
+
+def checked_time(text: str) -> str:
+    """The time at which something was made.
+
+    Raises:
+        ValueError: it is none, or it lacks its zone.
+
+    """
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone")
+    return text
 
 
 _OF_LINES = frozenset({sums.OWN, "runs", "seeds", "each"})

@@ -24,6 +24,7 @@ from fanin.results import sums
 from fanin.results.confined import read
 from fanin.results.dataset import OF_THE_MACHINE, DataSet, Head, Row, as_json
 from fanin.results.files import write_whole, writing
+from fanin.results.layout import ELSEWHERE
 from fanin.results.store import Store
 
 SHARDS = "shards"
@@ -108,9 +109,12 @@ def _read(path: Path, root: Path) -> Part:
 
     """
     try:
-        content = _File.model_validate(sums.unsealed(sums.loaded(read(path))))
+        value = sums.unsealed(sums.loaded(read(path)))
+        content = _File.model_validate(value)
         head = content.sweep
         checked(head.id)
+        if not is_of(path, value):
+            raise ValueError(ELSEWHERE)
         rows = {_place(place, head): _checked(row, head) for place, row in content.rows}
         failed: dict[int, Row] = {_place(place, head): dict(row) for place, row in content.failed}
         return Part(head, Shard.parse(content.shard), rows, failed, root)
@@ -119,6 +123,12 @@ def _read(path: Path, root: Path) -> Part:
     except (ValueError, KeyError, TypeError) as error:
         why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise ResultsError(f"{path}: damaged ({why}); delete it and run the shard again: its runs are kept") from None
+
+
+def is_of(path: Path, content: dict[str, Any]) -> bool:
+    """Whether a shard's file is in its place: another in it would be taken for the one that is lost."""
+    place = content["sweep"]["id"], f"{content['shard'].replace('/', '-of-')}.json"
+    return (path.parent.name, path.name) == place
 
 
 def _place(value: object, head: Head) -> int:

@@ -11,17 +11,16 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fanin import _engine
 from fanin.digests import whole_digest
 from fanin.errors import ResultsError
 from fanin.names import checked_path
 from fanin.results import confined
-from fanin.results.layout import CLAIMS, FIT, FORMAT, HEAD
+from fanin.results.layout import ADVISED, CAPACITY, CLAIMS, FIT, GENERATOR, HEAD, PAGE, TUNE
 
 SUMS = "SHA256SUMS"
 
@@ -65,7 +64,7 @@ def text_of(folder: Path, names: Iterable[str], command: str = "") -> bytes:
 
 
 def read_sums(folder: Path) -> Sums | None:
-    """The digests of a folder; ``None`` if it has none, and what made it wrote none.
+    """The digests of a folder; ``None`` if it has none, and fanin did not make it.
 
     Raises:
         DamagedError: the file with the digests is damaged or lost.
@@ -99,22 +98,36 @@ def _listed(content: bytes, line: re.Pattern[str]) -> dict[str, str]:
     return {each[2]: each[1] for each in found if each}
 
 
-_MADE_NOW: dict[str, Callable[[dict[str, Any]], bool]] = {
-    CLAIMS: lambda content: content.get("format") == FORMAT,
-    HEAD: lambda content: content.get("engine_version") == _engine.version(),
-    FIT: lambda content: content.get("engine_version") == _engine.version(),
+_MARKS = {
+    CLAIMS: "experiment",
+    HEAD: "engine_version",
+    FIT: "engine_version",
+    CAPACITY: "cases",
+    TUNE: "trials",
+    ADVISED: "remedies",
 }
-"""A folder's file -> whether what it says is of a version that writes digests; the first versions did not."""
+"""The file of a folder with digests that says what it is of -> a key of it: other programs have files of such names."""
 
 
 def _has_sums(folder: Path) -> bool:
-    """Whether a folder was written with digests, by what a file in it says."""
-    for name, is_new in _MADE_NOW.items():
+    """Whether a folder was written with digests, by a file in it."""
+    for name, key in _MARKS.items():
         with contextlib.suppress(OSError, ValueError):
-            content = loaded(confined.read(folder / name))
-            if isinstance(content, dict) and is_new(content):
+            content = loaded(confined.read(folder / name, confined.MOST_JSON))
+            if isinstance(content, dict) and key in content:
                 return True
+    return is_report(folder)
+
+
+def is_report(folder: Path) -> bool:
+    """Whether this is the folder of an HTML report."""
+    with contextlib.suppress(OSError), confined.opened(folder / PAGE) as stream:
+        return f'content="{GENERATOR}"'.encode() in stream.read(_HEAD)
     return False
+
+
+_HEAD = 2000
+"""Bytes of a page in which it says what made it."""
 
 
 _HINT = "run the command that wrote it again, its runs are kept ('fanin verify' names it)"

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, records, search_log, shards, sums
+from fanin.results import failures, judgements, records, search_log, shards, sums
 from fanin.results.confined import read
 from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
-from fanin.results.layout import CLAIMS, FITS, HEAD, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
+from fanin.results.layout import CLAIMS, ELSEWHERE, FITS, HEAD, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
 from fanin.results.store import manifest_text, read_manifest, read_table
+from fanin.results.walk import walk
 
 RUN, EXPERIMENT, FOLDER, FILE = "run", "experiment", "folder", "file"
 KINDS = (RUN, EXPERIMENT, FOLDER, FILE)
@@ -49,7 +51,7 @@ class Verified:
     unchecked: list[Path] = field(default_factory=list)
     """Files without a digest: of an earlier version, or not written by fanin."""
     stored: dict[Path, set[str]] = field(default_factory=dict)
-    """Folder of runs -> the ids of those that are there and whole."""
+    """Folder of runs -> the ids of those that are there, whole or damaged."""
 
 
 def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> Verified:
@@ -70,6 +72,7 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
     sizes = [sum(map(_size, (folder / name for name in names))) for folder, names in folders]
     done, total = 0, sum(sizes)
     covered: set[Path] = set()
+    found.stored = {folder: set() for folder, _ in folders if folder.name == RUNS}
     for (folder, names), size in zip(folders, sizes, strict=True):
         if MANIFEST in names or (is_run_id(folder.name) and folder.parent.name == RUNS):
             covered |= _run(folder, found)
@@ -83,6 +86,8 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
             elif folder / name not in covered:
                 _alone(folder / name, found)
         advance(done := done + size, total)
+        if folder.name == FITS:
+            _of_held_out(folder, found)
     for folder, names in folders:
         if CLAIMS in names or HEAD in names:
             _of_its_place(folder, EXPERIMENT if CLAIMS in names else FOLDER, found)
@@ -90,11 +95,9 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
 
 
 def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
-    """Notes what is whole but is another folder's, and runs that are gone.
-
-    Runs that are damaged are not looked for: nothing says what they were.
-    """
-    if any(folder in each.path.parents for each in found.damaged):
+    """Notes what is whole but is another folder's, and runs that are gone; damaged ones are named as such already."""
+    what_it_is = {folder / name for name in (sums.SUMS, CLAIMS, HEAD, _ROWS)}
+    if any(each.path in what_it_is for each in found.damaged):
         return
     try:
         depth, runs = _of_experiment(folder) if kind == EXPERIMENT else _of_sweep(folder)
@@ -102,11 +105,20 @@ def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
         found.damaged.append(Damage(folder / (CLAIMS if kind == EXPERIMENT else HEAD), _why(error), kind, folder))
         return
     store = folder.parents[depth] / RUNS if depth < len(folder.parents) else folder
-    if store not in found.stored or any(each.kind == RUN and store in each.path.parents for each in found.damaged):
+    if store not in found.stored:
         return
     if gone := sorted({str(name) for name in runs if is_run_id(name)} - found.stored[store]):
         more = f" and {len(gone) - 1:,} others" if len(gone) > 1 else ""
         found.damaged.append(Damage(store / gone[0], f"missing{more}, of which {folder} was made", kind, folder))
+
+
+def _of_held_out(fits: Path, found: Verified) -> None:
+    """Notes judgements by held-out experiments that are gone."""
+    path = fits / HELD_OUT
+    # What is damaged or cannot be read is named as that.
+    with contextlib.suppress(ValueError, ResultsError):
+        if (told := judgements.forgotten(fits, judgements.recorded(fits))) is not None:
+            found.damaged.append(Damage(path, f"it lacks a judgement that {told} has", FILE, fits))
 
 
 def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
@@ -131,8 +143,12 @@ def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
 def _of_sweep(folder: Path) -> tuple[int, Iterable[object]]:
     """As :func:`_of_experiment`, of a sweep."""
     read_head(folder)
-    frame = read_table(folder / "runs.parquet")
+    frame = read_table(folder / _ROWS)
     return 1, frame["run_id"] if "run_id" in frame.columns else []
+
+
+_ROWS = "runs.parquet"
+"""A sweep's runs, in its folder."""
 
 
 def _advanced(advance: Callable[[int, int], None], before: int, total: int, more: int) -> None:
@@ -148,11 +164,10 @@ def _size(path: Path) -> int:
 
 def _folders(out: Path, found: Verified) -> Iterator[tuple[Path, list[str]]]:
     """Every folder with the names of its files, from above to below; leftovers are noted and left out."""
-    for place, inner, names in os.walk(out):
-        folder = Path(place)
-        found.leftovers += [folder / name for name in sorted([*inner, *names]) if is_leftover(name)]
-        inner[:] = sorted(name for name in inner if not is_leftover(name))
-        yield folder, sorted(name for name in names if not is_leftover(name))
+    for folder, inner, others in walk(out):
+        found.leftovers += sorted(Path(each.path) for each in (*inner, *others) if is_leftover(each.name))
+        inner[:] = sorted((each for each in inner if not is_leftover(each.name)), key=lambda each: each.name)
+        yield folder, sorted(each.name for each in others if not is_leftover(each.name))
 
 
 def _run(folder: Path, found: Verified) -> set[Path]:
@@ -163,6 +178,7 @@ def _run(folder: Path, found: Verified) -> set[Path]:
         found.damaged.append(Damage(path, why, RUN, folder))
 
     found.files += 1
+    found.stored.setdefault(folder.parent, set()).add(folder.name)
     try:
         run = read_manifest(folder)
         # The digest is of the values. Only the bytes show a change that leaves these as they are.
@@ -172,7 +188,6 @@ def _run(folder: Path, found: Verified) -> set[Path]:
         damaged(manifest, _why(error) if manifest.exists() else "missing")
         # Nothing says what its other files should be.
         return {path for path in folder.iterdir() if path.is_file()}
-    found.stored.setdefault(folder.parent, set()).add(folder.name)
     for name in run.manifest["files"]:
         found.files += 1
         try:
@@ -199,6 +214,7 @@ def _log_of_runs(path: Path, found: Verified, advance: Callable[[int], None]) ->
                 stored.update(records.ids_of(text))
             else:
                 damaged.append(line)
+                stored.update(records.ids_in(text))
             advance(line.end)
     except OSError as error:
         found.damaged.append(Damage(path, error.strerror or str(error), RUN, path))
@@ -251,21 +267,24 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
     """What compares a file with the digest in it; it returns whether there is one."""
     above = path.parent.name
     if above == failures.FAILURES and path.suffix == ".json":
-        return lambda content: _json(content, failures.text_of)
+        return lambda content: _json(content, failures.text_of, lambda value: path.stem == value["run_id"])
     if path.parent.parent.name == shards.SHARDS and path.suffix == ".json":
-        return lambda content: _json(content, as_json)
+        return lambda content: _json(content, as_json, lambda value: shards.is_of(path, value))
     if above == FITS and path.name == HELD_OUT:
-        return lambda content: _json(content, as_json)
+        return lambda content: _json(content, as_json, lambda _: True)
     if path.parent.parent.name in (FITS, STUDIES) and path.name == SEARCH_LOG:
         return lambda content: search_log.check(content, path.parent.name)
     return None
 
 
-def _json(content: bytes, text_of: Callable[[object], bytes]) -> bool:
+def _json(content: bytes, text_of: Callable[[object], bytes], is_here: Callable[[dict[str, Any]], bool]) -> bool:
     value = sums.loaded(content)
     if isinstance(value, list):
         return False
     sums.unsealed(value)
     if text_of(value) != content:
         raise ValueError("its content differs from what was written")
-    return True
+    with contextlib.suppress(KeyError, TypeError, AttributeError):
+        if is_here(value):
+            return True
+    raise ValueError(ELSEWHERE)

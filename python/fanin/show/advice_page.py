@@ -13,6 +13,7 @@ from fanin.numbers.stats import QUANTILES
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
+from fanin.results.layout import ADVISED
 from fanin.run.experiment import Experiment
 from fanin.show import pages
 from fanin.show.course import Course
@@ -263,5 +264,5 @@ def write(advice: Advice, told: Course, title: str, command: str, asked: dict[st
     }
     with whole_folder(folder) as temporary:
         pages.write_markdown(temporary / PAGE, f"{PAGE}.j2", **values)
-        (temporary / "advice.json").write_bytes(as_json({**asked, **advice.as_dict()}))
-    return [folder / PAGE, folder / "advice.json"]
+        (temporary / ADVISED).write_bytes(as_json({**asked, **advice.as_dict()}))
+    return [folder / PAGE, folder / ADVISED]

@@ -12,6 +12,7 @@ from fanin.numbers.summary import ColumnInfo, column
 from fanin.results.curves import axis_of, numeric
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
+from fanin.results.layout import CAPACITY
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar
@@ -45,7 +46,7 @@ def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
 
     """
     with whole_folder(folder) as temporary:
-        (temporary / "capacity.json").write_bytes(as_json({**asked, **as_dict(found)}))
+        (temporary / CAPACITY).write_bytes(as_json({**asked, **as_dict(found)}))
         if len(found) > 1:
             _draw(found, title, asked, varied, temporary)
         names = sorted(path.name for path in temporary.iterdir())

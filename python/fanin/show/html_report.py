@@ -19,17 +19,14 @@ from fanin.claims import ledger
 from fanin.claims.standing import Standing
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
+from fanin.results import sums
 from fanin.results.files import whole_folder, writing
-from fanin.results.layout import CLAIMS
+from fanin.results.layout import CLAIMS, GENERATOR, PAGE
 from fanin.show import front_end, page_data, ranking_matrix
 from fanin.show.page_experiments import Files
 from fanin.show.page_figures import Keep
 
 FOLDER = "report"
-
-PAGE = "index.html"
-
-_GENERATOR = "fanin report"
 
 _DOCUMENT = """\
 <!DOCTYPE html>
@@ -91,11 +88,8 @@ def _refuse_to_replace(final: Path) -> None:
     """Refuses to replace a folder that contains anything but a report."""
     if not final.exists():
         return
-    page = final / PAGE
-    if final.is_dir() and not any(final.iterdir()):
-        return
     with writing(final, "--to"):
-        if page.is_file() and f'content="{_GENERATOR}"' in page.read_text(encoding="utf-8", errors="replace")[:2000]:
+        if sums.is_report(final) or (final.is_dir() and not any(final.iterdir())):
             return
     raise ResultsError(f"{final}: not a report written by fanin, so it is not replaced; choose another with --to")
 
@@ -135,7 +129,7 @@ def _document(built: front_end.OfReport, files: dict[str, Any]) -> str:
         for name, content in files.items()
     )
     return _DOCUMENT.format(
-        generator=_GENERATOR, policy=_policy(built), style=built.style, script=built.script, data=data
+        generator=GENERATOR, policy=_policy(built), style=built.style, script=built.script, data=data
     )
 
 

@@ -26,6 +26,7 @@ from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, SEARCH_LOG, S
 from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
+from fanin.results.walk import walk
 from fanin.run.experiment import load
 from fanin.run.sweep import sweep_all, whole
 from fanin.scenario.run_id import run_id
@@ -38,6 +39,7 @@ _MADE_BY = {
     "capacity": "run the same 'fanin capacity' again; its runs are kept",
     STUDIES: "run the same 'fanin tune' again; its runs are kept",
     FITS: "run the same 'fanin fit' again; its runs are kept",
+    "advice": "run the same 'fanin advise' again; its runs are kept",
 }
 """Folder of other folders -> what makes them."""
 
@@ -147,11 +149,11 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
 def _with_runs(runs: set[str], out: Path) -> list[Path]:
     """The folders of experiments that have any of these runs."""
     found = []
-    for path in sorted(out.rglob(CLAIMS)) if runs else []:
+    for folder in sorted(place for place, _, _ in walk(out)) if runs else []:
         with contextlib.suppress(ResultsError):
-            known = record.read(path.parent)
+            known = record.read(folder)
             if known is not None and runs & known.work.each.keys():
-                found.append(path.parent)
+                found.append(folder)
     return found
 
 

@@ -12,7 +12,7 @@ from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.later import np
 from fanin.results.dataset import as_json
 from fanin.results.files import filling, writing
-from fanin.results.layout import STUDIES
+from fanin.results.layout import STUDIES, TUNE
 from fanin.results.runs import frame_of
 from fanin.run.experiment import Experiment
 
@@ -61,7 +61,7 @@ def write(
         for each in tuned.trials
     ]
     files = {
-        "tune.json": as_json({**asked, **as_dict(tuned, goals, keeps, asked["margin"])}),
+        TUNE: as_json({**asked, **as_dict(tuned, goals, keeps, asked["margin"])}),
         "trials.csv": frame_of(rows).write_csv().encode(),
     }
     if len(goals) == 1 and tuned.best and tuned.best[0].is_advice(goals, asked["margin"]):

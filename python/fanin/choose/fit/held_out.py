@@ -16,15 +16,13 @@ from fanin.choose.fit.bench import Tried
 from fanin.choose.fit.space import Space, Values, words
 from fanin.claims.record import digest
 from fanin.errors import FaninError, ResultsError
-from fanin.results import sums
+from fanin.results import judgements, sums
 from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
 from fanin.results.layout import FITS, HELD_OUT
 from fanin.results.typed import typed
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
-
-_JUDGEMENTS = "judgements"
 
 
 class HeldOutError(FaninError):
@@ -108,16 +106,16 @@ def read(out: Path | str) -> list[Judgement]:
         ResultsError: the record is damaged; it is never overwritten.
 
     """
-    path = Path(out) / FITS / HELD_OUT
-    if not path.is_file():
-        return []
+    fits = Path(out) / FITS
+    path = fits / HELD_OUT
     try:
-        content = sums.loaded(path.read_bytes())
-        # The first versions wrote only an array, without a digest.
-        every = content if isinstance(content, list) else sums.unsealed(content)[_JUDGEMENTS]
-        return typed(Judgement, every)
-    except (ValueError, KeyError):
+        every = judgements.recorded(fits)
+        found = typed(Judgement, every)
+    except ValueError:
         raise ResultsError(f"{path}: damaged; it is the record of what was judged by held-out experiments") from None
+    if (told := judgements.forgotten(fits, every)) is not None:
+        raise ResultsError(f"{path}: damaged (it lacks a judgement that {told} has); restore it from a copy")
+    return found
 
 
 def refuse_second(experiments: Sequence[Experiment], out: Path | str, *, again: bool) -> None:
@@ -174,7 +172,7 @@ def judged(
         for each in experiments
     ]
     path = Path(out) / FITS / HELD_OUT
-    content = sums.sealed({_JUDGEMENTS: [asdict(each) for each in [*before, *found]]})
+    content = sums.sealed({judgements.EVERY: [asdict(each) for each in [*before, *found]]})
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, as_json(content))

@@ -1,0 +1,56 @@
+"""The record of judgements by held-out experiments, and whether it has all that results of searches tell of."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from fanin.errors import ResultsError
+from fanin.results import sums
+from fanin.results.confined import MOST_JSON, read
+from fanin.results.layout import FIT, HELD_OUT
+
+EVERY = "judgements"
+"""The key of the record."""
+
+
+def recorded(fits: Path) -> list[Any]:
+    """All judgements in the record, in order; none if there is no record.
+
+    Args:
+        fits: The folder of searches.
+
+    Raises:
+        ValueError: the record is not what was written.
+        ResultsError: it cannot be read.
+
+    """
+    path = fits / HELD_OUT
+    try:
+        content = sums.loaded(read(path, MOST_JSON))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    # The first versions wrote only an array, without a digest.
+    every = content if isinstance(content, list) else sums.unsealed(content).get(EVERY)
+    if not isinstance(every, list):
+        raise ValueError("no list of judgements")
+    return every
+
+
+def forgotten(fits: Path, every: list[Any]) -> Path | None:
+    """The result of a search with a judgement that the record lacks, which would count as the first if made again.
+
+    Args:
+        fits: The folder of searches.
+        every: The judgements in the record.
+
+    """
+    for path in sorted(fits.glob(f"*/{FIT}")):
+        # What is damaged is named elsewhere.
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, ResultsError):
+            if any(each not in every for each in sums.loaded(sums.read_bytes(path))["held_out"]):
+                return path
+    return None
