@@ -228,6 +228,8 @@ def table(line: Line, name: str, table: str) -> bytes:
 def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
     """A manifest, or the keys that those of a line share, if what it says of a run's making are texts, and a time.
 
+    What a program measured has no scenario.
+
     Raises:
         ValueError: they are not.
 
@@ -237,6 +239,10 @@ def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{key} is a text")
     if "finished" in manifest:
         checked_time(manifest["finished"])
+    scenario = manifest.get("scenario")
+    run = scenario.get("run") if isinstance(scenario, dict) else None
+    if "measured" not in manifest and not (isinstance(run, dict) and isinstance(run.get("seed"), int)):
+        raise ValueError("the scenario has no seed")
     return manifest
 
 
