@@ -200,7 +200,8 @@ def stored(root: Path, **more: object) -> Path:
     place.mkdir(parents=True)
     (place / "flows.parquet").write_bytes(b"rows")
     record = {"bytes": 4, "sha256": sums.of_file(place / "flows.parquet")}
-    manifest = {"run_id": RUN, "summary": {"result_hash": "a"}, "files": {"flows.parquet": record}, **more}
+    made_of = {"summary": {"result_hash": "a"}, "scenario": {"run": {"seed": 1}}}
+    manifest = {"run_id": RUN, **made_of, "files": {"flows.parquet": record}, **more}
     (place / "manifest.json").write_bytes(manifest_text(sums.sealed(manifest)))
     return place
 
