@@ -15,7 +15,7 @@ from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
 from fanin.run.experiment import Experiment
 from fanin.show import pages
-from fanin.show.course import Course
+from fanin.show.course import Course, listed
 
 ADVICE = "advice"
 
@@ -56,12 +56,12 @@ def _robustness(advice: Advice) -> list[str]:
     if not advice.varied:
         return []
     others = advice.varied[1:]
-    broken = _listed([each.variation.name for each in others if not each.holds])
-    kept = _listed([each.variation.name for each in others if each.holds])
+    broken = listed([each.variation.name for each in others if not each.holds])
+    kept = listed([each.variation.name for each in others if each.holds])
     if advice.best is None:
         what, found = "That nothing better is needed", ""
     else:
-        little = _listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
+        little = listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
         what, found = "That", f" It gains little with {little}: there, yours hardly needs it." if little else ""
     if not broken:
         return [f"{what} holds with {kept} as well.{found}"]
@@ -71,10 +71,6 @@ def _robustness(advice: Advice) -> list[str]:
 
 _LITTLE = 1.1
 """What is better by a smaller factor is hardly worth a change of hosts and switches."""
-
-
-def _listed(names: list[str]) -> str:
-    return "".join(names) if len(names) <= 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def varied_header(advice: Advice) -> list[str]:
