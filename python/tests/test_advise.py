@@ -162,9 +162,9 @@ def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
         Path("room.toml").write_text(ROOM.format(rate=rate))
         given = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "30pkt"}
         experiment = fanin.load("room.toml", given)
-        assert thresholds(facts(experiment.run(), experiment.resolved())) == [own, own // 3]
+        assert thresholds(facts(experiment.run(), experiment.resolved())) == (own, own // 3)
     small = fanin.load("room.toml", {"network.admission": "static", "network.buffer": "10pkt"})
-    assert thresholds(facts(small.run(), small.resolved())) == [8]
+    assert thresholds(facts(small.run(), small.resolved())) == (8, 8)
 
 
 def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
@@ -202,13 +202,8 @@ def tried(text, **overrides):
     Path("tried.toml").write_text(text)
     experiment = fanin.load("tried.toml", overrides)
     happened = facts(experiment.run(), experiment.resolved())
-
-    def resolve(settings):
-        experiment.check(settings)
-        return experiment.resolved(settings)
-
-    found, _ = remedies(happened, resolve)
-    return {each.name: each for each in found}, happened, resolve
+    found, _ = remedies(happened, experiment)
+    return {each.name: each for each in found}, happened, experiment
 
 
 LINUX = RACK.replace('scheme = "newreno"', 'scheme = "linux"')
@@ -287,8 +282,8 @@ def test_remedies_that_need_marks_say_if_not_all_traffic_can_have_them(cli, work
 
 
 def test_variations_are_other_hosts_and_connections(work):
-    found, happened, resolve = tried(LINUX)
-    names = [each.name for each in variations(happened, found["timer of 1ms"], resolve)]
+    found, happened, experiment = tried(LINUX)
+    names = [each.name for each in variations(happened, found["timer of 1ms"], experiment)]
     assert names == [
         "hosts as given",
         "an interrupt for every packet",
@@ -296,11 +291,11 @@ def test_variations_are_other_hosts_and_connections(work):
         "interrupts every 64us",
         "connections that are open before",
     ]
-    marks = variations(happened, found["Linux DCTCP, marks from 65 packets"], resolve)
+    marks = variations(happened, found["Linux DCTCP, marks from 65 packets"], experiment)
     assert marks[-1].settings == {"network.non-ect": "drop"}
     # Other stacks have no interrupts, and open connections may be new.
-    found, happened, resolve = tried(f'{RACK}connections = "persistent"\n')
-    (_, other) = variations(happened, found["timer of 1ms"], resolve)
+    found, happened, experiment = tried(f'{RACK}connections = "persistent"\n')
+    (_, other) = variations(happened, found["timer of 1ms"], experiment)
     assert other.settings == {"traffic.servers.connections": "fresh"}
 
 
@@ -350,6 +345,26 @@ def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
     # A timer that is short already, and a small window, are nothing to try.
     short, _, _ = tried(LINUX, **{"transport.rto-min": "1ms", "transport.initial-window": "2mss"})
     assert not [name for name in short if "timer" in name or "window" in name]
+
+
+def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(work):
+    found, _, _ = tried(LINUX.replace("[[traffic]]", '[scheme.dctcp]\nmark-threshold = "40pkt"\n[[traffic]]', 1))
+    kinds = ("mark-threshold",)
+    marked = {
+        name: value for name, each in found.items() for path, value in each.settings.items() if path.endswith(kinds)
+    }
+    assert {name: marked[name] for name in ("L2DCT", "D2TCP", "RCC", "RCCE")} == dict.fromkeys(
+        ("L2DCT", "D2TCP", "RCC", "RCCE"), "40pkt"
+    )
+    own, other = found["Linux DCTCP, marks from 40 packets"], found["Linux DCTCP, marks from 65 packets"]
+    assert (own.marks.is_first, other.marks.is_first) == (True, False)
+    assert own.marks.why == "those of your switch (scheme.dctcp.mark-threshold)"
+    assert "Linux DCTCP, marks from 21 packets" not in found
+    # Without one, schemes have their own, and the usual threshold comes first.
+    found, _, _ = tried(LINUX)
+    assert not [path for path in found["RCC"].settings if path.endswith(kinds)]
+    assert found["Linux DCTCP, marks from 65 packets"].marks.is_first
+    assert "authors take at this rate (10 Gbit/s)" in found["Linux DCTCP, marks from 65 packets"].marks.why
 
 
 def test_a_remedy_that_changes_nothing_is_none(work):

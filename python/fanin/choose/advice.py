@@ -270,12 +270,7 @@ def advise(
         ResultsError: results cannot be written.
 
     """
-
-    def resolve(settings: dict[str, Scalar]) -> dict[str, Any]:
-        experiment.check(settings)
-        return experiment.resolved(settings)
-
-    tried, refused = remedies(facts, resolve)
+    tried, refused = remedies(facts, experiment)
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     every, failed = _ranked(laboratory, tried, asked, background)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried)
@@ -286,7 +281,7 @@ def advise(
         answer = _carried(experiment, answer, over, asked.capacities, **how)
     # Which remedy is recommended depends on how far they carry.
     if rival := _rival(answer):
-        chosen = variations(facts, rival.remedy, resolve)
+        chosen = variations(facts, rival.remedy, experiment)
         variants = varied(laboratory, chosen, rival.remedy, asked.goal, asked.seeds, asked.margin)
         # Nothing to tell if there is nothing that may differ.
         answer = replace(answer, rival=rival.remedy.name, varied=variants if len(variants) > 1 else [])
