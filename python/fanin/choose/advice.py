@@ -7,6 +7,7 @@ searches.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,24 +23,22 @@ from fanin.choose.comparison import (
     Placed,
     beside_scheme,
     change_of,
-    compare_cases,
     placed,
     unequal,
 )
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
-from fanin.choose.remedies import AS_IT_IS, Remedy, remedies
-from fanin.choose.robust import Varied, effect, variations, varied
+from fanin.choose.plan import Plan
+from fanin.choose.remedies import AS_IT_IS, Effort, Remedy, remedies
+from fanin.choose.robust import Varied, effect, times, variations, varied
+from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import finite
-from fanin.registry import scheme_title
+from fanin.registry import registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
-
-SEEDS = [1, 2, 3, 4, 5]
-"""Enough for intervals, and for an answer in about a minute."""
 
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
@@ -54,6 +53,15 @@ _ROOM = 0.25
 """A scenario whose bounds break with so many more senders has hardly room for more."""
 
 Room = Literal["enough", "hardly any", "too little"]
+
+MUCH = 0.2
+"""Background traffic that loses such a share of its goodput pays much."""
+
+_BAD = 2.0
+"""What needs new hosts or switches and is so many times worse with the first seed is hopeless."""
+
+_LONG = 5.0
+"""What is no better and takes so many times more events is not worth its time."""
 
 _AT_LEAST = 4
 """So many times its own fan-in is searched in any case."""
@@ -89,6 +97,11 @@ class Advised:
         return self.remedy.name == AS_IT_IS or not self.is_same or self.found is not None
 
     @property
+    def is_costly(self) -> bool:
+        """Whether the background traffic pays much for it."""
+        return self.cost is not None and self.cost <= -MUCH
+
+    @property
     def cost(self) -> float | None:
         """Change of the background's goodput as a share; ``None`` if there is none, or it does not count."""
         if self.background is None or not self.background.matters(self.margin):
@@ -111,6 +124,7 @@ class Advised:
             "change": change and finite(change.difference),
             "change_half": change and finite(change.difference_half),
             "background_change": finite(self.cost),
+            "costly": self.is_costly,
             "capacity": None if self.found is None else self.found.as_dict() | {"tried": len(self.found.tried)},
         }
 
@@ -135,11 +149,22 @@ class Advice:
     """The remedy of the variations: the recommended one, or the best other that can be deployed."""
     varied: list[Varied] = field(default_factory=list)
     """The scenario as it is and the rival on other hosts."""
+    ideal_varied: list[Varied] = field(default_factory=list)
+    """The scenario as it is and the ideal on other hosts."""
+    dropped: list[str] = field(default_factory=list)
+    """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
+    is_provisional: bool = False
+    """Whether not all that was planned has run."""
 
     @property
     def holds(self) -> bool | None:
         """Whether the advice is the same with all variations; ``None`` if none was tried."""
-        return all(each.holds for each in self.varied) if self.varied else None
+        return _hold(self.varied)
+
+    @property
+    def ideal_holds(self) -> bool | None:
+        """The same for the ideal."""
+        return _hold(self.ideal_varied)
 
     def of(self, name: str) -> Advised:
         """A remedy by its name."""
@@ -154,12 +179,13 @@ class Advice:
     def best(self) -> Advised | None:
         """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
-        Of those that tie with the best, it is one that takes least effort; of these, one that carries as far as the one
-        that carries furthest, to within the precision of the search; and of these, the one that changes least.
+        What needs memory that the switch may lack comes after all others. Of those that tie with the best, it is one
+        that takes least effort; of these, one that carries as far as the one that carries furthest, to within the
+        precision of the search; and of these, the one that changes least.
         """
-        usable = [
-            each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
-        ]
+        usable = _surest(
+            [each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"]
+        )
         ranks = [each.place.rank for each in usable if each.place.rank is not None]
         first = [each for each in usable if each.place.rank == min(ranks, default=None)]
         least = min((each.remedy.effort for each in first), default=None)
@@ -169,15 +195,61 @@ class Advice:
     def further(self) -> Advised | None:
         """The remedy for more senders, if the scenario as it is needs none; ``None`` if none carries further.
 
-        Of those that carry as far as the one that carries furthest, to within the precision of the search, it is the
-        one that takes least effort.
+        What needs memory that the switch may lack comes after all others. Of those that carry as far as the one that
+        carries furthest, to within the precision of the search, it is the one that takes least effort.
         """
         own = self.own.found
         if self.best is not None or own is None or own.breaks_at is None:
             return None
         beyond = (1 + PRECISION) * own.breaks_at
         found = [each for each in self.every if each.remedy.effort.is_deployable and _carries(each) > beyond]
-        return _plainest_of_the_furthest(found)
+        return _plainest_of_the_furthest(_surest(found))
+
+    @property
+    def advised(self) -> Advised:
+        """What to run: the remedy to deploy, or the one for more senders, or the scenario as it is."""
+        return self.best or self.further or self.own
+
+    @property
+    def with_memory(self) -> Advised | None:
+        """What is better than what is advised, or carries further, if the switch has memory for it; else ``None``."""
+        for each in self.every:
+            if each.remedy.effort == Effort.SWITCH_MEMORY and each is not self.advised:
+                is_searched = each.found is not None and self.advised.found is not None
+                is_further = is_searched and _carries(each) > (1 + PRECISION) * _carries(self.advised)
+                if is_further or (each.effect(self.goal) == "better" and self.precedes(each, self.best)):
+                    return each
+        return None
+
+    @property
+    def ideal(self) -> Advised | None:
+        """What is best of all, and better than what is advised, but cannot be deployed; ``None`` if that is nothing."""
+        first = self.every[0]
+        is_better = first.effect(self.goal) == "better" and self.precedes(first, self.best)
+        return first if is_better and not first.remedy.effort.is_deployable else None
+
+    @staticmethod
+    def precedes(one: Advised, other: Advised | None) -> bool:
+        """Whether a remedy is better than another by a difference that counts."""
+        if other is None or one.place.rank is None:
+            return other is None
+        return other.place.rank is None or one.place.rank < other.place.rank
+
+    def compared_thresholds(self, each: Advised) -> Advised | None:
+        """The same remedy with the other threshold; ``None`` if it has none, or that was not tried."""
+        remedy = each.remedy
+        if remedy.marks is None:
+            return None
+        path = next(path for path, value in remedy.settings.items() if value == remedy.marks.threshold)
+        rest = {**remedy.settings, path: None}
+        return next(
+            (
+                other
+                for other in self.every
+                if other.remedy.marks not in (None, remedy.marks) and {**other.remedy.settings, path: None} == rest
+            ),
+            None,
+        )
 
     @property
     def fan_in(self) -> int:
@@ -196,11 +268,6 @@ class Advice:
         # The next number of senders that was tried is further up by the precision of the search.
         return "enough" if own.breaks_at is None or own.breaks_at > (1 + _ROOM) * self.fan_in else "hardly any"
 
-    @property
-    def best_of_all(self) -> Advised:
-        """The best, whatever it needs."""
-        return self.every[0]
-
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -210,21 +277,43 @@ class Advice:
             "over": self.over,
             "recommended": None if self.best is None else self.best.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
+            "ideal": None if self.ideal is None else self.ideal.remedy.name,
+            "provisional": self.is_provisional,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
             "rival": self.rival,
             "variations": [each.as_dict() for each in self.varied],
+            "ideal_variations": [each.as_dict() for each in self.ideal_varied],
+            "dropped": self.dropped,
             "refused": self.refused,
             "failed": self.failed,
             "warnings": self.warnings,
         }
 
 
+def _hold(found: list[Varied]) -> bool | None:
+    return all(each.holds for each in found) if found else None
+
+
+def _surest(found: list[Advised]) -> list[Advised]:
+    """Those that need no memory which the switch may lack, if there are any."""
+    return [each for each in found if each.remedy.effort != Effort.SWITCH_MEMORY] or found
+
+
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
-    """Of those that carry as far as the one that carries furthest, the one of least effort and fewest settings."""
+    """Of those that carry as far as the one that carries furthest, the one of least effort and fewest settings.
+
+    Of two thresholds it is the usual one.
+    """
     most = max(map(_carries, found), default=0)
     far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
-    return min(far, key=lambda each: (each.remedy.effort, len(each.remedy.settings), -_carries(each)), default=None)
+
+    def order(each: Advised) -> tuple[Effort, int, bool, int]:
+        remedy = each.remedy
+        is_other = remedy.marks is not None and not remedy.marks.is_first
+        return remedy.effort, len(remedy.settings), is_other, -_carries(each)
+
+    return min(far, key=order, default=None)
 
 
 def _carries(each: Advised) -> int:
@@ -237,22 +326,21 @@ class Asked:
 
     goal: Goal
     keeps: list[Keep]
-    seeds: list[int]
     margin: float = LEAST
-    capacities: int = 4
-    """For how many of the best remedies to search how far they carry."""
 
 
 def advise(
     experiment: Experiment,
     facts: Facts,
     asked: Asked,
+    plan: Plan,
     background: Measure | None,
     *,
     out: Path | str | None = "results",
     workers: Workers | None = None,
     again: bool = False,
     advance: Advance = lambda _: None,
+    so_far: Callable[[Advice], None] = lambda _: None,
 ) -> Advice:
     """Runs the remedies on the scenario, ranks them, and searches how far the best of them carry.
 
@@ -260,11 +348,13 @@ def advise(
         experiment: The scenario; its sweep is ignored.
         facts: What one run of it says.
         asked: The question.
+        plan: How thoroughly to look.
         background: The goodput of the background traffic, if there is any.
         out: Results folder; ``None`` keeps everything in memory.
         workers: Where to run the simulations, if not on threads.
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
+        so_far: Called with what is known, whenever that is more than before.
 
     Raises:
         ResultsError: results cannot be written.
@@ -272,20 +362,30 @@ def advise(
     """
     tried, refused = remedies(facts, experiment)
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
-    every, failed = _ranked(laboratory, tried, asked, background)
-    warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried)
+    warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     over = _over(experiment)
-    answer = Advice(facts, asked.goal, asked.keeps, asked.seeds, every, over, refused, failed, warnings)
-    if over is not None and asked.capacities:
+    unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
+    answer = unknown
+    for answer in _ranked(laboratory, tried, asked, plan, background, unknown):
+        so_far(answer)
+    if over is not None and plan.capacities:
         how = {"out": out, "workers": workers, "again": again, "advance": advance}
-        answer = _carried(experiment, answer, over, asked.capacities, **how)
+        answer = _carried(experiment, answer, over, plan.capacities, **how)
+        so_far(answer)
+
+    def on_other_hosts(each: Advised) -> list[Varied]:
+        chosen = variations(facts, each.remedy, experiment)
+        found = varied(laboratory, chosen, each.remedy, asked.goal, plan.seeds, asked.margin)
+        # Nothing to tell if there is nothing that may differ.
+        return found if len(found) > 1 else []
+
     # Which remedy is recommended depends on how far they carry.
     if rival := _rival(answer):
-        chosen = variations(facts, rival.remedy, experiment)
-        variants = varied(laboratory, chosen, rival.remedy, asked.goal, asked.seeds, asked.margin)
-        # Nothing to tell if there is nothing that may differ.
-        answer = replace(answer, rival=rival.remedy.name, varied=variants if len(variants) > 1 else [])
-    return answer
+        answer = replace(answer, rival=rival.remedy.name, varied=on_other_hosts(rival))
+        so_far(answer)
+    if answer.ideal is not None:
+        answer = replace(answer, ideal_varied=on_other_hosts(answer.ideal))
+    return replace(answer, is_provisional=False)
 
 
 def _carried(experiment: Experiment, answer: Advice, over: str, most: int, **how: Any) -> Advice:  # noqa: ANN401
@@ -306,15 +406,42 @@ def _carried(experiment: Experiment, answer: Advice, over: str, most: int, **how
 
 
 def _ranked(
-    laboratory: Laboratory, tried: list[Remedy], asked: Asked, background: Measure | None
-) -> tuple[list[Advised], list[str]]:
-    """The remedies with their results, the best first; and those of which a run failed."""
-    cases = {each.name: each.settings for each in tried}
-    compared = compare_cases(laboratory, cases, asked.seeds, AS_IT_IS, "comparing the remedies")
+    laboratory: Laboratory,
+    tried: list[Remedy],
+    asked: Asked,
+    plan: Plan,
+    background: Measure | None,
+    unknown: Advice,
+) -> Iterator[Advice]:
+    """The remedies with their results, the best first: after each seed, and first with those that can be deployed."""
+    found = {each.name: Compared(each.name, []) for each in tried}
+    can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
+    first, *others = plan.seeds
+    left = tried
+    dropped: dict[str, str] = {}
+    for seed, some in [(first, can), (first, cannot), *((seed, None) for seed in others)]:
+        chosen = [each for each in (left if some is None else some) if each.name not in dropped]
+        cases = [(each.settings, [seed]) for each in chosen]
+        for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
+            found[each.name].rows.extend(got.rows)
+            found[each.name].failures.extend(got.failures)
+        if some is cannot and plan.is_tight and others:
+            dropped = _hopeless(found, tried, asked.goal)
+        compared = [each for name, each in found.items() if name not in dropped and (each.rows or each.failures)]
+        yield replace(
+            unknown,
+            every=_advised(compared, tried, asked, background),
+            failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
+            dropped=[f"{name} ({why})" for name, why in dropped.items()],
+        )
+
+
+def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, background: Measure | None) -> list[Advised]:
+    """The remedies that have results, the best first."""
     places = {each.scheme: each for each in placed(compared, asked.goal, AS_IT_IS, asked.margin)}
     by_name = {each.scheme: each for each in compared}
     own, remedy = by_name[AS_IT_IS], {each.name: each for each in tried}
-    every = [
+    return [
         Advised(
             remedy[name],
             place,
@@ -326,7 +453,27 @@ def _ranked(
         )
         for name, place in places.items()
     ]
-    return every, [f"{each.scheme}: {each.error}" for each in compared if each.error]
+
+
+def _hopeless(found: dict[str, Compared], tried: list[Remedy], goal: Goal) -> dict[str, str]:
+    """What cannot be deployed and is much worse than the scenario as it is, or not better for much more work."""
+    own = found[AS_IT_IS].rows
+    dropped: dict[str, str] = {}
+    for each in tried:
+        rows = found[each.name].rows
+        if each.effort.is_deployable or not rows or not own:
+            continue
+        before, after = (goal.spread(some, own).mean for some in (own, rows))
+        if math.isinf(before) or (after > before) == goal.more:
+            continue
+        factor, work = times(before, after), rows[0]["events"] / own[0]["events"]
+        if math.isinf(after):
+            dropped[each.name] = "unfinished"
+        elif factor >= _BAD:
+            dropped[each.name] = f"worse: {factor:.3g} times"
+        elif work >= _LONG:
+            dropped[each.name] = f"no better, and its runs are {work:.3g} times longer"
+    return dropped
 
 
 def _hashes(compared: Compared) -> list[str]:
@@ -341,6 +488,19 @@ def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
             values = {path: each.settings[path] for path in (SCHEME, STACK)}
             found.setdefault(scheme_title(str(values[SCHEME])), values)
     return found
+
+
+def _unlike(experiment: Experiment) -> list[str]:
+    """Warns that some systems are tried with another threshold than that of the scenario's switch."""
+    given = given_threshold(experiment)
+    if given is None:
+        return []
+    schemes = [row["key"] for row in registry()["schemes"] if row["reacts_to_marks"]]
+    unlike = [scheme_title(key) for key in schemes if not marks_by_one_threshold(key)]
+    return [
+        f"the switch marks from {given[1]} on ({given[0]}), and so it does for the other schemes with one threshold; "
+        f"{', '.join(unlike)} have a switch that marks otherwise, and are tried with that"
+    ]
 
 
 def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
@@ -379,7 +539,7 @@ def _worth_searching(answer: Advice, most: int) -> list[Advised]:
 
     If none is better at this fan-in, those that can be deployed and tie may still carry further.
     """
-    wanted = [answer.own, *([answer.best] if answer.best else [])]
+    wanted = [each for each in (answer.own, answer.best, answer.ideal) if each is not None]
     better = [each for each in answer.every if each.effect(answer.goal) == "better"]
     wanted += sorted(better, key=lambda each: not each.remedy.effort.is_deployable)
     unique = list({each.remedy.name: each for each in wanted}.values())[: most + 1]

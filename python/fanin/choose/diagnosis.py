@@ -185,6 +185,11 @@ class Facts:
         return max(found, key=lambda group: int(group[group["key"]]), default=None)
 
     @property
+    def is_closed_loop(self) -> bool:
+        """Whether how many queries a run has in some time depends on how long they take: none comes by a clock."""
+        return self.fan_in is not None and not {"load", "interval"} & self.fan_in.keys()
+
+    @property
     def segment(self) -> float:
         """Bytes of a full packet."""
         return packet_bytes(self.scenario)

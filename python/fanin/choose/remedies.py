@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -77,7 +78,7 @@ class Remedy:
     @property
     def command(self) -> str:
         """The options that set it."""
-        return " ".join(f"--set {path}={value}" for path, value in self.settings.items())
+        return " ".join(f"--set {shlex.quote(f'{path}={value}')}" for path, value in self.settings.items())
 
 
 AS_IT_IS = "as it is"
