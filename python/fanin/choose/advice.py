@@ -7,6 +7,7 @@ searches.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import finite
 from fanin.registry import registry, scheme_title
+from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
@@ -58,7 +60,7 @@ MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
 
 _BAD = 2.0
-"""What needs new hosts or switches and is so many times worse with the first seed is hopeless."""
+"""What cannot be deployed and is so many times worse than what can be is hopeless."""
 
 _LONG = 5.0
 """What is no better and takes so many times more events is not worth its time."""
@@ -80,6 +82,8 @@ class Advised:
     margin: float
     own: float
     """The goal's mean of the scenario as it is."""
+    work: float
+    """How many times more events a run of it takes."""
     is_same: bool = False
     """Whether its runs are those of the scenario as it is, so that it has no effect at all."""
     found: Found | None = None
@@ -153,6 +157,8 @@ class Advice:
     """The scenario as it is and the ideal on other hosts."""
     dropped: list[str] = field(default_factory=list)
     """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
+    unsearched: bool = False
+    """Whether there was no time to search how far all of the best carry."""
     is_provisional: bool = False
     """Whether not all that was planned has run."""
 
@@ -179,13 +185,15 @@ class Advice:
     def best(self) -> Advised | None:
         """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
-        What needs memory that the switch may lack comes after all others. Of those that tie with the best, it is one
-        that takes least effort; of these, one that carries as far as the one that carries furthest, to within the
-        precision of the search; and of these, the one that changes least.
+        What needs memory that the switch may lack comes after all others, and then what does not carry the scenario's
+        own senders. Of those that tie with the best, it is one that takes least effort; of these, one that carries as
+        far as the one that carries furthest, to within the precision of the search; and of these, the one that changes
+        least.
         """
         usable = _surest(
             [each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"]
         )
+        usable = [each for each in usable if each.found is not None and _carries(each) >= self.fan_in] or usable
         ranks = [each.place.rank for each in usable if each.place.rank is not None]
         first = [each for each in usable if each.place.rank == min(ranks, default=None)]
         least = min((each.remedy.effort for each in first), default=None)
@@ -285,6 +293,7 @@ class Advice:
             "variations": [each.as_dict() for each in self.varied],
             "ideal_variations": [each.as_dict() for each in self.ideal_varied],
             "dropped": self.dropped,
+            "unsearched": self.unsearched,
             "refused": self.refused,
             "failed": self.failed,
             "warnings": self.warnings,
@@ -360,6 +369,7 @@ def advise(
         ResultsError: results cannot be written.
 
     """
+    begun = time.monotonic()
     tried, refused = remedies(facts, experiment)
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
@@ -370,7 +380,10 @@ def advise(
         so_far(answer)
     if over is not None and plan.capacities:
         how = {"out": out, "workers": workers, "again": again, "advance": advance}
-        answer = _carried(experiment, answer, over, plan.capacities, **how)
+        wanted = _worth_searching(answer, plan.capacities)
+        searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
+        answer = replace(answer, unsearched=len(searched) < len(wanted))
+        answer = _carried(experiment, answer, over, searched, **how)
         so_far(answer)
 
     def on_other_hosts(each: Advised) -> list[Varied]:
@@ -388,9 +401,9 @@ def advise(
     return replace(answer, is_provisional=False)
 
 
-def _carried(experiment: Experiment, answer: Advice, over: str, most: int, **how: Any) -> Advice:  # noqa: ANN401
-    """With how far the most promising remedies carry; the keywords are those of :func:`advise`."""
-    searched, here = _worth_searching(answer, most), answer.fan_in
+def _carried(experiment: Experiment, answer: Advice, over: str, searched: list[Advised], **how: Any) -> Advice:  # noqa: ANN401
+    """With how far some remedies carry; the keywords are those of :func:`advise`."""
+    here = answer.fan_in
     found = find(
         experiment,
         [dict(each.remedy.settings) for each in searched],
@@ -449,6 +462,7 @@ def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, backgr
             None if background is None else change_of(by_name[name], own, Goal(((background, 1.0),))),
             asked.margin,
             places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
+            _work(by_name[name].rows, own.rows),
             _hashes(by_name[name]) == _hashes(own),
         )
         for name, place in places.items()
@@ -456,24 +470,31 @@ def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, backgr
 
 
 def _hopeless(found: dict[str, Compared], tried: list[Remedy], goal: Goal) -> dict[str, str]:
-    """What cannot be deployed and is much worse than the scenario as it is, or not better for much more work."""
+    """What cannot be deployed and is much worse than what can be, or no better for much more work; and why."""
     own = found[AS_IT_IS].rows
+    means = {each.name: goal.spread(rows, own).mean for each in tried if (rows := found[each.name].rows)}
+    can = [each.name for each in tried if each.effort.is_deployable and math.isfinite(means.get(each.name, math.nan))]
+    if not can:
+        return {}
+    best = (max if goal.more else min)(can, key=means.__getitem__)
     dropped: dict[str, str] = {}
     for each in tried:
-        rows = found[each.name].rows
-        if each.effort.is_deployable or not rows or not own:
+        mean = means.get(each.name, math.nan)
+        if each.effort.is_deployable or math.isnan(mean) or (mean > means[best]) == goal.more:
             continue
-        before, after = (goal.spread(some, own).mean for some in (own, rows))
-        if math.isinf(before) or (after > before) == goal.more:
-            continue
-        factor, work = times(before, after), rows[0]["events"] / own[0]["events"]
-        if math.isinf(after):
+        if math.isinf(mean):
             dropped[each.name] = "unfinished"
-        elif factor >= _BAD:
-            dropped[each.name] = f"worse: {factor:.3g} times"
-        elif work >= _LONG:
-            dropped[each.name] = f"no better, and its runs are {work:.3g} times longer"
+        elif (factor := times(means[best], mean)) >= _BAD:
+            dropped[each.name] = f"{factor:.3g} times worse than {best}"
+        elif (work := _work(found[each.name].rows, own)) >= _LONG:
+            dropped[each.name] = f"no better than {best}, and its runs take {work:.3g} times more than yours"
     return dropped
+
+
+def _work(rows: list[Row], own: list[Row]) -> float:
+    """How many times more events runs take than those of the scenario as it is."""
+    before = max((row["events"] for row in own), default=0)
+    return max(row["events"] for row in rows) / before if before else 1.0
 
 
 def _hashes(compared: Compared) -> list[str]:
@@ -542,8 +563,22 @@ def _worth_searching(answer: Advice, most: int) -> list[Advised]:
     wanted = [each for each in (answer.own, answer.best, answer.ideal) if each is not None]
     better = [each for each in answer.every if each.effect(answer.goal) == "better"]
     wanted += sorted(better, key=lambda each: not each.remedy.effort.is_deployable)
-    unique = list({each.remedy.name: each for each in wanted}.values())[: most + 1]
+    unique = _without_useless_settings(list({each.remedy.name: each for each in wanted}.values()))[: most + 1]
     return unique if answer.best is not None else [*unique, *_plainest(answer)]
+
+
+def _without_useless_settings(found: list[Advised]) -> list[Advised]:
+    """Without those that add a setting to another of them and have the very same results."""
+    kept: list[Advised] = []
+    for each in found:
+        own = each.remedy.settings.items()
+        if not any(
+            other.remedy.settings.items() < own and other.place.value == each.place.value
+            for other in found
+            if other.remedy.settings
+        ):
+            kept.append(each)
+    return kept
 
 
 def _plainest(answer: Advice) -> list[Advised]:

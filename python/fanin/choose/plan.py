@@ -1,7 +1,8 @@
-"""What advice on a scenario runs, and about how long that takes: fewer seeds and capacities where one run is slow."""
+"""How thoroughly advice looks at a scenario, and about how long that takes: less so where one run is slow."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 SEEDS = [1, 2, 3, 4, 5]
@@ -16,7 +17,7 @@ _RUNS_OF_A_SEARCH = 40
 """A search for a capacity takes about so many."""
 
 _OTHER_HOSTS = 5
-"""The scenario and a remedy are tried on about so many other hosts each."""
+"""The scenario and a remedy are tried on about so many other hosts."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,32 @@ class Plan:
     seeds: list[int]
     capacities: int
     """For how many of the best remedies to search how far they carry."""
+    run_s: float
+    """How long one run of the scenario takes, over how many are made at once."""
     runs: int
-    """How many runs that takes, about."""
+    """How many runs the ranking and the other hosts take, about."""
     seconds: float
-    """How long they take, about."""
+    """How long these take, about."""
+    searches_within_s: float
+    """When the last search for a capacity has to end, from the beginning."""
     is_tight: bool = False
     """Whether there is no time for everything: what is hopeless with the first seed is left out of the others."""
+
+    def searches(self, work: list[float], begun_s: float) -> int:
+        """For how many cases there is time to search how far they carry: none, or at least two.
+
+        Args:
+            work: How many times longer a run of each case is than one of the scenario, the most important first.
+            begun_s: How long everything has taken so far.
+
+        """
+        end = begun_s + _OTHER_HOSTS * len(self.seeds) * sum(work[:2]) * self.run_s
+        for place, each in enumerate(work):
+            end += _RUNS_OF_A_SEARCH * each * self.run_s
+            if end > self.searches_within_s:
+                # One capacity alone compares with nothing.
+                return place if place > 1 else 0
+        return len(work)
 
 
 def planned(
@@ -49,14 +70,8 @@ def planned(
 
     """
     plans = []
-    for place, (some, searched) in enumerate(_choices(seeds, capacities)):
-        runs = (remedies + 2 * _OTHER_HOSTS) * len(some) + ((searched + 1) * _RUNS_OF_A_SEARCH if searched else 0)
-        plans.append(Plan(some, searched, runs, runs * run_s / slots, is_tight=place > 0))
+    for some, is_tight in ((seeds or SEEDS, False), (seeds or SEEDS[:_FEWEST_SEEDS], True)):
+        runs = (remedies + 2 * _OTHER_HOSTS) * len(some)
+        searched, end_s = (_CAPACITIES, within_s) if capacities is None else (capacities, math.inf)
+        plans.append(Plan(some, searched, run_s / slots, runs, runs * run_s / slots, end_s, is_tight))
     return next((each for each in plans if each.seconds <= within_s), plans[-1])
-
-
-def _choices(seeds: list[int] | None, capacities: int | None) -> list[tuple[list[int], int]]:
-    """The most thorough first."""
-    few = SEEDS[:_FEWEST_SEEDS] if seeds is None else seeds
-    searched = [_CAPACITIES, 1, 0] if capacities is None else [capacities]
-    return [(seeds or SEEDS, searched[0]), *((few, each) for each in searched)]

@@ -92,7 +92,16 @@ def advise(
     thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
     needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
     the best that take only settings of hosts, applications and switches, the one with the least effort, if it is better
-    than the scenario as it is by a difference that counts.
+    than the scenario as it is by a difference that counts. What needs memory that the switch may lack comes after all
+    others, and no remedy is named without what it costs the background traffic.
+
+    The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
+    other hosts; then the best ten remedies. --all shows the others, and what each needs.
+
+    If one run is slow, it takes fewer seeds, leaves out of the further seeds what is hopeless with the first and needs
+    more than settings, and searches how far the best carry only as far as --within leaves room. It says so, and about
+    how long it takes, before it starts. On Ctrl-C it prints what is known so far, marked as provisional. --seeds and
+    --capacities, if they are given, stay.
 
     For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
     default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps. If the scenario
@@ -105,13 +114,16 @@ def advise(
     other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
     that drops what it cannot mark.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, sentences, diagnosis:
-    {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference, difference_half, comparison,
-    seeds_to_decide, measures, settings, needs, deployable, unmarked, effect, same_runs, change, change_half,
-    background_change, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds,
-    rival, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, holds}], refused, failed,
-    warnings, paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be
-    deployed.
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, ideal, provisional,
+    sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference,
+    difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
+    same_runs, change, change_half, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
+    monotone, remarks, runs, error, tried}}], holds, rival, variations: [{variation, settings, own: {mean, half,
+    low, high}, remedy, effect, holds}], ideal_variations, dropped, unsearched, refused, failed, warnings, paths}.
+    rival is the remedy of the variations: the recommended one, or else the best other that can be deployed. ideal
+    is what is better but cannot be deployed, with variations of its own; costly says that the background traffic
+    loses a fifth or more; dropped names what was left out after the first seed; and unsearched says that time was
+    short for capacities.
 
     **Examples**
 
@@ -227,13 +239,14 @@ _UNITS = {"min": 60.0, "h": 3600.0}
 
 def _said(plan: Plan, run_s: float, within: str) -> str:
     """How much is going to run, and what is left out."""
-    searched = f"capacities of {plan.capacities} remedies" if plan.capacities else "no capacities"
-    what = f"about {plan.runs} runs, {duration(plan.seconds)} if none is stored: {len(plan.seeds)} seeds, {searched}"
+    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds, {duration(plan.seconds)} if none is stored"
+    if plan.capacities:
+        what += ", and searches for how far the best carry"
     if not plan.is_tight:
         return what
     return (
-        f"{what}. One takes {duration(run_s)}, so this is what --within {within} leaves room for: what is hopeless "
-        "with the first seed runs with no other"
+        f"{what}, as far as --within {within} leaves room: one run takes {duration(run_s)}, so what is hopeless with "
+        "the first seed runs with no other"
     )
 
 
@@ -241,23 +254,25 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     """The answer first, then the ranking; what explains it on demand."""
     from fanin.show import advice_page
 
-    for sentence in advice_page.sentences(found):
-        say_wrapped(sentence)
+    first, *more = advice_page.sentences(found)
+    say_wrapped(first)
     if found.advised is not found.own:
         say_wrapped(f"Try it: {command} {found.advised.remedy.command}")
+    for sentence in more:
+        say_wrapped(sentence)
     say_wrapped(f"As it is: {as_it_is}")
     say()
     most = None if all_ else advice_page.MOST
-    header = [*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]]
-    rows = advice_page.rows(found, most)
-    if all(row[4] == "-" for row in rows):
-        header, rows = header[:4] + header[5:], [row[:4] + row[5:] for row in rows]
+    lines = [[*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]], *advice_page.rows(found, most)]
+    # Without background traffic, or without a search, a column would be empty.
+    told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""}]
+    header, *rows = [[line[place] for place in told] for line in lines]
     print_table(f"{title}: remedies by {found.goal.name}", header, rows)
     for sentence in advice_page.legend(found) if all_ else advice_page.remarks(found):
         say_wrapped(sentence)
     if not all_:
-        more = len(advice_page.shown(found)) - len(rows)
-        others = f"{more} more remedies, and " if more else ""
+        hidden = len(advice_page.shown(found)) - len(rows)
+        others = f"{hidden} more remedies, and " if hidden else ""
         say_wrapped(f"--all shows {others}what each needs, how it does on other hosts and what the columns mean.")
         return
     if found.varied:

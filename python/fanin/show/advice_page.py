@@ -36,8 +36,8 @@ def sentences(advice: Advice) -> list[str]:
     if advice.is_provisional:
         return [_provisional(advice)]
     said = _as_it_is(advice) if advice.best is None else _take(advice, advice.best)
-    said += [_threshold(advice), _with_memory(advice), _ideal(advice)]
-    return [*(sentence for sentence in said if sentence), *_robustness(advice)]
+    said += [_threshold(advice), *_robustness(advice), _with_memory(advice), _ideal(advice)]
+    return [sentence for sentence in said if sentence]
 
 
 def _provisional(advice: Advice) -> str:
@@ -64,6 +64,8 @@ def _take(advice: Advice, best: Advised) -> list[str]:
     ]
     if best.found is not None:
         said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
+        if (best.found.capacity or 0) < advice.fan_in:
+            said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
     return said
 
 
@@ -275,6 +277,11 @@ def remarks(advice: Advice) -> list[str]:
             )
     if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
+    if advice.unsearched:
+        said.append(
+            "To save time, not all of the best were searched for how far they carry: a longer --within leaves room for "
+            "that, and the runs so far are kept."
+        )
     if advice.dropped:
         said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
     return said
