@@ -56,6 +56,9 @@ _ROOM = 0.25
 
 Room = Literal["enough", "hardly any", "too little"]
 
+_AGAIN = 2
+"""So often another remedy is searched for how far it carries, as the best does not carry its own senders."""
+
 MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
 
@@ -82,6 +85,8 @@ class Advised:
     margin: float
     own: float
     """The goal's mean of the scenario as it is."""
+    keeps: bool
+    """Whether it keeps the bounds, without those that are shares of a reference, by the means of its runs."""
     work: float
     """How many times more events a run of it takes."""
     is_same: bool = False
@@ -185,19 +190,24 @@ class Advice:
     def best(self) -> Advised | None:
         """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
-        What needs memory that the switch may lack comes after all others, and then what does not carry the scenario's
-        own senders. Of those that tie with the best, it is one that takes least effort; of these, one that carries as
-        far as the one that carries furthest, to within the precision of the search; and of these, the one that changes
-        least.
+        What needs memory that the switch may lack comes after all others, and then what does not keep the bounds with
+        the scenario's own senders. Of those that tie with the best, it is one that takes least effort; of these, one
+        that carries as far as the one that carries furthest, to within the precision of the search; and of these, the
+        one that changes least.
         """
         usable = _surest(
             [each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"]
         )
-        usable = [each for each in usable if each.found is not None and _carries(each) >= self.fan_in] or usable
+        usable = _without_useless_settings(usable)
+        usable = [each for each in usable if self._keeps(each)] or usable
         ranks = [each.place.rank for each in usable if each.place.rank is not None]
         first = [each for each in usable if each.place.rank == min(ranks, default=None)]
         least = min((each.remedy.effort for each in first), default=None)
         return _plainest_of_the_furthest([each for each in first if each.remedy.effort == least])
+
+    def _keeps(self, each: Advised) -> bool:
+        """Whether a remedy carries the scenario's own senders, as far as that is known."""
+        return each.keeps if each.found is None else _carries(each) >= self.fan_in
 
     @property
     def further(self) -> Advised | None:
@@ -384,6 +394,11 @@ def advise(
         searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
         answer = replace(answer, unsearched=len(searched) < len(wanted))
         answer = _carried(experiment, answer, over, searched, **how)
+        # What was best may not carry its own senders, and then another is.
+        for _ in range(_AGAIN if searched else 0):
+            if answer.best is None or answer.best.found is not None:
+                break
+            answer = _carried(experiment, answer, over, [answer.best], **how)
         so_far(answer)
 
     def on_other_hosts(each: Advised) -> list[Varied]:
@@ -415,7 +430,9 @@ def _carried(experiment: Experiment, answer: Advice, over: str, searched: list[A
         **how,
     )
     carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
-    return replace(answer, every=[replace(each, found=carried.get(each.remedy.name)) for each in answer.every])
+    return replace(
+        answer, every=[replace(each, found=carried.get(each.remedy.name, each.found)) for each in answer.every]
+    )
 
 
 def _ranked(
@@ -462,6 +479,7 @@ def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, backgr
             None if background is None else change_of(by_name[name], own, Goal(((background, 1.0),))),
             asked.margin,
             places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
+            all(each.margins(by_name[name].rows, math.nan).mean() >= 0 for each in asked.keeps if not each.relative),
             _work(by_name[name].rows, own.rows),
             _hashes(by_name[name]) == _hashes(own),
         )
@@ -562,7 +580,7 @@ def _worth_searching(answer: Advice, most: int) -> list[Advised]:
     """
     wanted = [each for each in (answer.own, answer.best, answer.ideal) if each is not None]
     better = [each for each in answer.every if each.effect(answer.goal) == "better"]
-    wanted += sorted(better, key=lambda each: not each.remedy.effort.is_deployable)
+    wanted += sorted(better, key=lambda each: (not each.remedy.effort.is_deployable, not each.keeps))
     unique = _without_useless_settings(list({each.remedy.name: each for each in wanted}.values()))[: most + 1]
     return unique if answer.best is not None else [*unique, *_plainest(answer)]
 
