@@ -173,6 +173,14 @@ def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
     assert thresholds(facts(small.run(), small.resolved())) == (8, 8)
 
 
+def test_ctrl_c_in_json_is_provisional_too(cli, rack, interrupt):
+    interrupt(3)
+    result = cli("advise", rack, *FEW, "--json")
+    found = json.loads(result.out)
+    assert (result.code, found["provisional"], found["paths"], found["recommended"]) == (130, True, [], None)
+    assert {each["remedy"] for each in found["remedies"]} > {AS_IT_IS, "timer of 1ms", "SDTCP"}
+
+
 def test_the_answer_comes_first_and_is_short(cli, rack):
     result = cli("advise", rack, *FEW, "--capacities", "0")
     first, try_, *_ = result.out.splitlines()
@@ -274,13 +282,17 @@ def test_what_is_hopeless_with_the_first_seed_runs_with_no_other_if_time_is_shor
 
 @pytest.mark.parametrize("batch", [3, 6])
 def test_ctrl_c_prints_what_is_known_as_provisional(cli, rack, interrupt, batch):
+    Path(rack).write_text(LINUX + BACKUP)
     interrupt(batch)
-    result = cli("advise", rack, *FEW)
+    result = cli("advise", rack, *FEW, *STEADY)
     assert result.code == 130
     assert "interrupted: finished runs are kept in results; the same command continues from there" in result.err
     assert result.out.startswith(f"Provisional, by {min(batch - 2, 3)} of 3 seeds: ")
     assert "# A rack: remedies by query-p99" in result.out
     assert "results/advice" not in result.out
+    assert (" times so far\t-98" in result.out) == (batch == 3)
+    # A change of the background that may be chance is told all the same.
+    assert "at a large cost: the background traffic changes by -9" in result.out
 
 
 def test_ctrl_c_before_anything_is_known_prints_nothing(cli, rack, interrupt):

@@ -113,10 +113,13 @@ class Advised:
     @property
     def cost(self) -> float | None:
         """Change of the background's goodput as a share; ``None`` if there is none, or it does not count."""
-        if self.background is None or not self.background.matters(self.margin):
+        change = self.background
+        if change is None:
             return None
-        before = self.background.mean - self.background.difference
-        return self.background.difference / before if before else None
+        # With too few seeds for an interval, a change may be chance, but one that is not told would pass for none.
+        is_open = math.isnan(change.difference_half) and abs(change.difference) >= self.margin * abs(change.mean)
+        before = change.mean - change.difference
+        return change.difference / before if before and (is_open or change.matters(self.margin)) else None
 
     def as_dict(self, goal: Goal) -> dict[str, Any]:
         """For JSON."""

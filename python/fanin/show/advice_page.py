@@ -246,8 +246,12 @@ def _against(each: Advised, advice: Advice) -> str:
     """How often as good or as bad it is as the scenario as it is."""
     if each.change is None:
         return each.effect(advice.goal)
-    own = each.change.mean - each.change.difference
-    return _by_times(each.effect(advice.goal), times(own, each.change.mean), advice)
+    own, effect = each.change.mean - each.change.difference, each.effect(advice.goal)
+    factor = times(own, each.change.mean)
+    if math.isnan(each.change.difference_half) and each.change.difference and each.remedy.name != AS_IT_IS:
+        is_better = (each.change.difference > 0) == advice.goal.more
+        return f"{_by_times('better' if is_better else 'worse', factor, advice)} so far"
+    return _by_times(effect, factor, advice)
 
 
 def _by_times(effect: str, factor: float, advice: Advice) -> str:
