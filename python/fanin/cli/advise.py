@@ -131,7 +131,7 @@ def advise(
     - `fanin advise scenario.toml --goal p99-fct --keep timeout-ratio=0.1%`
     - `fanin advise scenario.toml --set traffic.servers.senders=100 --json`
     """
-    from fanin.choose import advice as advising
+    from fanin.choose import advising
     from fanin.choose import plan as planning
     from fanin.choose.capacity.find import KEEP
     from fanin.choose.diagnosis import facts
