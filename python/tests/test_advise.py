@@ -134,6 +134,10 @@ def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cl
     keep, _, more = found["sentences"][:3]
     assert keep.startswith("Keep yours: ")
     assert more.startswith(f'For more, take "{found["further"]}". It carries {carried[found["further"]]} senders ')
+    # What is only for more senders is tried last.
+    said = cli("advise", "room.toml", "--capacities", "1", *FEW).out.splitlines()
+    (tried_at,) = [place for place, line in enumerate(said) if line.startswith("Try it: fanin run room.toml --set ")]
+    assert said[tried_at + 1].startswith("As it is: No collapse")
     assert "an ECN threshold in the switch" in more
 
 

@@ -104,7 +104,10 @@ def test_a_full_link_is_no_collapse(tmp_path):
     assert words.what.startswith("No collapse: the link switch-0->receiver-0 sent for ")
     assert "what the data need at 1 Gbit/s" in words.why
     # As fast as the link is all that queries can be: a faster link is no answer to a question that nobody asked.
-    assert found.queries.p99_times < 1.2
+    assert found.queries.p99_times < 1.05
+    assert words.what.endswith(
+        f" The query took {found.queries.p99_s * 1e3:.1f} ms, what it needs with the link to itself."
+    )
     assert "Nothing needs changing: `fanin capacity` shows where the limit is." in words.why
     assert [each.command for each in words.trials] == ["fanin capacity s.toml", "fanin advise s.toml"]
 
@@ -243,7 +246,8 @@ def test_endless_flows_alone_have_a_course(tmp_path):
     found, words = told(tmp_path / "b.toml", text, **{"run.duration": "50ms"})
     assert found.under_way_s == pytest.approx(0.05, rel=0.01)
     assert words.what
-    assert [each.command.split()[1] for each in words.trials][-1] == "advise"
+    # They are complete at no rate.
+    assert [each.command.split()[1] for each in words.trials] == ["advise"]
 
 
 def test_pauses_between_rounds_are_not_idle(tmp_path):

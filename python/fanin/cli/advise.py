@@ -254,11 +254,11 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     """The answer first, then the ranking; what explains it on demand."""
     from fanin.show import advice_page
 
-    first, *more = advice_page.sentences(found)
-    say_wrapped(first)
+    said = advice_page.sentences(found)
     if found.advised is not found.own:
-        say_wrapped(f"Try it: {command} {found.advised.remedy.command}")
-    for sentence in more:
+        # What is only for more senders is no first thing to try.
+        said.insert(1 if found.best else len(said), f"Try it: {command} {found.advised.remedy.command}")
+    for sentence in said:
         say_wrapped(sentence)
     say_wrapped(f"As it is: {as_it_is}")
     say()

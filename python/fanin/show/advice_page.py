@@ -179,7 +179,7 @@ def _as_it_is(advice: Advice) -> list[str]:
     if further is not None:
         aim = "For more" if advice.room != "too little" else "To keep the bounds"
         carries = _carries_in_words(further, advice)
-        said.append(f"{aim}, take {_quoted(further)}. {carries} It needs {further.remedy.needs}.")
+        said.append(f"{aim}, take {_quoted(further)}{_at_cost(further)}. {carries} It needs {further.remedy.needs}.")
     return [sentence for sentence in said if sentence]
 
 
