@@ -165,6 +165,34 @@ def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_pat
     assert "Nothing needs changing" not in words.why
 
 
+REQUESTS = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+[transport]
+scheme = "newreno"
+[[traffic]]
+name = "search"
+kind = "requests"
+from = "all"
+to = "all"
+fan-in = 4
+bytes-each = "20KB"
+load = "20%"
+count = 50
+"""
+
+
+def test_queries_that_come_by_a_clock_are_no_closed_loop(tmp_path):
+    open_, _ = told(tmp_path / "r.toml", REQUESTS)
+    assert not open_.is_closed_loop
+    assert open_.queries.count == 50
+    assert open_.queries.p99_s == pytest.approx(open_.summary["query_p99_s"], rel=0.05)
+    closed, _ = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2))
+    assert closed.is_closed_loop
+
+
 def test_a_query_needs_what_its_servers_wait_but_not_what_its_client_asks_in_turns(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="10MB", window="10mss", senders=8, bytes="32KB")
     spread, words = told(tmp_path / "s.toml", f'{text}jitter = "5ms"\n')

@@ -157,10 +157,9 @@ def _ranked(
     found = {each.name: Compared(each.name, []) for each in tried}
     can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
     first, *others = plan.seeds
-    left = tried
     dropped: dict[str, str] = {}
-    for seed, some in [(first, can), (first, cannot), *((seed, None) for seed in others)]:
-        chosen = [each for each in (left if some is None else some) if each.name not in dropped]
+    for seed, some in [(first, can), (first, cannot), *((seed, tried) for seed in others)]:
+        chosen = [each for each in some if each.name not in dropped]
         cases = [(each.settings, [seed]) for each in chosen]
         for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
             found[each.name].rows.extend(got.rows)
