@@ -103,7 +103,105 @@ def test_a_full_link_is_no_collapse(tmp_path):
     assert found.outcome == "full"
     assert words.what.startswith("No collapse: the link switch-0->receiver-0 sent for ")
     assert "what the data need at 1 Gbit/s" in words.why
-    assert words.trials[0].command == "fanin run s.toml --set network.rate=2Gbps"
+    # As fast as the link is all that queries can be: a faster link is no answer to a question that nobody asked.
+    assert found.queries.p99_times < 1.05
+    assert words.what.endswith(
+        f" The query took {found.queries.p99_s * 1e3:.1f} ms, what it needs with the link to itself."
+    )
+    assert "Nothing needs changing: `fanin capacity` shows where the limit is." in words.why
+    assert [each.command for each in words.trials] == ["fanin capacity s.toml", "fanin advise s.toml"]
+
+
+BESIDE = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "{buffer}"
+[transport]
+scheme = "linux"
+[run]
+duration = "500ms"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "32KB"
+rounds = 200
+start = "5ms"
+[[traffic]]
+name = "backup"
+kind = "background"
+flows = 2
+"""
+
+
+def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_collapsed(tmp_path):
+    found, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60))
+    assert found.idle_share < 0.1
+    assert (found.outcome, found.starved) == ("collapse", True)
+    assert found.queries.times > 10
+    assert found.queries.by_timers > 0.5
+    assert words.what.startswith("Incast collapse beside other traffic: the link switch-0->receiver-0 sent for ")
+    assert f"{found.queries.p99_times:.0f} times the 1.59 ms that they need with the link to themselves." in words.what
+    assert "idle" not in words.why
+    cured, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
+    assert (cured.outcome, cured.is_healthy) == ("full", True)
+    assert "Nothing needs changing" in words.why
+
+
+MARKED = {"transport.scheme": "linux-dctcp"}
+
+
+def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_path):
+    # Two answers stand in the queue of the others, and lose next to nothing.
+    few = {"transport.rto-min": "1ms"}
+    found, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2), **few)
+    assert (found.outcome, found.is_healthy) == ("crowded", False)
+    assert words.what.startswith("No collapse, but the queries wait for other traffic: the link switch-0->receiver-0 ")
+    assert "% of its goodput is theirs" in words.what
+    assert "The queue grew to " in words.why
+    assert "linux-dctcp" in words.trials[0].command
+    assert "Nothing needs changing" not in words.why
+
+
+REQUESTS = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+[transport]
+scheme = "newreno"
+[[traffic]]
+name = "search"
+kind = "requests"
+from = "all"
+to = "all"
+fan-in = 4
+bytes-each = "20KB"
+load = "20%"
+count = 50
+"""
+
+
+def test_queries_that_come_by_a_clock_are_no_closed_loop(tmp_path):
+    open_, _ = told(tmp_path / "r.toml", REQUESTS)
+    assert not open_.is_closed_loop
+    assert open_.queries.count == 50
+    assert open_.queries.p99_s == pytest.approx(open_.summary["query_p99_s"], rel=0.05)
+    closed, _ = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2))
+    assert closed.is_closed_loop
+
+
+def test_a_query_needs_what_its_servers_wait_but_not_what_its_client_asks_in_turns(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="10MB", window="10mss", senders=8, bytes="32KB")
+    spread, words = told(tmp_path / "s.toml", f'{text}jitter = "5ms"\n')
+    assert spread.queries.alone_s > 1e-3
+    assert spread.is_healthy
+    assert "The query took " in words.what
+    turns, _ = told(tmp_path / "s.toml", f"{text}concurrent = 1\n", **{"network.delay": "500us"})
+    assert turns.queries.times > 5
+    assert not turns.is_healthy
 
 
 def test_too_little_load_is_no_collapse(tmp_path):
@@ -176,7 +274,8 @@ def test_endless_flows_alone_have_a_course(tmp_path):
     found, words = told(tmp_path / "b.toml", text, **{"run.duration": "50ms"})
     assert found.under_way_s == pytest.approx(0.05, rel=0.01)
     assert words.what
-    assert [each.command.split()[1] for each in words.trials][-1] == "advise"
+    # They are complete at no rate.
+    assert [each.command.split()[1] for each in words.trials] == ["advise"]
 
 
 def test_pauses_between_rounds_are_not_idle(tmp_path):

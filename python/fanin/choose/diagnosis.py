@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from fanin.choose.queries import Queries, queries
 from fanin.choose.waits import Waits, covered, waits
 from fanin.later import pl
 from fanin.numbers.summary import column
@@ -18,16 +19,20 @@ from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
 
-Outcome = Literal["collapse", "stalls", "timeouts", "losses", "full", "idle"]
+Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
 """What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
-lay idle; the link lay idle as long because of delayed acknowledgements; transfers waited for timers all the same;
-packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
+lay idle or carried other traffic; the link lay idle as long because of delayed acknowledgements; transfers waited for
+timers all the same; queries waited for other traffic; packets were lost and repaired without a timer; the link was
+busy; or nothing of all that."""
 
 _COLLAPSED = 0.5
 """From this share of idle time on, timers and not the link decide how long the transfers took."""
 
 _EXPLAINED = 0.5
 """Waits for tail loss probes are the cause if they last for at least this share of the idle time."""
+
+_SLOW = 1 / (1 - _COLLAPSED)
+"""Queries that take so many times longer than alone do not use the link for as large a share of their time."""
 
 _MANY = 10
 """A transfer that takes so many round trips longer than in an empty network waits for something else."""
@@ -90,6 +95,8 @@ class Facts:
     transfers: int
     waits: Waits
     """The timers that they waited for."""
+    queries: Queries | None
+    """How long the queries of the fan-in took; ``None`` if there are none."""
     round_trip_s: float
     """A round trip between hosts of the topology, without queues."""
     loaded_s: float
@@ -127,8 +134,27 @@ class Facts:
     @property
     def collapsed(self) -> bool:
         """Whether timers after losses, and not the link, decided how long a fan-in took."""
+        if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
+            return True
         probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
         return self.idle_share >= _COLLAPSED and bool(self.waits.timed_in_fan_in or probes)
+
+    @property
+    def others(self) -> list[str]:
+        """The groups of traffic that are no fan-in, beside one."""
+        kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
+        return [group["name"] for group in self.scenario["traffic"] if group["kind"] not in kinds]
+
+    @property
+    def starved(self) -> bool:
+        """Whether the link was for the most part of the queries' time not theirs, but that of other traffic."""
+        slow = self.queries is not None and self.queries.times >= _SLOW
+        return slow and bool(self.others) and self.idle_share < _COLLAPSED
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the queries leave nothing to mend: they took hardly longer than they need alone."""
+        return self.queries is not None and self.queries.p99_times < _SLOW
 
     @property
     def timeouts(self) -> dict[str, int]:
@@ -145,6 +171,8 @@ class Facts:
             return "timeouts"
         if self.fan_in is not None and self.stalled:
             return "stalls"
+        if self.starved:
+            return "crowded"
         if self.idle_share <= 1 - _BUSY:
             return "full"
         return "losses" if self.summary["drops"] else "idle"
@@ -155,6 +183,11 @@ class Facts:
         keys = {row["key"]: row["fan_in"] for row in registry()["traffic"] if row["fan_in"]}
         found = [{**group, "key": keys[group["kind"]]} for group in self.scenario["traffic"] if group["kind"] in keys]
         return max(found, key=lambda group: int(group[group["key"]]), default=None)
+
+    @property
+    def is_closed_loop(self) -> bool:
+        """Whether how many queries a run has in some time depends on how long they take: none comes by a clock."""
+        return self.fan_in is not None and not {"load", "interval"} & self.fan_in.keys()
 
     @property
     def segment(self) -> float:
@@ -182,6 +215,11 @@ class Facts:
         window = self.size(self.scenario["transport"]["initial-window"])
         each = quantity(group.get("bytes-each", "")) or (0.0, "")
         return at_once, min(window, each[0]) if each[0] else window
+
+    @property
+    def windows(self) -> int:
+        """How many windows a typical transfer takes whose packets all arrive: each is at most twice the last."""
+        return _windows(self.scenario, self.typical_bytes)
 
     @property
     def sent_while_starting(self) -> float:
@@ -222,6 +260,7 @@ class Facts:
             "timeouts": self.timeouts,
             "round_trip_s": self.round_trip_s,
             "under_way_s": self.under_way_s,
+            "queries": None if self.queries is None else self.queries.as_dict(),
             "gaps_s": self.gaps_s,
             "idle_s": self.idle_s,
             "idle_share": self.idle_share,
@@ -275,8 +314,11 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     if summary["goodput_bps"] is not None and crosses:
         busy = min(busy, summary["goodput_bps"] * (end - begin) / share / port.rate_bps)
     kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
-    fan_in = [group["name"] for group in scenario["traffic"] if group["kind"] in kinds]
-    round_trip = _round_trip(flows, scenario, float(run.links()["rate_bps"].min()))  # type: ignore[arg-type]
+    fan_in = [group for group in scenario["traffic"] if group["kind"] in kinds]
+    lowest = float(run.links()["rate_bps"].min())  # type: ignore[arg-type]
+    size = float(finite["bytes"].median() or 0.0)  # type: ignore[arg-type]
+    round_trip = _round_trip(flows, scenario, lowest)
+    trips_s = _trips(scenario, size) * (round_trip + seconds(scenario["transport"]["interrupt-interval"]))
     queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
     loaded = round_trip + 8 * queue / port.rate_bps
     return Facts(
@@ -288,9 +330,10 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         window_s=end - begin,
         busy_s=min(busy, under_way),
         transfers=flows.height,
-        waits=waits(flows, scenario["transport"], fan_in, loaded, summary["simulated_s"]),
+        waits=waits(flows, scenario["transport"], [group["name"] for group in fan_in], loaded, summary["simulated_s"]),
+        queries=queries(flows, _jitter(fan_in), _wire(scenario), lowest, trips_s, summary["simulated_s"]),
         round_trip_s=round_trip,
-        typical_bytes=finite["bytes"].median() or 0.0,  # type: ignore[arg-type]
+        typical_bytes=size,
         loaded_s=loaded,
         all_cross=crosses,
     )
@@ -309,13 +352,43 @@ def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float
 
     The ideal of HPCC is that and the time for all packets at the lowest rate of the path.
     """
-    transport = scenario["transport"]
-    header, mss = _size(scenario, transport["header"]), _size(scenario, transport["mss"])
-    size = pl.col("bytes")
-    wire = size + (size / mss).ceil() * header
-    found = flows.filter(size.is_not_null()).select((pl.col("ideal_hpcc_s") - 8 * wire / lowest_bps).median()).item()
+    ideal = pl.col("ideal_hpcc_s") - 8 * _wire(scenario) / lowest_bps
+    found = flows.filter(pl.col("bytes").is_not_null()).select(ideal.median()).item()
     # Endless transfers have no ideal; hosts of one switch are two links apart.
     return float(found) if found is not None and found > 0 else 4 * seconds(scenario["network"]["delay"])
+
+
+def _jitter(fan_in: list[dict[str, Any]]) -> dict[str, float]:
+    """Group -> how far apart its answers may begin; without trees of relays, whose stages take time of their own."""
+    # Ten times the mean of an exponential distribution is more than one of 20,000 exceeds.
+    parts = {"jitter": 1.0, "think-jitter": 1.0, "exponential": 10.0}
+    return {
+        group["name"]: sum(most * seconds(group[part]) for part, most in parts.items() if part in group)
+        for group in fan_in
+        if "jitter" in group
+    }
+
+
+def _wire(scenario: dict[str, Any]) -> pl.Expr:
+    """Bytes of a transfer with its headers."""
+    transport, size = scenario["transport"], pl.col("bytes")
+    header, mss = _size(scenario, transport["header"]), _size(scenario, transport["mss"])
+    return size + (size / mss).ceil() * header
+
+
+def _windows(scenario: dict[str, Any], size: float) -> int:
+    """Over how many round trips a transfer of that size is spread, if its window doubles with each."""
+    return max(1, math.ceil(math.log2(size / _size(scenario, scenario["transport"]["initial-window"]) + 1)))
+
+
+def _trips(scenario: dict[str, Any], size: float) -> int:
+    """The same with the handshake, where there is one."""
+    return _windows(scenario, size) + is_fresh(scenario)
+
+
+def is_fresh(scenario: dict[str, Any]) -> bool:
+    """Whether any connection is new for each transfer."""
+    return any(group.get("connections") == "fresh" for group in scenario["traffic"])
 
 
 def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:

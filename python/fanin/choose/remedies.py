@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
@@ -16,9 +17,12 @@ from typing import Any
 from fanin import _engine
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
+from fanin.choose.threshold import carried_threshold, given_threshold, threshold_path
 from fanin.errors import ScenarioError
+from fanin.numbers.summary import format_number
 from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
+from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
 
 
@@ -29,14 +33,32 @@ class Effort(IntEnum):
     HOSTS = 1
     APPLICATION = 2
     SWITCH_SETTING = 3
-    KERNEL = 4
-    SWITCH = 5
-    CONTROLLER = 6
+    SWITCH_MEMORY = 4
+    """A setting of switches that have memory which the user's may lack."""
+    KERNEL = 5
+    SWITCH = 6
+    CONTROLLER = 7
 
     @property
     def is_deployable(self) -> bool:
         """Whether it takes only what can be bought and set today."""
-        return self <= Effort.SWITCH_SETTING
+        return self <= Effort.SWITCH_MEMORY
+
+
+@dataclass(frozen=True)
+class Marks:
+    """From where on a switch marks for a remedy."""
+
+    threshold: str
+    why: str
+    """What speaks for it, in words."""
+    is_first: bool = False
+    """Whether it is the one to take unless another is better: the switch's own, or the usual one."""
+
+    @property
+    def shown(self) -> str:
+        """The threshold as the text has it."""
+        return f"{self.threshold.removesuffix('pkt')} packets" if self.threshold.endswith("pkt") else self.threshold
 
 
 @dataclass(frozen=True)
@@ -50,11 +72,13 @@ class Remedy:
     """What it takes to deploy, in words."""
     unmarked: tuple[str, ...] = ()
     """If it needs marks: the traffic groups whose packets no switch can mark."""
+    marks: Marks | None = None
+    """Its marks, if it chooses from where on there are any."""
 
     @property
     def command(self) -> str:
         """The options that set it."""
-        return " ".join(f"--set {path}={value}" for path, value in self.settings.items())
+        return " ".join(f"--set {shlex.quote(f'{path}={value}')}" for path, value in self.settings.items())
 
 
 AS_IT_IS = "as it is"
@@ -116,22 +140,22 @@ _ANY_TRAFFIC = '[[traffic]]\nkind = "incast"\nsenders = 1\nbytes-each = "1KB"\n'
 """A default of the network's rates needs some traffic, whichever."""
 
 
-def remedies(facts: Facts, resolve: Callable[[dict[str, Scalar]], dict[str, Any]]) -> tuple[list[Remedy], list[str]]:
+def remedies(facts: Facts, experiment: Experiment) -> tuple[list[Remedy], list[str]]:
     """The remedies to try, the scenario as it is first; and why others cannot be tried on this scenario.
 
     One that changes no value of the scenario is none.
 
     Args:
         facts: What a run of the scenario says about it.
-        resolve: Gives the scenario with these values and every default filled in; raises a :class:`ScenarioError` if it
-            is not valid.
+        experiment: The scenario.
 
     """
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing", _unmarked(facts.scenario))
     found, scenarios, refused = [own], [facts.scenario], []
-    for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts), *_systems(facts)):
+    of_switches = _of_switches(facts, given_threshold(experiment))
+    for each in (*_of_hosts(facts), *_of_applications(facts), *of_switches, *_systems(facts, experiment)):
         try:
-            scenario = resolve(each.settings)
+            scenario = resolved(experiment, each.settings)
         except ScenarioError as error:
             refused.append(f"{each.name}: {error}")
             continue
@@ -139,6 +163,17 @@ def remedies(facts: Facts, resolve: Callable[[dict[str, Scalar]], dict[str, Any]
             found.append(replace(each, unmarked=_unmarked(scenario)))
             scenarios.append(scenario)
     return found, refused
+
+
+def resolved(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, Any]:
+    """The scenario with these values and every default filled in.
+
+    Raises:
+        ScenarioError: it is not valid with them.
+
+    """
+    experiment.check(settings)
+    return experiment.resolved(settings)
 
 
 def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
@@ -206,7 +241,7 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
             )
 
 
-def _of_switches(facts: Facts) -> Iterator[Remedy]:
+def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
     network = facts.scenario["network"]
     if network["admission"] == "static":
         ports = facts.port.beside
@@ -214,53 +249,72 @@ def _of_switches(facts: Facts) -> Iterator[Remedy]:
         yield Remedy(
             "ports share the switch's memory",
             {"network.admission": "dynamic-threshold", "network.shared-buffer": f"{memory}B", "network.dt-alpha": 8},
-            Effort.SWITCH_SETTING,
-            f"a dynamic threshold of 8 over {ports} ports' buffers together: one port may take eight ninths of "
-            "them, as long as the others' queues are short",
+            Effort.SWITCH_MEMORY,
+            f"a switch that has the memory of {ports} ports in one pool, {format_number(memory / 1e6, 3)} MB (ask its "
+            "data sheet), and a dynamic threshold of 8: one port may take eight ninths of it, as long as the others' "
+            "queues are short",
         )
     elif float(network["dt-alpha"]) < 8:
         yield Remedy("dynamic threshold of 8", {"network.dt-alpha": 8}, Effort.SWITCH_SETTING, "alpha 8 in the switch")
     # A comparison of schemes is one on the same stack; that of Linux is another remedy.
     if facts.scenario["transport"]["stack"] != _LINUX:
-        yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"])
-    yield from _marks(facts, "linux-dctcp", _LINUX)
+        yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"], given)
+    yield from _marks(facts, "linux-dctcp", _LINUX, given)
 
 
-def _marks(facts: Facts, scheme: str, stack: str) -> Iterator[Remedy]:
+def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
     effort, needs = SYSTEMS[scheme]
-    is_long = stack != facts.scenario["transport"]["stack"] or seconds(
-        facts.scenario["transport"]["rto-min"]
-    ) > seconds(_SHORT)
-    timer: tuple[str, dict[str, Scalar], str] = (
-        f", timer of {_SHORT}",
-        {"transport.rto-min": _SHORT},
-        f"; {_rto_min(_SHORT)}",
-    )
-    window: tuple[str, dict[str, Scalar], str] = (
-        ", window of 2",
-        {"transport.initial-window": _FEW},
-        f"; {_INITCWND}",
-    )
-    for index, packets in enumerate(thresholds(facts)):
-        marks: dict[str, Scalar] = {
+    transport = facts.scenario["transport"]
+    is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
+    timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
+    window = Remedy("window of 2", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
+    for index, marks in enumerate(_thresholds_to_try(facts, given)):
+        settings: dict[str, Scalar] = {
             SCHEME: scheme,
             STACK: stack,
             "queue.kind": "auto",
-            f"scheme.{scheme}.mark-threshold": f"{packets}pkt",
+            threshold_path(scheme): marks.threshold,
         }
-        yield Remedy(f"{scheme_title(scheme)}, marks from {packets} packets", marks, effort, needs)
-        added = [[timer]] if is_long else []
-        # The lower threshold alone tells what thresholds do.
+        alone = Remedy(f"{scheme_title(scheme)}, marks from {marks.shown}", settings, effort, needs, marks=marks)
+        yield alone
+        added = replace(alone, name=f"{scheme_title(scheme)}, {marks.shown}")
+        if is_long:
+            yield _together(added, timer)
+        # The other threshold alone tells what thresholds do.
         if index == 0 and _has_large_window(facts):
-            added += [[window], *([[window, timer]] if is_long else [])]
-        for each in added:
-            also: dict[str, Scalar] = {path: value for _, values, _ in each for path, value in values.items()}
-            name = f"{scheme_title(scheme)}, {packets} packets{''.join(part for part, _, _ in each)}"
-            yield Remedy(name, marks | also, effort, needs + "".join(part for _, _, part in each))
+            yield _together(added, window)
+            if is_long:
+                yield _together(_together(added, window), timer)
 
 
-def thresholds(facts: Facts) -> list[int]:
+def _together(one: Remedy, other: Remedy) -> Remedy:
+    """A remedy with what another one adds to it."""
+    return replace(
+        one,
+        name=f"{one.name}, {other.name}",
+        settings=one.settings | other.settings,
+        effort=max(one.effort, other.effort),
+        needs=f"{one.needs}; {other.needs}",
+    )
+
+
+def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Marks]:
+    """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
+    usual, third = (f"{packets}pkt" for packets in thresholds(facts))
+    rate = f"{facts.port.rate_bps / 1e9:g} Gbit/s"
+    found = [
+        Marks(usual, f"what DCTCP's authors take at this rate ({rate})"),
+        Marks(third, "a third of what DCTCP's authors take at this rate, for a shorter queue"),
+    ]
+    if given is not None:
+        found.insert(0, Marks(given[1], f"those of your switch ({given[0]})"))
+    first, *others = found
+    other = [each for each in others if each.threshold != first.threshold]
+    return [replace(first, is_first=True), *other[:1]]
+
+
+def thresholds(facts: Facts) -> tuple[int, int]:
     """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; less than the buffer."""
     network = facts.scenario["network"]
     rates = [
@@ -272,10 +326,10 @@ def thresholds(facts: Facts) -> list[int]:
     assert default is not None
     usual = int(default[0])
     most = max(1, math.floor(0.8 * facts.buffer / facts.segment))
-    return list(dict.fromkeys([min(usual, most), min(max(1, usual // 3), most)]))
+    return min(usual, most), min(max(1, usual // 3), most)
 
 
-def _systems(facts: Facts) -> Iterator[Remedy]:
+def _systems(facts: Facts, experiment: Experiment) -> Iterator[Remedy]:
     """The schemes that fanin has, each as its paper describes it, but on the stack of the scenario.
 
     Schemes of Linux have theirs. What others bring of their own besides is for :func:`beside_scheme` to say.
@@ -286,4 +340,4 @@ def _systems(facts: Facts) -> Iterator[Remedy]:
         effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"], "queue.kind": "auto"}
-            yield Remedy(scheme_title(key), settings, effort, needs)
+            yield Remedy(scheme_title(key), settings | carried_threshold(experiment, key), effort, needs)

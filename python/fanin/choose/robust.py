@@ -7,7 +7,6 @@ and decide much: a probe that is taken for late, a first window that nobody has 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,6 +18,7 @@ from fanin.errors import ScenarioError
 from fanin.numbers.stats import Spread
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
+from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 
@@ -96,13 +96,13 @@ class Varied:
         }
 
 
-def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar]], dict[str, Any]]) -> list[Variation]:
+def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Variation]:
     """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
 
     Args:
         facts: What a run of the scenario says about it.
         remedy: The remedy, which each is tried with as well.
-        resolve: As for :func:`fanin.choose.remedies.remedies`.
+        experiment: The scenario.
 
     """
     transport, network, traffic = (facts.scenario[section] for section in ("transport", "network", "traffic"))
@@ -121,12 +121,12 @@ def variations(facts: Facts, remedy: Remedy, resolve: Callable[[dict[str, Scalar
     schemes = [str(remedy.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
     if any(map(reacts_to_marks, schemes)) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
-    return [each for each in found if all(_is_valid(resolve, own | each.settings) for own in ({}, remedy.settings))]
+    return [each for each in found if all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))]
 
 
-def _is_valid(resolve: Callable[[dict[str, Scalar]], dict[str, Any]], settings: dict[str, Scalar]) -> bool:
+def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
     try:
-        resolve(settings)
+        experiment.check(settings)
     except ScenarioError:
         return False
     return True

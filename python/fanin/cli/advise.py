@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,12 +31,24 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
+from fanin.cli.terminal import (
+    counting,
+    duration,
+    keeping,
+    note,
+    print_json,
+    print_table,
+    say,
+    say_wrapped,
+    watching,
+)
 
 if TYPE_CHECKING:
     from fanin.choose.advice import Advice
     from fanin.choose.diagnosis import Facts
     from fanin.choose.goals import Measure
+    from fanin.choose.plan import Plan
+    from fanin.results.runs import Run
     from fanin.run.experiment import Experiment
 
 
@@ -50,8 +65,15 @@ def advise(
     keep: KeepOption = None,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10; by default 1..5.")] = None,
     capacities: Annotated[
-        int, typer.Option("--capacities", min=0, help="For how many of the best remedies to search how far they carry.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            "--capacities", min=0, help="For how many of the best remedies to search how far they carry; by default 3."
+        ),
+    ] = None,
+    within: Annotated[
+        str,
+        typer.Option("--within", metavar="TIME", help="About how long it may take, such as 30s, 5min or 2h."),
+    ] = "5min",
     margin: MarginOption = "1%",
     set_: SetOption = None,
     failed: FailedOption = False,
@@ -59,6 +81,7 @@ def advise(
     memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
+    all_: Annotated[bool, typer.Option("--all", help="Show all remedies, what each needs, and all tables.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.
@@ -69,7 +92,16 @@ def advise(
     thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
     needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
     the best that take only settings of hosts, applications and switches, the one with the least effort, if it is better
-    than the scenario as it is by a difference that counts.
+    than the scenario as it is by a difference that counts. What needs memory that the switch may lack comes after all
+    others, and no remedy is named without what it costs the background traffic.
+
+    The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
+    other hosts; then the best ten remedies. --all shows the others, and what each needs.
+
+    If one run is slow, it takes fewer seeds, leaves out of the further seeds what is hopeless with the first and needs
+    more than settings, and searches how far the best carry only as far as --within leaves room. It says so, and about
+    how long it takes, before it starts. On Ctrl-C it prints what is known so far, marked as provisional. --seeds and
+    --capacities, if they are given, stay.
 
     For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
     default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps. If the scenario
@@ -82,13 +114,16 @@ def advise(
     other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
     that drops what it cannot mark.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, sentences, diagnosis:
-    {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference, difference_half, comparison,
-    seeds_to_decide, measures, settings, needs, deployable, unmarked, effect, same_runs, change, change_half,
-    background_change, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds,
-    rival, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, holds}], refused, failed,
-    warnings, paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be
-    deployed.
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, ideal, provisional,
+    sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference,
+    difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
+    same_runs, change, change_half, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
+    monotone, remarks, runs, error, tried}}], holds, rival, variations: [{variation, settings, own: {mean, half,
+    low, high}, remedy, effect, holds}], ideal_variations, dropped, unsearched, refused, failed, warnings, paths}.
+    rival is the remedy of the variations: the recommended one, or else the best other that can be deployed. ideal
+    is what is better but cannot be deployed, with variations of its own; costly says that the background traffic
+    loses a fifth or more; dropped names what was left out after the first seed; and unsearched says that time was
+    short for capacities.
 
     **Examples**
 
@@ -96,9 +131,11 @@ def advise(
     - `fanin advise scenario.toml --goal p99-fct --keep timeout-ratio=0.1%`
     - `fanin advise scenario.toml --set traffic.servers.senders=100 --json`
     """
-    from fanin.choose import advice as advising
+    from fanin.choose import advising
+    from fanin.choose import plan as planning
     from fanin.choose.capacity.find import KEEP
     from fanin.choose.diagnosis import facts
+    from fanin.choose.remedies import remedies
     from fanin.run.observed import unmeasured
     from fanin.show import advice_page
     from fanin.show.course import course
@@ -106,46 +143,65 @@ def advise(
     given = overrides(set_)
     experiment = fanin.load(scenario, given)
     experiment.check()
-    chosen, least = seeds(seeds_) or advising.SEEDS, margin_of(margin)
-    with keeping(None):
-        run = experiment.run(chosen[0])
+    least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
+    run, run_s = _first(experiment, (some or planning.SEEDS)[0])
     happened = facts(run, experiment.resolved())
     wanted = goal_of(goal or _usual_goal(happened), experiment)
-    asked = advising.Asked(wanted, keeps_of(list(keep or KEEP), experiment), chosen, least, capacities)
+    asked = advising.Asked(wanted, keeps_of(list(keep or KEEP), experiment), least)
     measures = [*wanted.measures, *(each.measure for each in asked.keeps)]
     for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
         note(f"warning: {remark}")
-    with (
-        keeping(f"finished runs are kept in {out}"),
-        workers(cluster, jobs, memory) as pool,
-        counting("runs") as counter,
-    ):
-        found = advising.advise(
-            experiment,
-            happened,
-            asked,
-            _background(experiment),
-            out=out,
-            workers=pool,
-            again=failed,
-            advance=counter.advance,
-        )
-    told = course(happened, scenario, given)
-    question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
-    folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": chosen}, out)
-    title = experiment.document.title or experiment.name
+    told, title = course(happened, scenario, given), experiment.document.title or experiment.name
     options = "".join(f" --set {shlex.quote(f'{path}={value}')}" for path, value in given)
-    paths = advice_page.write(found, told, title, f"fanin advise {scenario}{options}", question, folder)
-    if json:
-        words = {"sentences": advice_page.sentences(found)}
-        words["diagnosis"] = {"outcome": happened.outcome, "sentences": [told.what, told.why]}  # type: ignore[assignment]
-        print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
-    else:
-        say_wrapped(f"As it is: {told.what}")
-        _print(title, found)
+    question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
+
+    def show(found: Advice, paths: Sequence[Path] = ()) -> None:
+        if json:
+            diagnosis = {"outcome": happened.outcome, "sentences": [told.what, told.why]}
+            words = {"sentences": advice_page.sentences(found), "diagnosis": diagnosis}
+            print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
+            return
+        _print(title, found, f"fanin run {shlex.quote(scenario)}{options}", told.what, all_=all_)
         for path in paths:
             say(str(path))
+
+    with (
+        keeping(f"finished runs are kept in {out}"),
+        _showing_what_is_known(show) as so_far,
+        workers(cluster, jobs, memory) as pool,
+    ):
+        number = len(remedies(happened, experiment)[0])
+        plan = planning.planned(number, some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s)
+        note(_said(plan, run_s, within))
+        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far}
+        with counting("runs") as counter:
+            background = _background(experiment)
+            found = advising.advise(experiment, happened, asked, plan, background, advance=counter.advance, **how)
+    # The plan depends on the machine; the same question has the same folder.
+    folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
+    paths = advice_page.write(found, told, title, f"fanin advise {scenario}{options}", question, folder)
+    show(found, paths)
     _tell(found)
+
+
+def _first(experiment: Experiment, seed: int) -> tuple[Run, float]:
+    """A run of the scenario as it is, and how long it took."""
+    begun = time.monotonic()
+    with keeping(None), watching("the scenario as it is", end=None) as progress:
+        run = experiment.run(seed, progress=progress)
+    return run, time.monotonic() - begun
+
+
+@contextmanager
+def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[[Advice], None]]:
+    """What to call with what is known so far, which is shown on Ctrl-C and SIGTERM."""
+    known: list[Advice] = []
+    try:
+        yield known.append
+    except KeyboardInterrupt:
+        for found in known[-1:]:
+            show(found)
+        raise
 
 
 def _usual_goal(happened: Facts) -> str:
@@ -164,19 +220,61 @@ def _background(experiment: Experiment) -> Measure | None:
     return None
 
 
-def _print(title: str, found: Advice) -> None:
+def _seconds(within: str) -> float:
+    """The option ``--within`` in seconds."""
+    from fanin.numbers.units import quantity
+
+    for unit, factor in _UNITS.items():
+        if within.endswith(unit) and within.removesuffix(unit).strip().isdecimal():
+            return factor * float(within.removesuffix(unit))
+    found = quantity(within)
+    if found is None or found[1] != "s":
+        raise typer.BadParameter(f"{within!r} is not a time such as 30s, 5min or 2h", param_hint="--within")
+    return found[0]
+
+
+_UNITS = {"min": 60.0, "h": 3600.0}
+"""Units of time that no scenario has."""
+
+
+def _said(plan: Plan, run_s: float, within: str) -> str:
+    """How much is going to run, and what is left out."""
+    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds, {duration(plan.seconds)} if none is stored"
+    if plan.capacities:
+        what += ", and searches for how far the best carry"
+    if not plan.is_tight:
+        return what
+    return (
+        f"{what}, as far as --within {within} leaves room: one run takes {duration(run_s)}, so what is hopeless with "
+        "the first seed runs with no other"
+    )
+
+
+def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
+    """The answer first, then the ranking; what explains it on demand."""
     from fanin.show import advice_page
 
-    for sentence in advice_page.sentences(found):
+    said = advice_page.sentences(found)
+    if found.advised is not found.own:
+        # What is only for more senders is no first thing to try.
+        said.insert(1 if found.best else len(said), f"Try it: {command} {found.advised.remedy.command}")
+    for sentence in said:
         say_wrapped(sentence)
+    say_wrapped(f"As it is: {as_it_is}")
     say()
-    header = [*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]]
-    rows = advice_page.rows(found)
-    if all(row[4] == "-" for row in rows):
-        header, rows = header[:4] + header[5:], [row[:4] + row[5:] for row in rows]
+    most = None if all_ else advice_page.MOST
+    lines = [[*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]], *advice_page.rows(found, most)]
+    # Without background traffic, or without a search, a column would be empty.
+    told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""}]
+    header, *rows = [[line[place] for place in told] for line in lines]
     print_table(f"{title}: remedies by {found.goal.name}", header, rows)
-    for sentence in advice_page.legend(found):
+    for sentence in advice_page.legend(found) if all_ else advice_page.remarks(found):
         say_wrapped(sentence)
+    if not all_:
+        hidden = len(advice_page.shown(found)) - len(rows)
+        others = f"{hidden} more remedies, and " if hidden else ""
+        say_wrapped(f"--all shows {others}what each needs, how it does on other hosts and what the columns mean.")
+        return
     if found.varied:
         say()
         print_table("On other hosts", advice_page.varied_header(found), advice_page.varied_rows(found))

@@ -65,8 +65,9 @@ def run(
 ) -> None:
     """Run a scenario once and say what happened.
 
-    The first sentences say whether it collapsed and why: which port lost packets and when, who waited for which timer,
-    and how long the link lay idle. The commands below them show what would change it.
+    The first sentences say whether it collapsed and why: how much longer queries took than they need with the link to
+    themselves, which port lost packets and when, who waited for which timer, and how long the link lay idle. The
+    commands below them show what would change it. Queries as fast as the link need no change, and are told so.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.
@@ -76,8 +77,11 @@ def run(
     --json prints one object: the totals of the run and {diagnosis: {outcome, port, observed, rate_bps, buffer_bytes,
     drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
     waited_initially, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
-    round_trip_s, under_way_s, gaps_s, idle_s, idle_share, sentences, try: [{command, why}]}, run_id, paths}. outcome is
-    collapse, stalls, timeouts, losses, full or idle; port is the total bottleneck, the one that lost most bytes or else
+    round_trip_s, under_way_s, queries: {count, median_s, p99_s, alone_s, times, p99_times, by_timers}, gaps_s, idle_s,
+    idle_share, sentences, try: [{command, why}]}, run_id, paths}. outcome is collapse, stalls, timeouts, crowded (the
+    queries waited for other traffic), losses, full or idle; alone_s is what a query needs with the link to itself,
+    times and p99_times how many times longer all together and the slowest took, and by_timers the share of that in
+    queries with an expired timer; port is the total bottleneck, the one that lost most bytes or else
     held most, and observed the one whose queue was measured. paths has those of the folder, the manifest and each
     table; with --no-store it is empty.
 

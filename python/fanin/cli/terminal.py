@@ -279,7 +279,7 @@ def _shown(progress: PoolProgress, seconds: float) -> list[str]:
         rate = finished / seconds
         shown.append(f"{format_number(rate, 2)}/s" if rate >= 0.1 else f"{format_number(60 * rate, 2)}/min")
     if progress.left is not None and progress.done < progress.total:
-        shown.append(f"about {_duration(progress.left)} left{' of this' if progress.what else ''}")
+        shown.append(f"about {duration(progress.left)} left{' of this' if progress.what else ''}")
     if progress.failed:
         shown.append(f"{progress.failed} failed")
     return [*shown, progress.what] if progress.what else shown
@@ -299,7 +299,8 @@ def reading(what: str) -> Callable[[int, int], None]:
     return advance
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time to wait, in words."""
     return f"{max(seconds, 1):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
@@ -361,7 +362,7 @@ def watching(what: str, *, end: float | None) -> Iterator[Callable[[float], bool
         seconds = pace.left(now - begun, share, end or 0.0)
         if now - begun < _PATIENCE_S:
             return True
-        left = "" if seconds is None else f"about {_duration(seconds)} left"
+        left = "" if seconds is None else f"about {duration(seconds)} left"
         if end is not None and share >= end:
             left = "the last transfers"
         if console is None:

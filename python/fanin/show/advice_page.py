@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.advice import PRECISION, Advice, Advised
-from fanin.choose.remedies import TIMERS_ARE_BOUND
+from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
+from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND
 from fanin.choose.robust import times
 from fanin.numbers.stats import QUANTILES
 from fanin.numbers.summary import format_number, format_value
@@ -16,7 +16,7 @@ from fanin.results.files import whole_folder
 from fanin.results.layout import ADVISED
 from fanin.run.experiment import Experiment
 from fanin.show import pages
-from fanin.show.course import Course
+from fanin.show.course import Course, listed
 
 ADVICE = "advice"
 
@@ -34,22 +34,86 @@ def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) ->
 
 def sentences(advice: Advice) -> list[str]:
     """What to do, in words."""
-    own, best, first = advice.own, advice.best, advice.best_of_all
-    said = []
-    if best is None:
-        said += _as_it_is(advice)
-    else:
-        said.append(
-            f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}. "
-            f"It needs {best.remedy.needs}."
+    if advice.is_provisional:
+        return [_provisional(advice)]
+    said = _as_it_is(advice) if advice.best is None else _take(advice, advice.best)
+    said += [_threshold(advice), *_robustness(advice), _with_memory(advice), _ideal(advice)]
+    return [sentence for sentence in said if sentence]
+
+
+def _provisional(advice: Advice) -> str:
+    """What is known when not all has run."""
+    others = (each for each in advice.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
+    first = next(others, None)
+    lead = ""
+    if first is not None:
+        lead = (
+            f" Of those that can be deployed, {_quoted(first)} leads: {advice.goal.name} {_result(first, advice)}, and "
+            f"{_result(advice.own, advice)} as it is{_at_cost(first)}."
         )
-        if cost := _cost(best):
-            said.append(f"The background traffic changes by {cost}.")
-        if best.found is not None:
-            said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
-    if first is not best and not first.remedy.effort.is_deployable and first.effect(advice.goal) == "better":
-        said.append(f"Best of all is {_quoted(first)} ({_result(first, advice)}), but it needs {first.remedy.needs}.")
-    return [*said, *_robustness(advice)]
+    return (
+        f"Provisional, by {advice.own.place.seeds} of {len(advice.seeds)} seeds: {len(advice.every)} remedies have "
+        f"run.{lead}"
+    )
+
+
+def _take(advice: Advice, best: Advised) -> list[str]:
+    own = advice.own
+    said = [
+        f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}"
+        f"{_at_cost(best)}. It needs {best.remedy.needs}."
+    ]
+    if best.found is not None:
+        said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
+        if (best.found.capacity or 0) < advice.fan_in:
+            said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
+    return said
+
+
+def _at_cost(each: Advised) -> str:
+    """What the background traffic pays, as the end of a sentence: nobody is to read of a remedy without it."""
+    if each.cost is None:
+        return ""
+    return f", {'at a large cost: ' if each.is_costly else 'and '}the background traffic changes by {_cost(each)}"
+
+
+def _threshold(advice: Advice) -> str:
+    """Why this threshold and not the other one."""
+    each = advice.advised
+    if each.remedy.marks is None:
+        return ""
+    why = f"Set one threshold: marks from {each.remedy.marks.shown} are {each.remedy.marks.why}"
+    other = advice.compared_thresholds(each)
+    if other is None or other.remedy.marks is None:
+        return f"{why}."
+    verdict = "worse" if advice.precedes(each, other) else "better" if advice.precedes(other, each) else "no different"
+    carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
+    return f"{why}; from {other.remedy.marks.shown} on it is {verdict} ({_result(other, advice)}){carries}."
+
+
+def _with_memory(advice: Advice) -> str:
+    each = advice.with_memory
+    if each is None:
+        return ""
+    carries = "" if each.found is None else f", carries {_carried(each)}"
+    return (
+        f"If the switch has memory for it: {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}) needs "
+        f"{each.remedy.needs}."
+    )
+
+
+def _ideal(advice: Advice) -> str:
+    """What would be best of all, with all that speaks against it."""
+    each = advice.ideal
+    if each is None:
+        return ""
+    carries = "" if each.found is None else f", carries {_carried(each)}"
+    broken = listed([other.variation.name for other in advice.ideal_varied[1:] if not other.holds])
+    holds = {None: "was not tried on other hosts", True: "holds on other hosts", False: f"does not hold with {broken}"}
+    return (
+        f"Best of all is {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}; that "
+        f"{holds[advice.ideal_holds]}), but it needs {each.remedy.needs}."
+    )
 
 
 def _robustness(advice: Advice) -> list[str]:
@@ -57,12 +121,12 @@ def _robustness(advice: Advice) -> list[str]:
     if not advice.varied:
         return []
     others = advice.varied[1:]
-    broken = _listed([each.variation.name for each in others if not each.holds])
-    kept = _listed([each.variation.name for each in others if each.holds])
+    broken = listed([each.variation.name for each in others if not each.holds])
+    kept = listed([each.variation.name for each in others if each.holds])
     if advice.best is None:
         what, found = "That nothing better is needed", ""
     else:
-        little = _listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
+        little = listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
         what, found = "That", f" It gains little with {little}: there, yours hardly needs it." if little else ""
     if not broken:
         return [f"{what} holds with {kept} as well.{found}"]
@@ -72,10 +136,6 @@ def _robustness(advice: Advice) -> list[str]:
 
 _LITTLE = 1.1
 """What is better by a smaller factor is hardly worth a change of hosts and switches."""
-
-
-def _listed(names: list[str]) -> str:
-    return "".join(names) if len(names) <= 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def varied_header(advice: Advice) -> list[str]:
@@ -120,7 +180,7 @@ def _as_it_is(advice: Advice) -> list[str]:
     if further is not None:
         aim = "For more" if advice.room != "too little" else "To keep the bounds"
         carries = _carries_in_words(further, advice)
-        said.append(f"{aim}, take {_quoted(further)}. {carries} It needs {further.remedy.needs}.")
+        said.append(f"{aim}, take {_quoted(further)}{_at_cost(further)}. {carries} It needs {further.remedy.needs}.")
     return [sentence for sentence in said if sentence]
 
 
@@ -152,13 +212,24 @@ def _cost(each: Advised) -> str:
     return "" if each.cost is None else f"{100 * each.cost:+.3g} %"
 
 
-def rows(advice: Advice) -> list[list[str]]:
+MOST = 10
+"""So many remedies are shown unless all are asked for."""
+
+
+def shown(advice: Advice, most: int | None = None) -> list[Advised]:
+    """The remedies that tables list: the best, and with them the scenario as it is and what the sentences name."""
+    found = [each for each in advice.every if each.is_listed]
+    named = [each for each in (advice.own, advice.advised, advice.with_memory) if each is not None]
+    return [each for place, each in enumerate(found) if most is None or place < most or each in named]
+
+
+def rows(advice: Advice, most: int | None = None) -> list[list[str]]:
     """The ranking as text, a row per remedy."""
     found = []
-    for each in filter(lambda each: each.is_listed, advice.every):
+    for each in shown(advice, most):
         tied = sum(other.place.rank == each.place.rank for other in advice.every) > 1
         rank = "-" if each.place.rank is None else f"{each.place.rank}{'=' if tied else ''}"
-        background = "-" if each.background is None else _cost(each) or "same"
+        background = "-" if each.background is None else f"{_cost(each) or 'same'}{' !' if each.is_costly else ''}"
         found.append(
             [
                 rank,
@@ -176,8 +247,12 @@ def _against(each: Advised, advice: Advice) -> str:
     """How often as good or as bad it is as the scenario as it is."""
     if each.change is None:
         return each.effect(advice.goal)
-    own = each.change.mean - each.change.difference
-    return _by_times(each.effect(advice.goal), times(own, each.change.mean), advice)
+    own, effect = each.change.mean - each.change.difference, each.effect(advice.goal)
+    factor = times(own, each.change.mean)
+    if math.isnan(each.change.difference_half) and each.change.difference and each.remedy.name != AS_IT_IS:
+        is_better = (each.change.difference > 0) == advice.goal.more
+        return f"{_by_times('better' if is_better else 'worse', factor, advice)} so far"
+    return _by_times(effect, factor, advice)
 
 
 def _by_times(effect: str, factor: float, advice: Advice) -> str:
@@ -194,6 +269,33 @@ def _carried(each: Advised) -> str:
     return f"{each.found.capacity}{' or more' if each.found.breaks_at is None else ''}"
 
 
+def remarks(advice: Advice) -> list[str]:
+    """What the table would mislead without, a sentence each."""
+    said = []
+    if advice.own.background is not None:
+        much = f"; ! marks those that cost it {100 * MUCH:g} % or more" if any(map(_is_costly, advice.every)) else ""
+        said.append(f'"background" is the change of the goodput of the background flows{much}.')
+        if advice.facts.is_closed_loop:
+            said.append(
+                "The queries are a closed loop, so a remedy that makes them faster runs more of them in the same time, "
+                "or ends sooner: the background loses its share while they run, but less than that over equal times."
+            )
+    if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
+        said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
+    if advice.unsearched:
+        said.append(
+            "To save time, not all of the best were searched for how far they carry: a longer --within leaves room for "
+            "that, and the runs so far are kept."
+        )
+    if advice.dropped:
+        said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
+    return said
+
+
+def _is_costly(each: Advised) -> bool:
+    return each.is_costly
+
+
 def legend(advice: Advice) -> list[str]:
     """What the columns of the table mean, a sentence each."""
     said = [
@@ -201,10 +303,8 @@ def legend(advice: Advice) -> list[str]:
         f"zero and it is at least {100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. "
         "A rank is one more than the number of remedies that are better by a difference that counts, so ranks may be "
         "left out.",
-        '"background" is the change of the goodput of the background flows.',
+        *remarks(advice),
     ]
-    if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
-        said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):
         said.append(TIMERS_ARE_BOUND)
     if _has_quantiles(advice):
@@ -229,8 +329,7 @@ def _has_quantiles(advice: Advice) -> bool:
 
 def needs(advice: Advice) -> list[list[str]]:
     """What each remedy takes, and how to set it here."""
-    listed = (each.remedy for each in advice.every if each.is_listed)
-    return [[each.name, each.needs, each.command or "-"] for each in listed]
+    return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in shown(advice)]
 
 
 def write(advice: Advice, told: Course, title: str, command: str, asked: dict[str, Any], folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts
+from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
@@ -45,9 +45,9 @@ def course(facts: Facts, scenario: str, given: Settings) -> Course:
         given: The values that the user replaced.
 
     """
-    parts = (_why(facts), _where(facts), _windows(facts), _controller(facts), _elsewhere(facts))
+    parts = (_why(facts), _verdict(facts), _where(facts), _windows(facts), _controller(facts), _elsewhere(facts))
     why = " ".join(part for part in parts if part)
-    return Course(_what(facts), why, _trials(facts, scenario, given))
+    return Course(f"{_what(facts)}{_took(facts)}", why, _trials(facts, scenario, given))
 
 
 def _what(facts: Facts) -> str:
@@ -55,9 +55,14 @@ def _what(facts: Facts) -> str:
     summary, port = facts.summary, facts.port
     unfinished = summary["incomplete"] or 0
     open_ = f", and {unfinished} of them were not complete when the run ended" if unfinished else ""
+    ended = open_.replace("them", "the transfers")
     goodput = _goodput(facts)
     span = _time(facts.under_way_s)
     match facts.outcome:
+        case "collapse" if facts.starved:
+            return f"Incast collapse beside other traffic: {_beside(facts)}{ended}."
+        case "crowded":
+            return f"No collapse, but the queries wait for other traffic: {_beside(facts)}{ended}."
         case "collapse":
             how = (
                 ""
@@ -86,6 +91,45 @@ def _what(facts: Facts) -> str:
             return f"No collapse: no packet was lost and no timer expired{open_}; {goodput}."
 
 
+def _verdict(facts: Facts) -> str:
+    """That nothing has to change, if that is so."""
+    return "Nothing needs changing: `fanin capacity` shows where the limit is." if _needs_nothing(facts) else ""
+
+
+def _beside(facts: Facts) -> str:
+    """How little of a busy link is the queries'."""
+    own, all_ = facts.summary["goodput_finite_bps"], facts.summary["goodput_bps"]
+    share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is theirs"
+    # Transfers of known size may be other traffic, too.
+    theirs = share if all(group in _endless(facts) for group in facts.others) else ""
+    busy = f"the link {facts.port.name} sent for {_share(1 - facts.idle_share)} of the time"
+    return f"{busy}, much of it for {listed(facts.others)}{theirs}"
+
+
+def _endless(facts: Facts) -> list[str]:
+    return [group["name"] for group in facts.scenario["traffic"] if group["kind"] == "background"]
+
+
+def _took(facts: Facts) -> str:
+    """How long the queries took, and how long they need alone: a busy link tells nothing of that."""
+    found = facts.queries
+    if found is None:
+        return ""
+    needed = f"{format_number(found.p99_times, 3)} times the {_time(found.alone_s)} that"
+    if found.p99_times < _AS_LONG:
+        needed = "what"
+    if found.count == 1:
+        return f" The query took {_time(found.p99_s)}, {needed} it needs with the link to itself."
+    return (
+        f" Queries took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile, "
+        f"{needed} they need with the link to themselves."
+    )
+
+
+_AS_LONG = 1.05
+"""What takes fewer times longer takes as long as it needs."""
+
+
 def _why(facts: Facts) -> str:
     """What was lost where and when, who waited for which timer, and how long the link lay idle."""
     port = facts.port
@@ -102,8 +146,10 @@ def _why(facts: Facts) -> str:
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
     if facts.outcome in ("collapse", "timeouts"):
         waited = _waited(facts)
-        idle = f", while {idle}" if facts.idle_share > 0 else ""
+        idle = f", while {idle}" if facts.idle_share > 0 and not facts.starved else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
+    if facts.outcome == "crowded":
+        return f"{lost}.{_standing(facts)}" if lost else _standing(facts).lstrip()
     if facts.outcome == "full":
         return (
             f"{lost}; the time is {_needs(facts)} all the same."
@@ -182,10 +228,8 @@ def _round_trips(facts: Facts) -> str:
     size, transport = facts.typical_bytes, facts.scenario["transport"]
     if not size:
         return ""
-    window = facts.size(transport["initial-window"])
-    # A window that doubles with every round trip: 1, 2, 4, ... first windows.
-    windows = max(1, math.ceil(math.log2(size / window + 1)))
-    fresh = any(group.get("connections") == "fresh" for group in facts.scenario["traffic"])
+    window, windows = facts.size(transport["initial-window"]), facts.windows
+    fresh = is_fresh(facts.scenario)
     trips = windows + fresh
     parts = f"{windows} for windows that begin with {_bytes(window)} and at most double"
     hosts = seconds(transport["interrupt-interval"])
@@ -263,17 +307,23 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     found = []
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
-    if facts.outcome in ("collapse", "stalls", "timeouts", "losses"):
+    if facts.outcome in ("collapse", "stalls", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
-    if facts.outcome == "full":
+    # Endless data are no sooner complete.
+    if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
         found.append(with_(_twice(facts), "twice the rate"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
-    if facts.fan_in is not None and facts.outcome in ("full", "idle"):
+    if facts.fan_in is not None and (facts.outcome in ("full", "idle") or _needs_nothing(facts)):
         found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
     advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
     return [*found[:2], advise]
+
+
+def _needs_nothing(facts: Facts) -> bool:
+    """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link."""
+    return facts.is_healthy and facts.outcome in ("losses", "full", "idle")
 
 
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
@@ -365,6 +415,11 @@ _MOSTLY = 0.5
 
 _GAPS = 0.05
 """From this share of the time on, gaps are worth a word."""
+
+
+def listed(names: list[str]) -> str:
+    """Names as part of a sentence."""
+    return "".join(names) if len(names) <= 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _rate(bps: float) -> str:

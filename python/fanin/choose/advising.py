@@ -1,0 +1,307 @@
+"""Finds advice for a scenario: runs every remedy on the same seeds, ranks them, and searches how far the best carry.
+
+It has no statistics and no search of its own: :mod:`fanin.choose.comparison` ranks and :mod:`fanin.choose.capacity`
+searches.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fanin.choose.advice import PRECISION, Advice, Advised, without_useless_settings
+from fanin.choose.capacity.find import fan_in_path, find
+from fanin.choose.cautions import few_samples
+from fanin.choose.comparison import LEAST, SCHEME, STACK, Compared, beside_scheme, change_of, placed, unequal
+from fanin.choose.diagnosis import Facts
+from fanin.choose.goals import Goal, Keep, Measure
+from fanin.choose.plan import Plan
+from fanin.choose.remedies import AS_IT_IS, Remedy, remedies
+from fanin.choose.robust import Varied, times, variations, varied
+from fanin.choose.threshold import given_threshold, marks_by_one_threshold
+from fanin.errors import NotFoundError
+from fanin.registry import registry, scheme_title
+from fanin.results.dataset import Row
+from fanin.run.experiment import Experiment
+from fanin.run.job import Advance, Workers
+from fanin.run.laboratory import Laboratory
+from fanin.scenario.format.values import Scalar
+
+_FURTHER = 16
+"""Capacities are searched up to so many times the scenario's own fan-in, but no further than :data:`_FAR`."""
+
+_FAR = 1024
+"""More answers at once than one port is asked to take."""
+
+_AT_LEAST = 4
+"""So many times its own fan-in is searched in any case."""
+
+_AGAIN = 2
+"""So often another remedy is searched for how far it carries, as the best does not carry its own senders."""
+
+_BAD = 2.0
+"""What cannot be deployed and is so many times worse than what can be is hopeless."""
+
+_LONG = 5.0
+"""What is no better and takes so many times more events is not worth its time."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question for advice."""
+
+    goal: Goal
+    keeps: list[Keep]
+    margin: float = LEAST
+
+
+def advise(
+    experiment: Experiment,
+    facts: Facts,
+    asked: Asked,
+    plan: Plan,
+    background: Measure | None,
+    *,
+    out: Path | str | None = "results",
+    workers: Workers | None = None,
+    again: bool = False,
+    advance: Advance = lambda _: None,
+    so_far: Callable[[Advice], None] = lambda _: None,
+) -> Advice:
+    """Runs the remedies on the scenario, ranks them, and searches how far the best of them carry.
+
+    Args:
+        experiment: The scenario; its sweep is ignored.
+        facts: What one run of it says.
+        asked: The question.
+        plan: How thoroughly to look.
+        background: The goodput of the background traffic, if there is any.
+        out: Results folder; ``None`` keeps everything in memory.
+        workers: Where to run the simulations, if not on threads.
+        again: Whether runs that are recorded as failed are retried.
+        advance: Called after every simulation.
+        so_far: Called with what is known, whenever that is more than before.
+
+    Raises:
+        ResultsError: results cannot be written.
+
+    """
+    begun = time.monotonic()
+    tried, refused = remedies(facts, experiment)
+    laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
+    warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
+    warnings += few_samples(asked.goal.measures, [facts.summary])
+    over = _over(experiment)
+    unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
+    answer = unknown
+    for answer in _ranked(laboratory, tried, asked, plan, background, unknown):
+        so_far(answer)
+    if over is not None and plan.capacities:
+        how = {"out": out, "workers": workers, "again": again, "advance": advance}
+        wanted = _worth_searching(answer, plan.capacities)
+        searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
+        answer = replace(answer, unsearched=len(searched) < len(wanted))
+        answer = _carried(experiment, answer, over, searched, **how)
+        # What was best may not carry its own senders, and then another is.
+        for _ in range(_AGAIN if searched else 0):
+            if answer.best is None or answer.best.found is not None:
+                break
+            answer = _carried(experiment, answer, over, [answer.best], **how)
+        so_far(answer)
+
+    def on_other_hosts(each: Advised) -> list[Varied]:
+        chosen = variations(facts, each.remedy, experiment)
+        found = varied(laboratory, chosen, each.remedy, asked.goal, plan.seeds, asked.margin)
+        # Nothing to tell if there is nothing that may differ.
+        return found if len(found) > 1 else []
+
+    # Which remedy is recommended depends on how far they carry.
+    if rival := _rival(answer):
+        answer = replace(answer, rival=rival.remedy.name, varied=on_other_hosts(rival))
+        so_far(answer)
+    if answer.ideal is not None:
+        answer = replace(answer, ideal_varied=on_other_hosts(answer.ideal))
+    return replace(answer, is_provisional=False)
+
+
+def _carried(experiment: Experiment, answer: Advice, over: str, searched: list[Advised], **how: Any) -> Advice:  # noqa: ANN401
+    """With how far some remedies carry; the keywords are those of :func:`advise`."""
+    here = answer.fan_in
+    found = find(
+        experiment,
+        [dict(each.remedy.settings) for each in searched],
+        answer.keeps,
+        over=over,
+        last=max(_AT_LEAST * here, min(_FURTHER * here, _FAR)),
+        seeds=answer.seeds,
+        precision=PRECISION,
+        **how,
+    )
+    carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
+    return replace(
+        answer, every=[replace(each, found=carried.get(each.remedy.name, each.found)) for each in answer.every]
+    )
+
+
+def _ranked(
+    laboratory: Laboratory,
+    tried: list[Remedy],
+    asked: Asked,
+    plan: Plan,
+    background: Measure | None,
+    unknown: Advice,
+) -> Iterator[Advice]:
+    """The remedies with their results, the best first: after each seed, and first with those that can be deployed."""
+    found = {each.name: Compared(each.name, []) for each in tried}
+    can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
+    first, *others = plan.seeds
+    dropped: dict[str, str] = {}
+    for seed, some in [(first, can), (first, cannot), *((seed, tried) for seed in others)]:
+        chosen = [each for each in some if each.name not in dropped]
+        cases = [(each.settings, [seed]) for each in chosen]
+        for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
+            found[each.name].rows.extend(got.rows)
+            found[each.name].failures.extend(got.failures)
+        if some is cannot and plan.is_tight and others:
+            dropped = _hopeless(found, tried, asked.goal)
+        compared = [each for name, each in found.items() if name not in dropped and (each.rows or each.failures)]
+        yield replace(
+            unknown,
+            every=_advised(compared, tried, asked, background),
+            failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
+            dropped=[f"{name} ({why})" for name, why in dropped.items()],
+        )
+
+
+def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, background: Measure | None) -> list[Advised]:
+    """The remedies that have results, the best first."""
+    places = {each.scheme: each for each in placed(compared, asked.goal, AS_IT_IS, asked.margin)}
+    by_name = {each.scheme: each for each in compared}
+    own, remedy = by_name[AS_IT_IS], {each.name: each for each in tried}
+    return [
+        Advised(
+            remedy[name],
+            place,
+            change_of(by_name[name], own, asked.goal),
+            None if background is None else change_of(by_name[name], own, Goal(((background, 1.0),))),
+            asked.margin,
+            places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
+            all(each.margins(by_name[name].rows, math.nan).mean() >= 0 for each in asked.keeps if not each.relative),
+            _work(by_name[name].rows, own.rows),
+            _hashes(by_name[name]) == _hashes(own),
+        )
+        for name, place in places.items()
+    ]
+
+
+def _hopeless(found: dict[str, Compared], tried: list[Remedy], goal: Goal) -> dict[str, str]:
+    """What cannot be deployed and is much worse than what can be, or no better for much more work; and why."""
+    own = found[AS_IT_IS].rows
+    means = {each.name: goal.spread(rows, own).mean for each in tried if (rows := found[each.name].rows)}
+    can = [each.name for each in tried if each.effort.is_deployable and math.isfinite(means.get(each.name, math.nan))]
+    if not can:
+        return {}
+    best = (max if goal.more else min)(can, key=means.__getitem__)
+    dropped: dict[str, str] = {}
+    for each in tried:
+        mean = means.get(each.name, math.nan)
+        if each.effort.is_deployable or math.isnan(mean) or (mean > means[best]) == goal.more:
+            continue
+        if math.isinf(mean):
+            dropped[each.name] = "unfinished"
+        elif (factor := times(means[best], mean)) >= _BAD:
+            dropped[each.name] = f"{factor:.3g} times worse than {best}"
+        elif (work := _work(found[each.name].rows, own)) >= _LONG:
+            dropped[each.name] = f"no better than {best}, and its runs take {work:.3g} times more than yours"
+    return dropped
+
+
+def _work(rows: list[Row], own: list[Row]) -> float:
+    """How many times more events runs take than those of the scenario as it is."""
+    before = max((row["events"] for row in own), default=0)
+    return max(row["events"] for row in rows) / before if before else 1.0
+
+
+def _hashes(compared: Compared) -> list[str]:
+    return [row["result_hash"] for row in compared.rows]
+
+
+def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
+    """The scenario as it is, and each scheme that remedies bring with its stack."""
+    found: dict[str, dict[str, Scalar]] = {AS_IT_IS: {}}
+    for each in tried:
+        if SCHEME in each.settings:
+            values = {path: each.settings[path] for path in (SCHEME, STACK)}
+            found.setdefault(scheme_title(str(values[SCHEME])), values)
+    return found
+
+
+def _unlike(experiment: Experiment) -> list[str]:
+    """Warns that some systems are tried with another threshold than that of the scenario's switch."""
+    given = given_threshold(experiment)
+    if given is None:
+        return []
+    schemes = [row["key"] for row in registry()["schemes"] if row["reacts_to_marks"]]
+    unlike = [scheme_title(key) for key in schemes if not marks_by_one_threshold(key)]
+    return [
+        f"the switch marks from {given[1]} on ({given[0]}), and so it does for the other schemes with one threshold; "
+        f"{', '.join(unlike)} have a switch that marks otherwise, and are tried with that"
+    ]
+
+
+def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
+    """Warns of remedies that need marks which not all traffic can have."""
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for each in tried:
+        # What sets no scheme has that of the scenario.
+        if each.unmarked and (each.name == AS_IT_IS or SCHEME in each.settings):
+            name = scheme_title(str(each.settings[SCHEME])) if each.settings else each.name
+            found.setdefault(each.unmarked, {})[name] = None
+    forwards = facts.scenario["network"]["non-ect"] != "drop"
+    does, other = ("forwards", "drop") if forwards else ("drops", "by-queue")
+    how = "drop it above the threshold, as WRED does" if forwards else "forward it"
+    return [
+        f"not all traffic is ECN-capable ({', '.join(groups)}) with {', '.join(names)}: the switch here {does} what it "
+        f"cannot mark, others {how}, which can reverse the result: see --set network.non-ect={other}"
+        for groups, names in found.items()
+    ]
+
+
+def _rival(answer: Advice) -> Advised | None:
+    """The recommended remedy, or else the best other that can be deployed and has any effect."""
+    others = (each for each in answer.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
+    return answer.best or next((each for each in others if not each.is_same), None)
+
+
+def _over(experiment: Experiment) -> str | None:
+    try:
+        return fan_in_path(experiment)
+    except NotFoundError:
+        return None
+
+
+def _worth_searching(answer: Advice, most: int) -> list[Advised]:
+    """The scenario as it is, the remedy to deploy, and the next best: first those that can be deployed.
+
+    If none is better at this fan-in, those that can be deployed and tie may still carry further.
+    """
+    wanted = [each for each in (answer.own, answer.best, answer.ideal) if each is not None]
+    better = [each for each in answer.every if each.effect(answer.goal) == "better"]
+    wanted += sorted(better, key=lambda each: (not each.remedy.effort.is_deployable, not each.keeps))
+    unique = without_useless_settings(list({each.remedy.name: each for each in wanted}.values()))[: most + 1]
+    return unique if answer.best is not None else [*unique, *_plainest(answer)]
+
+
+def _plainest(answer: Advice) -> list[Advised]:
+    """Those that can be deployed and do not differ, without those that only add a setting to another of them."""
+    tied = [
+        each
+        for each in answer.every
+        if each.remedy.effort.is_deployable and each.effect(answer.goal) == "no difference that counts"
+    ]
+    sets = [set(each.remedy.settings.items()) for each in tied]
+    return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

@@ -1,0 +1,58 @@
+"""The marking threshold of the scenario's switch, which is the same whichever scheme the hosts run."""
+
+from __future__ import annotations
+
+from fanin.choose.comparison import SCHEME
+from fanin.registry import registry
+from fanin.run.experiment import Experiment
+from fanin.scenario.format.values import Scalar
+
+_KEY = "mark-threshold"
+
+_OF_THE_QUEUE = "queue.threshold"
+
+
+def threshold_path(scheme: str) -> str:
+    """The value that is a scheme's marking threshold."""
+    return f"scheme.{scheme}.{_KEY}"
+
+
+def marks_by_one_threshold(scheme: str) -> bool:
+    """Whether the switch of a scheme marks from one threshold on."""
+    params = next(row["params"] for row in registry()["schemes"] if row["key"] == scheme)
+    return any(param["key"] == _KEY for param in params)
+
+
+def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
+    """The path and the value of the threshold that a scenario sets; ``None`` if it sets none.
+
+    If it sets several, it is that of its queue, or else of its own scheme.
+    """
+    own = str(experiment.resolved()["transport"]["scheme"])
+    schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
+    asked = [
+        (own, _OF_THE_QUEUE),
+        *((each, threshold_path(each)) for each in sorted(schemes, key=lambda key: key != own)),
+    ]
+    for scheme, path in asked:
+        value = _given(experiment, scheme, path)
+        if value is not None:
+            return path, value
+    return None
+
+
+def carried_threshold(experiment: Experiment, scheme: str) -> dict[str, Scalar]:
+    """The setting by which another scheme has the threshold that a scenario sets for its switch.
+
+    It is empty if the scenario sets none, or one for this scheme, or if the scheme does not mark by one threshold.
+    """
+    found = given_threshold(experiment) if marks_by_one_threshold(scheme) else None
+    if found is None or _given(experiment, scheme, threshold_path(scheme)) is not None:
+        return {}
+    return {threshold_path(scheme): found[1]}
+
+
+def _given(experiment: Experiment, scheme: str, path: str) -> str | None:
+    """A value that the scenario sets and that has an effect with a scheme; ``None`` if it has its default."""
+    rows = experiment.resolved_table({SCHEME: scheme})
+    return next((row["value"] for row in rows if row["path"] == path and not row["is_default"]), None)
