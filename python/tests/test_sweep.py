@@ -175,6 +175,15 @@ def test_keys_that_change_together(cli, work):
     assert pl.read_csv(next(Path("results").glob("sweeps/*/goodput-bps.csv")))["by"].unique().to_list() == [""]
 
 
+def test_a_value_may_come_again_beside_another_one(cli, work):
+    pair = ("--set", "transport.rto-min=9ms,1ms,1ms,9ms", "--set", "transport.rto-max=5s,5s,6s,5s")
+    once = ("--set", "network.buffer=20pkt,20pkt")
+    words = ("--bare", *pair, *once, "--zip", "transport.rto-min,transport.rto-max", "--seeds", "1")
+    assert cli("sweep", "small.toml", *words).code == 0
+    steps = [("9ms", "5s", "20pkt"), ("1ms", "5s", "20pkt"), ("1ms", "6s", "20pkt")]
+    assert frame("results").select("transport.rto-min", "transport.rto-max", "network.buffer").rows() == steps
+
+
 def test_what_a_variant_s_label_stands_for_is_not_shown_beside_it(cli, work):
     variants = """
         [[variant]]

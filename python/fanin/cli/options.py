@@ -131,14 +131,14 @@ def overrides(settings: list[str] | None) -> Settings:
 
 def grid(settings: list[str] | None) -> dict[str, list[Scalar]]:
     """The ``--set`` options of a sweep: each path with the values that it takes."""
-    from fanin.scenario.format.values import parse_values
+    from fanin.scenario.format.values import parse_all_values
 
     found: dict[str, list[Scalar]] = {}
     for path, values in overrides(settings):
         if path in found:
             raise typer.BadParameter(f"{path} is given twice: write its values in one list", param_hint="--set")
         try:
-            found[path] = parse_values(values)
+            found[path] = parse_all_values(values)
         except ValueError as error:
             raise typer.BadParameter(f"{path}: {error}", param_hint="--set") from None
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fanin.errors import ScenarioError
 from fanin.scenario.file import ScenarioFile
-from fanin.scenario.format.values import Scalar
+from fanin.scenario.format.values import Scalar, distinct
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
 
@@ -100,9 +100,9 @@ def _steps(experiment: ScenarioFile, variables: dict[str, list[Scalar]]) -> list
         if len({len(variables[each]) for each in names}) != 1:
             message = f"{', '.join(names)} change together and need the same number of values"
             raise ScenarioError(str(experiment.path), None, "sweep.zip", message)
-        steps[names] = [
-            dict(zip(names, values, strict=True)) for values in zip(*(variables[each] for each in names), strict=True)
-        ]
+        # A value may come again beside another one.
+        values = distinct(zip(*(variables[each] for each in names), strict=True))
+        steps[names] = [dict(zip(names, step, strict=True)) for step in values]
     return list(steps.values())
 
 

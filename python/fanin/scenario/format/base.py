@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from fanin.names import checked, checked_run_id
-from fanin.scenario.format.values import Scalar, expand, expand_seeds
+from fanin.scenario.format.values import Scalar, expand, expand_all, expand_seeds
 
 
 class Section(BaseModel):
@@ -55,6 +55,9 @@ OneOrMore = WithJsonSchema({"type": ["array", "string", "number", "boolean"]})
 
 Values = Annotated[list[Scalar], BeforeValidator(expand), OneOrMore]
 """Values of a scenario key: a list, one value, or ranges."""
+
+Steps = Annotated[list[Scalar], BeforeValidator(expand_all), OneOrMore]
+"""As ``Values``, with values that come again: what changes with another key may."""
 
 Seeds = Annotated[list[int], BeforeValidator(expand_seeds), OneOrMore]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from fanin.scenario.format.base import Section, Seeds, Setting, Values, flatten
+from fanin.scenario.format.base import Section, Seeds, Setting, Steps, flatten
 
 DEFAULT_SEEDS = list(range(1, 11))
 
@@ -14,7 +14,7 @@ DEFAULT_SEEDS = list(range(1, 11))
 class _Points(Section):
     """A table with a few keys of its own; all other keys are paths of scenario values."""
 
-    variables: dict[str, Values] = Field(
+    variables: dict[str, Steps] = Field(
         default={}, description="Dotted path of a scenario value -> the values it takes."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -123,7 +123,17 @@ def _cut(text: str) -> str:
 
 
 def expand(value: object) -> list[Scalar]:
-    """Values of a sweep entry: a list, one value, or ranges such as ``"10..200:10"`` (ends included)."""
+    """Values of an entry, each once: a list, one value, or ranges such as ``"10..200:10"`` (ends included)."""
+    return [step[0] for step in distinct([(each,) for each in expand_all(value)])]
+
+
+def distinct(steps: Iterable[tuple[Scalar, ...]]) -> list[tuple[Scalar, ...]]:
+    """The steps without those that were there before: True and 1 are equal in Python, but not in a scenario."""
+    return list({tuple((type(each), each) for each in step): step for step in steps}.values())
+
+
+def expand_all(value: object) -> list[Scalar]:
+    """As :func:`expand`, with values that come again."""
     values = value if isinstance(value, list) else [value]
     expanded: list[Scalar] = []
     for item in values:
@@ -134,8 +144,7 @@ def expand(value: object) -> list[Scalar]:
         expanded += [item] if found is None else found.values()
     if not expanded:
         raise ValueError("needs at least one value")
-    # True and 1 are equal in Python, but not in a scenario.
-    return list({(type(item), item): item for item in expanded}.values())
+    return expanded
 
 
 def _refuse_endless(value: Scalar) -> None:
@@ -179,7 +188,7 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def parse_values(text: str) -> list[Scalar]:
-    """The values of ``--set PATH=VALUES``: separated by commas, each a value or a range.
+    """The values of ``--set PATH=VALUES``, each once: separated by commas, each a value or a range.
 
     A value that contains a comma is written in double quotes: ``"1MB 50%, 4MB 50%",64KB``.
 
@@ -190,10 +199,24 @@ def parse_values(text: str) -> list[Scalar]:
         ValueError: there is none, or a range is not valid.
 
     """
+    return expand(_parts(text))
+
+
+def parse_all_values(text: str) -> list[Scalar]:
+    """As :func:`parse_values`, with values that come again.
+
+    Raises:
+        ValueError: as :func:`parse_values`.
+
+    """
+    return expand_all(_parts(text))
+
+
+def _parts(text: str) -> list[Scalar]:
     parts = next(csv.reader([text], skipinitialspace=True), [])
     if not parts or not all(part.strip() for part in parts):
         raise ValueError(f"{text!r} has an empty value")
-    return expand([_scalar(part.strip()) for part in parts])
+    return [_scalar(part.strip()) for part in parts]
 
 
 def _scalar(text: str) -> Scalar:
