@@ -71,15 +71,15 @@ def test_systems_that_differ_in_more_than_their_scheme_are_named_with_the_keys(c
         return [each for each in json.loads(result.out)["warnings"] if "more than their scheme" in each]
 
     (warning,) = warnings("--schemes", "newreno,dctcp,linux")
-    assert "linux-6 under Linux, rfc under NewReno and DCTCP (for all: --set transport.stack=linux-6)" in warning
+    assert "linux-6 under Linux CUBIC, rfc under NewReno and DCTCP (for all: --set transport.stack=linux-6)" in warning
     found = json.loads(cli("compare", "small.toml", "--seeds", "1", "--json", "--schemes", "newreno,linux").out)
     apart = found["beside_scheme"]
-    assert f"compare --json has all {len(apart)} keys" in warning
+    assert f"--json has all {len(apart)} keys" in warning
     assert {"sack", "ack-every", "loss-detection", "tso"} <= {path.removeprefix("transport.") for path in apart}
-    assert apart["transport.stack"] == {"NewReno": "rfc", "Linux": "linux-6"}
+    assert apart["transport.stack"] == {"NewReno": "rfc", "Linux CUBIC": "linux-6"}
     # Three lines of 80 characters, with as many schemes as there are.
     (warning,) = warnings("--schemes", "all")
-    assert "linux-6 under Linux, Linux Reno and Linux DCTCP, rfc under 13 others" in warning
+    assert "linux-6 under Linux CUBIC, Linux Reno and Linux DCTCP, rfc under 13 others" in warning
     assert "own values: Linux DCTCP, RCC and RCCE;" in warning
     assert len(f"warning: {warning}") <= 3 * 80
     Path("small.toml").write_text(Path("small.toml").read_text().replace('initial-window = "2mss"\n', ""))
@@ -388,8 +388,8 @@ def test_waits_for_tail_loss_probes_are_told_beside_timeouts(cli, work):
     done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", "--seeds", "1..3", "--no-store")
     rows = {line.split("\t")[0]: line.split("\t") for line in done.out.split("# Retransmission")[1].splitlines()}
     assert rows["scheme"][-1] == "tail loss probes"
-    assert rows["Linux"][2] == "0"
-    assert int(rows["Linux"][-1]) > 0
+    assert rows["Linux CUBIC"][2] == "0"
+    assert int(rows["Linux CUBIC"][-1]) > 0
     assert "queries that waited for a tail loss probe only are not among those with a timeout" in done.out
 
 
@@ -704,6 +704,15 @@ bytes-each = "12KB"
 """
 
 
+ASKED_AT_RANDOM = """
+name = "others"
+kind = "incast"
+senders = 2
+bytes-each = "12KB"
+jitter = "1us"
+"""
+
+
 def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work):
     Path("still.toml").write_text(ALL_AT_ONCE)
     given = ("compare", "still.toml", *TWO, "--seeds", "1..3", "--no-store", "--goal", "query-mean")
@@ -727,6 +736,9 @@ def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(
     assert warning.startswith("goodput: all seeds gave the same result (a), as nothing random")
     assert same_with_all_seeds(measures, {"b": moving}, experiment) == []
     assert same_with_all_seeds(measures, {"two seeds": still[:2]}, experiment) == []
+    # Beside traffic that starts at random, a system that does not mind has shown that.
+    Path("both.toml").write_text(ALL_AT_ONCE + ALL_AT_ONCE.partition("[[traffic]]")[1] + ASKED_AT_RANDOM)
+    assert same_with_all_seeds(measures, {"a": still}, fanin.load("both.toml")) == []
 
 
 def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_gives_it_to_them(work):

@@ -121,6 +121,18 @@ def test_runs_are_searched_sorted_and_shown_in_parts(site):
     assert ids == sorted(ids)
 
 
+def test_the_list_shows_in_what_runs_differ(work):
+    def command(senders, size, rate):
+        text = f"traffic.bursts.senders={senders}", f"traffic.bursts.bytes-each={size}", f"network.rate={rate}"
+        ran("run", "small.toml", *(word for each in (*text, "run.duration=20ms") for word in ("--set", each)))
+
+    command(9, "2KB", "2Gbps")
+    command(4, "1KB", "1Gbps")
+    rows = Site(work / "results").get("/api/runs", "sort=senders&order=ascending").json["runs"]
+    shown = [(row["senders"], row["bytes_each"], row["rate"], row["buffer"]) for row in rows]
+    assert shown == [(4, "1000B", "1Gbps", "20pkt"), (9, "2000B", "2Gbps", "20pkt")]
+
+
 def test_a_new_run_is_in_the_list_and_one_that_has_gone_is_not(work):
     def command(seed):
         ran("run", "small.toml", "--set", f"run.seed={seed}", "--set", "run.duration=20ms")

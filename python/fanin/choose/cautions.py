@@ -114,8 +114,9 @@ def same_with_all_seeds(
 ) -> list[str]:
     """Warnings of measures that no seed changes: their intervals have no width, which says nothing about certainty.
 
-    Seeds of traffic that starts at once decide only the order of packets that arrive at the same instant. Zero is no
-    such value: counts of what never occurs are the same with all seeds for good reason.
+    Seeds of traffic that starts at once decide only the order of packets that arrive at the same instant. Where any
+    starts at random, systems that do not mind have shown that. Zero is no such value: counts of what never occurs are
+    the same with all seeds for good reason.
 
     Args:
         measures: The measures that decide.
@@ -123,13 +124,10 @@ def same_with_all_seeds(
         experiment: The scenario.
 
     """
-    still = [
-        f"traffic.{group['name']}.jitter"
-        for group in experiment.resolved()["traffic"]
-        if "jitter" in group and seconds(group["jitter"]) == 0
-    ]
-    if not still:
+    groups = [group for group in experiment.resolved()["traffic"] if "jitter" in group]
+    if not groups or any(seconds(group["jitter"]) > 0 for group in groups):
         return []
+    still = [f"traffic.{group['name']}.jitter" for group in groups]
     found = []
     for each in measures:
         of = {name: each.spread(rows) for name, rows in cases.items() if len(rows) >= FEWEST}

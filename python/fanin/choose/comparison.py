@@ -252,7 +252,7 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
     one = next(stack for stack in stacks if stack != _PLAIN)
     bringing = [name for name in keys[STACK] if any(name in names for names in owners)]
     besides = f"; own values: {_few(bringing) or f'{len(bringing)} of them'}" if bringing else ""
-    return [f"{begin}: {under} (for all: --set {STACK}={one}){besides}; compare --json has all {len(keys)} keys"]
+    return [f"{begin}: {under} (for all: --set {STACK}={one}){besides}; --json has all {len(keys)} keys"]
 
 
 def _few(names: Sequence[str]) -> str:

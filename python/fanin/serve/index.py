@@ -19,7 +19,7 @@ from fanin.results.confined import MOST_JSON, MOST_LOG, MOST_TABLE, Folder
 from fanin.results.layout import MANIFEST
 from fanin.results.store import CAPTURE, StoredRun, read_manifest, read_run
 
-TEXTS = ("run_id", "experiment", "scheme", "topology", "traffic", "finished")
+TEXTS = ("run_id", "experiment", "scheme", "topology", "traffic", "bytes_each", "rate", "buffer", "finished")
 """Columns of text, which a search looks through."""
 
 TOTALS = (
@@ -28,7 +28,10 @@ TOTALS = (
 )  # fmt: skip
 """Totals in the list."""
 
-COLUMNS = ("run_id", "experiment", "scheme", "topology", "traffic", "seed", *TOTALS, "finished")
+COLUMNS = (
+    "run_id", "experiment", "scheme", "topology", "traffic", "senders", "bytes_each", "rate", "buffer", "seed", *TOTALS,
+    "finished",
+)  # fmt: skip
 """Columns in the order of the list, by each of which it can be sorted."""
 
 Row = dict[str, Any]
@@ -194,20 +197,33 @@ def _row(name: str, manifest: dict[str, Any], summary: object, files: list[str])
     """A run in the list; what is not of the expected kind is left empty."""
     scenario = _table(manifest.get("scenario"))
     traffic = scenario.get("traffic")
-    kinds = [_text(_table(each).get("kind")) for each in traffic[:_LONGEST]] if isinstance(traffic, list) else []
+    groups = [_table(each) for each in traffic[:_LONGEST]] if isinstance(traffic, list) else []
+    network, transport = _table(scenario.get("network")), _table(scenario.get("transport"))
     totals = _table(summary)
     return {
         "run_id": name,
         "experiment": _text(manifest.get("experiment")),
-        "scheme": _text(_table(scenario.get("transport")).get("scheme")),
-        "topology": _text(_table(scenario.get("network")).get("topology")),
-        "traffic": ", ".join(dict.fromkeys(kinds))[:_LONGEST],
+        "scheme": _text(transport.get("scheme")),
+        "topology": _text(network.get("topology")),
+        "traffic": _each(groups, "kind"),
+        # Of the group with most, as a sweep varies that.
+        "senders": max((each for each in (_number(group.get("senders")) for group in groups) if each), default=None),
+        "bytes_each": _each(groups, "bytes-each"),
+        "rate": _text(network.get("rate")),
+        "buffer": _text(network.get("buffer" if network.get("admission") == "static" else "shared-buffer")),
         "finished": _text(manifest.get("finished")),
         "seed": _number(_table(scenario.get("run")).get("seed")),
         **{total: _number(totals.get(total)) for total in TOTALS},
         "tables": [file.removesuffix(".parquet") for file in files if file.endswith(".parquet")],
         "capture": CAPTURE in files,
     }
+
+
+def _each(groups: list[dict[str, Any]], key: str) -> str:
+    """What traffic groups have of a key, each value once."""
+    values = dict.fromkeys(_text(group.get(key)) for group in groups)
+    # Of no size is what is endless.
+    return ", ".join(value for value in values if value not in ("", "0B"))[:_LONGEST]
 
 
 def _table(value: object) -> dict[str, Any]:

@@ -233,7 +233,8 @@ def _is_name(name: str) -> bool:
 def _column(name: str) -> dict[str, str]:
     info = summary.column(name)
     label = info.label if info.label != name else name.replace("_", " ").capitalize()
-    return {"name": name, "label": label, "definition": info.definition, "unit": info.unit}
+    unit = "1" if name == "senders" else info.unit
+    return {"name": name, "label": label, "definition": info.definition, "unit": unit}
 
 
 def _damaged(found: dict[str, str]) -> list[Row]:
