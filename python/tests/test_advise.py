@@ -217,24 +217,45 @@ def test_memory_that_the_switch_may_lack_is_no_first_advice(cli, rack):
 STEADY = ("--set", "network.buffer=1MB", "--set", "traffic.servers.senders=60", "--set", "traffic.servers.rounds=2")
 
 
+GOES_ON = (
+    *("--set", "network.buffer=1MB", "--set", "traffic.servers.senders=60", "--set", "traffic.servers.rounds=1000"),
+    *("--set", "transport.rto-min=5ms", "--set", "traffic.servers.stop=40ms"),
+)
+"""Queries for some time: all remedies run about equally long, and faster queries take more of the link."""
+
+
+def test_what_the_background_pays_is_over_equal_times(cli, rack):
+    Path(rack).write_text(LINUX + BACKUP)
+    found = advised(cli, rack, "--capacities", "0", *STEADY)
+    own, best = (each for each in found["remedies"] if each["remedy"] in (AS_IT_IS, found["recommended"]))
+    changes = [each["background_change"] for each in (own, best)]
+    # Two queries of 2 MB are hardly anything to a link that is the background's for the rest of 400 ms.
+    assert all(change is None or abs(change) < 0.05 for change in changes)
+    assert not any(each["costly"] for each in found["remedies"])
+
+
 def test_no_remedy_is_named_or_listed_without_what_the_background_pays(cli, rack):
     Path(rack).write_text(LINUX + BACKUP)
-    # PFDCT is better by half a per cent.
-    found = advised(cli, rack, "--capacities", "0", "--margin", "0.1%", *STEADY)
+    found = advised(cli, rack, "--capacities", "0", "--margin", "0.1%", *GOES_ON)
     changes = {each["remedy"]: each["background_change"] for each in found["remedies"]}
     costly = [each["remedy"] for each in found["remedies"] if each["costly"]]
     assert costly == [name for name, change in changes.items() if change is not None and change <= -0.2]
-    assert {found["recommended"], found["ideal"]} <= set(costly)
+    assert found["recommended"] in costly
     take = found["sentences"][0]
     assert f", at a large cost: the background traffic changes by {100 * changes[found['recommended']]:.3g} %" in take
-    (best,) = [each for each in found["sentences"] if each.startswith("Best of all is ")]
-    assert f", at a large cost: the background traffic changes by {100 * changes[found['ideal']]:.3g} %" in best
-    assert "; that holds on other hosts), but it needs " in best or "; that does not hold with " in best
-    assert found["ideal_variations"]
-    out = cli("advise", rack, *FEW, "--capacities", "0", "--margin", "0.1%", *STEADY).out
+    out = cli("advise", rack, *FEW, "--capacities", "0", "--margin", "0.1%", *GOES_ON).out
     assert f"\t{100 * changes[found['recommended']]:.3g} % !" in out
     assert "; ! marks those that cost it 20 % or more." in out
     assert "The queries are a closed loop, " in out
+
+
+def test_what_is_better_but_cannot_be_deployed_is_told_with_how_it_does_on_other_hosts(cli, rack):
+    Path(rack).write_text(LINUX + BACKUP)
+    # PFDCT is better by half a per cent.
+    found = advised(cli, rack, "--capacities", "0", "--margin", "0.1%", *STEADY)
+    (best,) = [each for each in found["sentences"] if each.startswith(f'Best of all is "{found["ideal"]}"')]
+    assert "; that holds on other hosts), but it needs " in best or "; that does not hold with " in best
+    assert found["ideal_variations"]
 
 
 def test_one_threshold_is_recommended_and_the_other_compared(cli, rack):
@@ -288,15 +309,15 @@ def test_what_is_hopeless_with_the_first_seed_runs_with_no_other_if_time_is_shor
 def test_ctrl_c_prints_what_is_known_as_provisional(cli, rack, interrupt, batch):
     Path(rack).write_text(LINUX + BACKUP)
     interrupt(batch)
-    result = cli("advise", rack, *FEW, *STEADY)
+    result = cli("advise", rack, *FEW, *GOES_ON)
     assert result.code == 130
     assert "interrupted: finished runs are kept in results; the same command continues from there" in result.err
     assert result.out.startswith(f"Provisional, by {min(batch - 2, 3)} of 3 seeds: ")
     assert "# A rack: remedies by query-p99" in result.out
     assert "results/advice" not in result.out
-    assert (" times so far\t-98" in result.out) == (batch == 3)
+    assert (" times so far\t-" in result.out) == (batch == 3)
     # A change of the background that may be chance is told all the same.
-    assert "at a large cost: the background traffic changes by -9" in result.out
+    assert "at a large cost: the background traffic changes by -" in result.out
 
 
 def test_ctrl_c_before_anything_is_known_prints_nothing(cli, rack, interrupt):
@@ -515,7 +536,7 @@ def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(wo
     found, _, _ = tried(LINUX)
     assert not [path for path in found["RCC"].settings if path.endswith(kinds)]
     assert found["Linux DCTCP, marks from 65 packets"].marks.is_first
-    assert "authors take at this rate (10 Gbit/s)" in found["Linux DCTCP, marks from 65 packets"].marks.why
+    assert "authors take at 10 Gbit/s" in found["Linux DCTCP, marks from 65 packets"].marks.why
 
 
 def test_a_remedy_that_changes_nothing_is_none(work):
@@ -539,7 +560,8 @@ def test_a_first_timer_is_tried_where_it_is_what_was_waited_for(work):
     lost = RACK.replace("40", "100").replace("32KB", "1460B").replace("150KB", "30KB")
     found, happened, _ = tried(f'{lost}connections = "persistent"\n')
     assert happened.waits.initially > 0
-    assert found["first timer of 10ms"].settings == {"transport.rto-initial": "10ms"}
+    both = {"transport.rto-initial": "10ms", "transport.syn-timeout": "10ms"}
+    assert found["first timer of 10ms"].settings == both
     assert "first timer of 10ms" not in tried(lost)[0]
 
 

@@ -46,6 +46,9 @@ _EVERY_OTHER = 2
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
 
+_FAULTS = ("drops_random_loss", "drops_link_down")
+"""The totals of packets that are lost whatever the load."""
+
 TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
 """Causes of timeouts, as the totals name them."""
 
@@ -71,6 +74,10 @@ class Port:
     between_switches: bool
     beside: int
     """Number of ports of its switch."""
+    paths: int
+    """How many links its switch has towards other switches."""
+    path_share: float
+    """Its share of what these sent; 0 for a port towards a host."""
 
     @property
     def oversubscribed(self) -> float:
@@ -132,8 +139,15 @@ class Facts:
         return self.waits.longest_s >= max(_NEARLY * seconds(transport["ack-delay"]), _MANY * self.loaded_s)
 
     @property
+    def faulty(self) -> bool:
+        """Whether most packets were lost by faults, random or of links that were down, and not by queues."""
+        return 2 * sum(int(self.summary[name]) for name in _FAULTS) > int(self.summary["drops"])
+
+    @property
     def collapsed(self) -> bool:
-        """Whether timers after losses, and not the link, decided how long a fan-in took."""
+        """Whether timers after losses of queues, and not the link, decided how long a fan-in took."""
+        if self.faulty:
+            return False
         if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
             return True
         probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
@@ -213,8 +227,14 @@ class Facts:
         if group.get("concurrent"):
             at_once = min(at_once, int(group["concurrent"]))
         window = self.size(self.scenario["transport"]["initial-window"])
-        each = quantity(group.get("bytes-each", "")) or (0.0, "")
-        return at_once, min(window, each[0]) if each[0] else window
+        return at_once, min(window, self.response_bytes or window)
+
+    @property
+    def response_bytes(self) -> float:
+        """The size of a response of the fan-in; 0 if the scenario does not say it."""
+        group = self.fan_in or {}
+        each, together = (quantity(group.get(key, "")) or (0.0, "") for key in ("bytes-each", "bytes-total"))
+        return each[0] or (together[0] / int(group[group["key"]]) if together[0] else 0.0)
 
     @property
     def windows(self) -> int:
@@ -230,10 +250,9 @@ class Facts:
     @property
     def answers_that_fit(self) -> int:
         """How many whole responses the buffer holds together, at least one: windows grow until a response has ended."""
-        group = self.fan_in or {}
-        each = quantity(group.get("bytes-each", "")) or (0.0, "")
+        each = self.response_bytes
         mss = self.segment - self.size(self.scenario["transport"]["header"])
-        packets = math.ceil(each[0] / mss) if each[0] else self.first_windows[1] / self.segment
+        packets = math.ceil(each / mss) if each else self.first_windows[1] / self.segment
         return max(1, int(self.buffer // (packets * self.segment)))
 
     def as_dict(self) -> dict[str, Any]:
@@ -392,9 +411,16 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
 
 
 def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
-    """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
+    """The port that was found to be the bottleneck; of a run without a packet, the one that was observed.
+
+    If no packet was lost, a host may only hold many bytes that another link is too slow for.
+    """
     links, drops = run.links(), run.table("drops")
     name = run.summary["bottleneck"] or observed or links["link"][0]
+    busy = dict(links.select("link", pl.col("bytes") / pl.col("rate_bps")).iter_rows())
+    busiest = max(busy, key=busy.__getitem__)
+    if not run.summary["drops"] and busy[name] < _HARDLY * busy[busiest]:
+        name = busiest
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
     reasons = own["reason"].cast(pl.String).value_counts(sort=True)
@@ -407,6 +433,7 @@ def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
     hosts = ends.group_by("from").len().filter(pl.col("len") == 1)["from"].to_list()
     into = ends.filter((pl.col("to") == here) & pl.col("from").is_in(hosts))
     out = ends.filter((pl.col("from") == here) & ~pl.col("to").is_in(hosts))
+    between = here not in hosts and there not in hosts
     return Port(
         name=found["link"],
         rate_bps=float(found["rate_bps"]),
@@ -419,9 +446,15 @@ def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
         largest_bytes=float(measured["max_bytes"][0]) if measured.height else None,
         into_bps=float(into["rate_bps"].sum()),
         out_bps=float(out["rate_bps"].sum()),
-        between_switches=here not in hosts and there not in hosts,
+        between_switches=between,
         beside=ends.filter(pl.col("from") == (there if here in hosts else here)).height,
+        paths=out.height,
+        path_share=float(found["bytes"] / out["bytes"].sum()) if between and found["bytes"] else 0.0,
     )
+
+
+_HARDLY = 0.5
+"""A link that sent for less than this share of the time that the busiest one did is no bottleneck."""
 
 
 def cause_of_timeouts(name: str) -> str:

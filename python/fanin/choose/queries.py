@@ -5,12 +5,12 @@ The goodput of a link does not tell: other traffic fills it while queries wait.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fanin.later import pl
-from fanin.numbers.stats import percentile
 
 
 @dataclass(frozen=True)
@@ -67,17 +67,22 @@ def queries(
     )
     if found.is_empty():
         return None
-    took, alone = found["took"].to_numpy(), found["alone"].to_numpy()
+    took, alone = found["took"], found["alone"]
     calm = found.filter(~pl.col("expired"))["took"].median()
     usual = pl.max_horizontal("alone", pl.lit(calm, dtype=pl.Float64))
     timers_s = found.filter("expired").select((pl.col("took") - usual).clip(lower_bound=0.0).sum()).item()
     later_s = found.select((pl.col("took") - pl.col("alone")).clip(lower_bound=0.0).sum()).item()
     return Queries(
         count=found.height,
-        median_s=percentile(took, 50),
-        p99_s=percentile(took, 99),
-        alone_s=percentile(alone, 50),
+        median_s=_percentile(took, 50),
+        p99_s=_percentile(took, 99),
+        alone_s=_percentile(alone, 50),
         times=float(took.sum() / alone.sum()),
-        p99_times=percentile(took / alone, 99),
+        p99_times=_percentile(took / alone, 99),
         by_timers=timers_s / later_s if later_s else 0.0,
     )
+
+
+def _percentile(values: pl.Series, percent: int) -> float:
+    """As :func:`fanin.numbers.stats.percentile`, without NumPy, which `fanin run` would read for this alone."""
+    return float(values.sort()[math.ceil(percent * len(values) / 100) - 1])

@@ -131,8 +131,8 @@ def _rto_min(timer: str) -> str:
 
 TIMERS_ARE_BOUND = (
     "A Linux timer runs in ticks of the kernel: transport.rto-granularity, 1 ms as with CONFIG_HZ=1000; kernels "
-    "with 250 need 4ms. One that is shorter than the receivers' delayed acknowledgements (40 ms and more in Linux) "
-    "may expire before they come."
+    "with 250 need 4ms, to which the minimum is rounded up before the round trip is added. One that is shorter than "
+    "the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
 )
 """What a command for a shorter timer does not say."""
 
@@ -190,12 +190,18 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
     for timer in _TIMERS:
         if seconds(transport["rto-min"]) > seconds(timer):
             yield Remedy(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
-    if facts.waits.initially and seconds(transport["rto-initial"]) > seconds(_FIRST):
+    # One hook sets what a connection waits for before it has measured a round trip: for its SYN, and for its data.
+    asked = [
+        path
+        for path, waited in (("rto-initial", facts.waits.initially), ("syn-timeout", facts.timeouts.get("syn", 0)))
+        if waited and seconds(transport[path]) > seconds(_FIRST)
+    ]
+    if asked:
         yield Remedy(
             f"first timer of {_FIRST}",
-            {"transport.rto-initial": _FIRST},
+            {f"transport.{path}": _FIRST for path in ("rto-initial", "syn-timeout")},
             Effort.HOSTS,
-            "a BPF program on the senders (BPF_SOCK_OPS_TIMEOUT_INIT)",
+            "a BPF program on the hosts that open connections (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
     if _has_large_window(facts):
         yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
@@ -223,10 +229,17 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
     few = facts.answers_that_fit
     if "concurrent" in group and few < at_once:
         yield Remedy(
-            f"at most {few} answers at once",
+            f"at most {few} answers at once" if few > 1 else "one answer at a time",
             {f"traffic.{group['name']}.concurrent": few},
             Effort.APPLICATION,
             "a client that asks for so many answers at a time",
+        )
+    if facts.timeouts.get("syn") and group.get("connections") == "fresh":
+        yield Remedy(
+            "connections that stay open",
+            {f"traffic.{group['name']}.connections": "persistent"},
+            Effort.APPLICATION,
+            "an application that keeps its connections open from query to query",
         )
     answer = quantity(group.get("bytes-each", ""))
     if "jitter" in group and answer is not None and at_once:
@@ -303,10 +316,10 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
     usual, third = (f"{packets}pkt" for packets in thresholds(facts))
     rate = f"{facts.port.rate_bps / 1e9:g} Gbit/s"
-    found = [
-        Marks(usual, f"what DCTCP's authors take at this rate ({rate})"),
-        Marks(third, "a third of what DCTCP's authors take at this rate, for a shorter queue"),
-    ]
+    # They give thresholds for two rates; the default is in proportion to these.
+    known = facts.port.rate_bps in (1e9, 10e9)
+    authors = f"what DCTCP's authors take at {rate}" if known else f"in proportion to DCTCP's authors' at {rate}"
+    found = [Marks(usual, authors), Marks(third, f"a third of {authors}, for a shorter queue")]
     if given is not None:
         found.insert(0, Marks(given[1], f"those of your switch ({given[0]})"))
     first, *others = found

@@ -277,8 +277,8 @@ def remarks(advice: Advice) -> list[str]:
         said.append(f'"background" is the change of the goodput of the background flows{much}.')
         if advice.facts.is_closed_loop:
             said.append(
-                "The queries are a closed loop, so a remedy that makes them faster runs more of them in the same time, "
-                "or ends sooner: the background loses its share while they run, but less than that over equal times."
+                "The queries are a closed loop, which ends sooner with a remedy that makes them faster. The change is "
+                "over equal times: for the rest of them, the background has what is then left to it, all of the link."
             )
     if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")

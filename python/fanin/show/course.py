@@ -81,7 +81,8 @@ def _what(facts: Facts) -> str:
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
             times = f" ({slow}; the median is {usual})" if summary["fct_max_s"] is not None else ""
-            return f"No collapse, but timers decide the slowest transfers{times}{open_}: {goodput}."
+            faults = ", after losses that no queue made" if facts.faulty else ""
+            return f"No collapse, but timers decide the slowest transfers{faults}{times}{open_}: {goodput}."
         case "losses":
             return f"No collapse: packets were lost, and retransmitted without waiting for a timer{open_}: {goodput}."
         case "full":
@@ -201,7 +202,8 @@ def _first_timer(facts: Facts) -> str:
 
 
 def _needs(facts: Facts) -> str:
-    return f"what the data need at {_rate(facts.port.rate_bps)}"
+    what = "the data on this path" if _is_uneven(facts) else "the data"
+    return f"what {what} need at {_rate(facts.port.rate_bps)}"
 
 
 def _standing(facts: Facts) -> str:
@@ -244,13 +246,29 @@ def _round_trips(facts: Facts) -> str:
 def _where(facts: Facts) -> str:
     """That the port is not a receiver's."""
     port = facts.port
-    if facts.outcome == "idle" or port.oversubscribed <= 1:
+    if facts.outcome == "idle":
+        return ""
+    if _is_uneven(facts):
+        return (
+            f"This is no receiver's port, but one of {port.paths} paths from its switch, and it carried "
+            f"{_share(port.path_share)} of what they did: flows share it by chance while others lie idle "
+            f"(network.path-selector = {facts.scenario['network']['path-selector']})."
+        )
+    if port.oversubscribed <= 1:
         return ""
     return (
         f"This is no receiver's port: the hosts of its switch can send {_rate(port.into_bps)} into uplinks of "
         f"{_rate(port.out_bps)} "
         f"(oversubscribed {format_number(port.oversubscribed, 2)} to 1)."
     )
+
+
+def _is_uneven(facts: Facts) -> bool:
+    return facts.port.path_share * facts.port.paths >= _UNEVEN
+
+
+_UNEVEN = 1.5
+"""A path that carries so many times its part is crowded by chance, and not by the rate."""
 
 
 def _windows(facts: Facts) -> str:
@@ -332,11 +350,13 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
     if port.oversubscribed > 1:
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
     at_once, each = facts.first_windows
+    if facts.faulty:
+        # Neither fewer at once nor marks change what is lost.
+        return found + _against_waits(facts, with_)
     if group is not None and "concurrent" in group and at_once * each > facts.buffer:
         few = facts.answers_that_fit
-        found.append(
-            with_(f"traffic.{group['name']}.concurrent={few}", "as many responses at once as the buffer holds")
-        )
+        why = "one response at a time" if few == 1 else "as many responses at once as the buffer holds"
+        found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
     elif not _marked(facts):
         # A host that runs Linux stays one.
         dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
@@ -354,6 +374,8 @@ def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a
     if waits.initially:
         why = "a shorter timer while no round trip has been measured: the losses stay"
         found.insert(0 if waits.initially > waits.measured else 1, with_("transport.rto-initial=10ms", why))
+    if facts.timeouts.get("syn"):
+        found.append(with_("transport.syn-timeout=10ms", "a shorter timer for lost SYNs"))
     return found
 
 

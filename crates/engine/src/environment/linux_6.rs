@@ -15,7 +15,7 @@ interrupt hands over, TSO sends bursts of up to 64 KB, TCP small queues limit a 
 that of the kernel's default. `gro = \"0B\"`, `tso = \"0B\"`, `small-queue = \"0B\"`, `host-queue = 0` and `interrupt-interval = \"0s\"` take each away.
 
 **Timers.** The timeout is SRTT + max(`rto-min`, 4 RTTVAR), and it and the wait for a probe are whole ticks, 1 ms in a kernel with
-`HZ = 1000`: with `rto-min = \"1ms\"` a timeout takes 2 ms. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`. The timer wheel,
+`HZ = 1000`, as `rto-min` is: with `rto-min = \"1ms\"` a timeout takes 2 ms. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`: 8 ms. The timer wheel,
 which may expire a tick later, is left out. A connection that is open before the run, or that the peer has opened, has measured the idle
 path (`open-rtt`).
 

@@ -283,7 +283,7 @@ pub const PARAMS: &[Param] = &[
         Kind::Choice(&["timeout", "variation"]),
         "timeout",
         "What rto-min is the least of: the timeout, max(rto-min, SRTT + 4 RTTVAR); or the variation in it, SRTT + \
-         max(rto-min, 4 RTTVAR), where this and the wait for a tail loss probe are whole multiples of rto-granularity, \
+         max(rto-min, 4 RTTVAR), where this, rto-min and the wait for a tail loss probe are whole multiples of rto-granularity, \
          rounded up.",
         "RFC 6298, section 2.4; variation is Linux, tcp_rtt_estimator and __tcp_set_rto",
     ),
@@ -605,12 +605,15 @@ impl InterfaceConfig {
 
 impl From<&Values> for RtoConfig {
     fn from(transport: &Values) -> Self {
+        let bounds_variation = transport.choose("rto-min-bounds", &[("variation", true), ("timeout", false)]);
+        let (minimum, granularity) = (transport.time("rto-min"), transport.time("rto-granularity"));
         Self {
-            minimum: transport.time("rto-min"),
-            bounds_variation: transport.choose("rto-min-bounds", &[("variation", true), ("timeout", false)]),
+            // Linux keeps it in ticks: `tcp_rto_min` of what `usecs_to_jiffies` or `dst_metric_rtt` made.
+            minimum: if bounds_variation { minimum.up_to_ticks(granularity) } else { minimum },
+            bounds_variation,
             initial: transport.time("rto-initial"),
             maximum: transport.time("rto-max"),
-            granularity: transport.time("rto-granularity"),
+            granularity,
             clock: transport.time("rtt-clock"),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
         }
@@ -620,10 +623,12 @@ impl From<&Values> for RtoConfig {
 impl From<&Values> for RackConfig {
     fn from(transport: &Values) -> Self {
         let rto = RtoConfig::from(transport);
+        let tick = if rto.bounds_variation { rto.granularity } else { Time::ZERO };
         let probe = ProbeConfig {
-            max_ack_delay: transport.time("probe-ack-delay"),
+            // As `tcp_rto_min_us` gives the minimum, which is kept in ticks.
+            max_ack_delay: transport.time("probe-ack-delay").up_to_ticks(tick),
             margin: transport.time("probe-margin"),
-            tick: if rto.bounds_variation { rto.granularity } else { Time::ZERO },
+            tick,
         };
         Self {
             probe: transport.flag("tail-loss-probe").then_some(probe),

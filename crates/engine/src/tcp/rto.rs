@@ -7,7 +7,8 @@ use crate::units::Time;
 /// Constants of the timer. They are shared by all flows of a group, so estimators do not hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoConfig {
-    /// Lower bound of a computed timeout (RFC 6298 section 2.4 says 1 s; data centres use 200 us to 30 ms).
+    /// Lower bound of a computed timeout (RFC 6298 section 2.4 says 1 s; data centres use 200 us to 30 ms), in whole ticks
+    /// if it bounds the variation.
     pub minimum: Time,
     /// It bounds the variation in the timeout, which is rounded up to whole ticks of the granularity: Linux's
     /// `tcp_rtt_estimator` and `__tcp_set_rto`. Else it bounds the timeout.
@@ -231,7 +232,8 @@ mod tests {
         let cfg = RtoConfig { minimum: Time::from_ms(1), granularity: Time::from_ms(1), ..LINUX };
         let mut rto = sampled(&[100]);
         assert_eq!(rto.rto(&cfg), Time::from_ms(2));
-        assert_eq!(rto.rto(&RtoConfig { granularity: Time::from_ms(4), ..cfg }), Time::from_ms(4), "HZ = 250");
+        let slow = RtoConfig { minimum: Time::from_ms(4), granularity: Time::from_ms(4), ..cfg };
+        assert_eq!(rto.rto(&slow), Time::from_ms(8), "HZ = 250");
         rto.on_timeout(&cfg);
         assert_eq!(rto.rto(&cfg), Time::from_ms(4));
     }

@@ -163,6 +163,19 @@ fn the_wait_for_the_probe_of_one_segment_follows_the_least_timeout_of_linux() {
 }
 
 #[test]
+fn the_least_timeout_of_linux_and_the_wait_for_the_probe_are_whole_ticks_of_its_kernel() {
+    let least = |written: &str| {
+        let scenario = with(&format!("rto-min=1ms {written}"));
+        let probe = tcp::sender::RackConfig::from(&scenario.transport).probe;
+        (tcp::rto::RtoConfig::from(&scenario.transport).minimum, probe.map(|probe| probe.max_ack_delay))
+    };
+    let ms = Time::from_ms;
+    assert_eq!(least("scheme=linux"), (ms(1), Some(ms(1))), "HZ = 1000");
+    assert_eq!(least("scheme=linux rto-granularity=4ms"), (ms(4), Some(ms(4))), "HZ = 250");
+    assert_eq!(least("scheme=dctcp rto-granularity=4ms").0, ms(1), "where it bounds the timeout itself");
+}
+
+#[test]
 fn the_stack_of_a_groups_scheme_leaves_the_networks_packets_as_they_are() {
     let text = |network: &str, group: &str| {
         format!(
