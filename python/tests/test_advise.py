@@ -585,3 +585,9 @@ def test_what_finishes_is_better_than_what_does_not(work):
     assert robust.effect(1.0, math.inf, None, less, 0.01) == "unfinished"
     assert robust.effect(1.0, 1.0, None, less, 0.01) == "not comparable"
     assert math.isnan(robust.times(0.0, 1.0))
+
+
+def test_two_seeds_end_a_search_too(cli, rack):
+    result = cli("advise", rack, "--seeds", "1..2", "--capacities", "1", "--jobs", "1")
+    assert result.code == 0, result.err
+    assert "seeds cannot decide about " in result.err

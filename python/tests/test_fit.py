@@ -16,6 +16,7 @@ from fanin.results import sums
 from fanin.results.search_log import Log
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Batches
+from fanin.show import fit_folder
 
 SCENARIO = """\
 title = "A small incast"
@@ -238,6 +239,21 @@ class TestHeldOut:
         # Another search does not make it the first time.
         result = cli("fit", "alpha/one", *FAST, "--open", "network.buffer", "--held-out")
         assert (result.code, "was judged on" in result.err) == (3, True)
+
+    def test_a_search_that_ended_between_its_two_records_goes_on(self, cli, paper, monkeypatch):
+        def killed(*_, **__):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(fit_folder, "write", killed)
+            result = cli("fit", "alpha/one", *FAST, "--held-out")
+        assert (result.code, "the search is kept in" in result.err) == (130, True)
+        record = paper.parents[1] / "results/fits/held-out.json"
+        before = record.read_bytes()
+        (found,) = fitted(cli, "alpha/one", "--held-out")["held_out"]
+        assert (found["experiment"], found["again"]) == ("alpha/three", False)
+        assert record.read_bytes() == before
+        assert cli("fit", "alpha/one", *FAST, "--held-out").code == 3
 
     def test_a_damaged_record_is_not_replaced(self, cli, paper):
         fitted(cli, "alpha/one", "--held-out")

@@ -2,12 +2,14 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import fanin
+from fanin.cli import terminal
 from fanin.cli.run import _end
 from fanin.cli.terminal import Pace, note, print_json, print_table, say, watching
 
@@ -173,3 +175,13 @@ def test_no_text_controls_the_terminal(capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out) == {"text": text}
     print_table(text, ["a", text], [[text, "1"]])
     assert [line.count("\t") for line in capsys.readouterr().out.splitlines()[1:]] == [1, 1]
+
+
+def test_a_library_that_is_interrupted_inside_and_the_parser_end_as_the_signal_says(monkeypatch):
+    panic = RuntimeError("Failed to access NumPy array API capsule: PyErr { type: <class 'KeyboardInterrupt'> }")
+    monkeypatch.setattr(terminal, "_came", [])
+    assert terminal.interrupted(None, panic) == terminal.interrupted(130) == 130
+    assert terminal.interrupted(1) is None
+    assert terminal.interrupted(None, RuntimeError("something else")) is None
+    monkeypatch.setattr(terminal, "_came", [signal.SIGTERM])
+    assert terminal.interrupted(None, panic) == terminal.interrupted(130) == 143

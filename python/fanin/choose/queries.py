@@ -77,7 +77,7 @@ def queries(
         median_s=_percentile(took, 50),
         p99_s=_percentile(took, 99),
         alone_s=_percentile(alone, 50),
-        times=float(took.sum() / alone.sum()),
+        times=float(took.sum()) / float(alone.sum()),
         p99_times=_percentile(took / alone, 99),
         by_timers=timers_s / later_s if later_s else 0.0,
     )

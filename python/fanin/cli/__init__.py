@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 
-from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, note, say, version
+from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, interrupted, note, say, version
 from fanin.errors import FaninError, RunError
 from fanin.garbage import collect_seldom
 from fanin.later import LEAST, room
@@ -66,9 +66,16 @@ def _run(arguments: list[str] | None) -> None:
     except OSError as error:
         note(f"error: {error.filename or 'output'}: {error.strerror or error}")
         sys.exit(3)
-    except (SystemExit, KeyboardInterrupt):
+    except SystemExit as ended:
+        if (code := interrupted(ended.code)) is None:
+            raise
+        sys.exit(code)
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # also the engine's panics, which are no Exception
+        if (code := interrupted(None, error)) is not None:
+            note("interrupted")
+            sys.exit(code)
         if _is_of_memory(error):
             note("error: not enough memory; give this process more (ulimit -v, a job's limit), or ask for less")
             sys.exit(3)

@@ -118,9 +118,9 @@ def fit(
         _refuse_admissible(values, found)
         for each in loaded:
             each.check_settings(settings(values))
-    judges = _judges(loaded, found, out, again=again) if held_out else []
     chosen = seeds(seeds_) or []
     folder = fit_folder.folder_of(loaded, found, chosen, out)
+    judges = _judges(loaded, found, folder.name, out, again=again) if held_out else []
     note(f"{found.size} admissible settings of {len(found.parameters)} open parameters")
     with (
         keeping(f"the search is kept in {folder}"),
@@ -131,7 +131,7 @@ def fit(
         bench = Bench(loaded, found, batches)
         fitted = search(bench, found, folder, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)
         held = _judged(judges, found, fitted, batches, folder.name, out) if judges else []
-    paths = fit_folder.write(fitted, loaded, held, folder)
+        paths = fit_folder.write(fitted, loaded, held, folder)
     if json:
         print_json({**fit_folder.as_dict(fitted, loaded, held), "paths": [str(path) for path in paths]})
     else:
@@ -198,7 +198,7 @@ def _refuse_admissible(values: Values, found: Space) -> None:
             raise typer.BadParameter(f"{path} = {value} is admissible; --open searches it", param_hint="--sensitivity")
 
 
-def _judges(loaded: list[Experiment], found: Space, out: Path, *, again: bool) -> list[Experiment]:
+def _judges(loaded: list[Experiment], found: Space, search: str, out: Path, *, again: bool) -> list[Experiment]:
     """The held-out experiments for the judgement; refused before the search if they were already used for one."""
     from fanin.choose.fit import held_out as guard
 
@@ -207,7 +207,7 @@ def _judges(loaded: list[Experiment], found: Space, out: Path, *, again: bool) -
         note(f"held out, but with no parameter of this search in [open]: {', '.join(constant)}")
     if not judges:
         raise guard.HeldOutError("no held-out experiment of these papers declares a parameter of this search as open")
-    guard.refuse_second(judges, out, again=again)
+    guard.refuse_second(judges, search, out, again=again)
     for each in judges:
         each.check()
     return judges

@@ -87,6 +87,26 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM came: batch systems and containers send it where a person presses Ctrl-C."""
 
 
+_came: list[signal.Signals] = []
+
+
+def interrupted(code: object, error: BaseException | None = None) -> int | None:
+    """The exit code if a signal ended the command, although something else says that it ended; ``None`` otherwise.
+
+    Args:
+        code: The exit code so far. The parser makes that of Ctrl-C of any interrupt.
+        error: What ended it. A library that was interrupted inside may tell of its own failure.
+
+    """
+    inside = error is not None and any(each in str(error) for each in (KeyboardInterrupt.__name__, Terminated.__name__))
+    if code != _INTERRUPTED and not inside:
+        return None
+    return 128 + _came[0] if _came else _INTERRUPTED
+
+
+_INTERRUPTED = 128 + signal.SIGINT
+
+
 def interrupt_on_sigterm() -> None:
     """Makes SIGTERM interrupt as Ctrl-C does, except in processes that are forked later: those just end."""
     here = os.getpid()
@@ -94,6 +114,7 @@ def interrupt_on_sigterm() -> None:
     def interrupt(*_: object) -> None:
         if os.getpid() != here:
             os._exit(128 + signal.SIGTERM)
+        _came.append(signal.SIGTERM)
         raise Terminated
 
     if threading.current_thread() is threading.main_thread():

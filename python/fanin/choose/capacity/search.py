@@ -111,7 +111,7 @@ class Search:
     @property
     def _half(self) -> int:
         """The number of seeds that is enough to conclude that a bound is broken."""
-        return max(FEWEST, -(-len(self.seeds) // 2))
+        return min(len(self.seeds), max(FEWEST, -(-len(self.seeds) // 2)))
 
     def _is_settled(self, each: Judged) -> bool:
         """Whether a fan-in needs no more seeds: only all seeds can show that it keeps the bounds."""

@@ -19,7 +19,7 @@ from fanin.errors import FaninError, ResultsError
 from fanin.results import judgements, sums
 from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
-from fanin.results.layout import FITS, HELD_OUT
+from fanin.results.layout import FIT, FITS, HELD_OUT
 from fanin.results.typed import typed
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
@@ -118,8 +118,14 @@ def read(out: Path | str) -> list[Judgement]:
     return found
 
 
-def refuse_second(experiments: Sequence[Experiment], out: Path | str, *, again: bool) -> None:
+def refuse_second(experiments: Sequence[Experiment], search: str, out: Path | str, *, again: bool) -> None:
     """Refuses a second judgement by an experiment, unless requested.
+
+    Args:
+        experiments: The experiments.
+        search: Name of the search's folder. If it was ended before its result was written, it may go on.
+        out: Results folder.
+        again: Whether it is requested.
 
     Raises:
         HeldOutError: an experiment was judged before.
@@ -127,12 +133,17 @@ def refuse_second(experiments: Sequence[Experiment], out: Path | str, *, again: 
     """
     judged = {each.experiment: each for each in read(out)}
     for each in experiments:
-        if each.name in judged and not again:
-            before = judged[each.name]
+        before = judged.get(each.name)
+        if before is not None and not again and not _goes_on(before, search, out):
             raise HeldOutError(
                 f"{each.name} was judged on {before.when} with {words(before.setting)}; a second judgement is not "
                 "independent: --again makes it, and records that it is not the first"
             )
+
+
+def _goes_on(before: Judgement, search: str, out: Path | str) -> bool:
+    """Whether a judgement is that of a search that was ended before its result was written."""
+    return before.search == search and not (Path(out) / FITS / search / FIT).exists()
 
 
 def judged(
@@ -153,7 +164,7 @@ def judged(
 
     """
     before = read(out)
-    known = {each.experiment for each in before}
+    known = {each.experiment: each for each in before}
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     found = [
         Judgement(
@@ -171,12 +182,22 @@ def judged(
         )
         for each in experiments
     ]
+    # One that is recorded already is the same again, if the search only goes on.
+    found = [_same_as(known.get(each.experiment), each, out) for each in found]
     path = Path(out) / FITS / HELD_OUT
-    content = sums.sealed({judgements.EVERY: [asdict(each) for each in [*before, *found]]})
+    every = [*before, *(each for each in found if each not in before)]
+    content = sums.sealed({judgements.EVERY: [asdict(each) for each in every]})
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, as_json(content))
     return found
+
+
+def _same_as(before: Judgement | None, now: Judgement, out: Path | str) -> Judgement:
+    """The judgement before, if it is this one of a search that goes on."""
+    if before is None or not _goes_on(before, now.search, out):
+        return now
+    return before if replace(now, when=before.when, again=before.again) == before else now
 
 
 def _of(experiment: Experiment, sentences: Sequence[str]) -> list[str]:
