@@ -72,6 +72,19 @@ def test_what_a_narrow_terminal_leaves_out_is_what_can_be_spared_and_takes_a_tab
     assert "drops" in capsys.readouterr().out
 
 
+def test_all_columns_that_name_the_rows_are_repeated_below_unless_they_take_most_of_the_width(monkeypatch, capsys):
+    def repeated(width, keys):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_table("Title", ["senders", *HEADER], [["17", *row] for row in ROWS], keys=keys)
+        out = capsys.readouterr().out
+        return out.count("17 "), out.count("newreno")
+
+    assert repeated(80, 2) == (2, 2)
+    assert repeated(80, 1) == (2, 1)
+    assert repeated(30, 2)[1] == 1
+
+
 def test_prose_wraps_between_words():
     text = drawn(
         ["key", "meaning"], [["mss", "Maximum segment size: payload bytes of every full segment that is sent"]], 40

@@ -332,7 +332,7 @@ def _print_ranking(goal: Goal, ranking: list[Placed], beside: Sequence[Measure] 
         for rank, each in zip(ranks, ranking, strict=True)
     ]
     title = f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better"
-    _say_left_out(left_out := print_table(title, header, body, spare=["difference from the best"]))
+    _say_left_out(left_out := print_table(title, header, body, keys=2, spare=["difference from the best"]))
     if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
         say_wrapped("; ".join(signs))
     if not left_out and any(each.behind and each.behind.quantiles for each in ranking):

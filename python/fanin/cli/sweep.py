@@ -248,7 +248,7 @@ def _print(data: DataSet) -> None:
     names = [key.rpartition(".")[2] for key in keys]
     header = [name if names.count(name) == 1 else key for name, key in zip(names, keys, strict=True)]
     heading = [*header, *map(_heading, measures), *([_PER_THOUSAND] if waited else [])]
-    print_table(data.head.title, heading, body[:_MOST_ROWS])
+    print_table(data.head.title, heading, body[:_MOST_ROWS], keys=max(1, len(keys)))
     if len(body) > _MOST_ROWS:
         say(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
     count = len(data.head.seeds)

@@ -154,7 +154,13 @@ def print_json(value: object) -> None:
 
 
 def print_table(
-    title: str, header: list[str], body: Iterable[list[str]], *, spare: Sequence[str] = (), tables: int = 1
+    title: str,
+    header: list[str],
+    body: Iterable[list[str]],
+    *,
+    keys: int = 1,
+    spare: Sequence[str] = (),
+    tables: int = 1,
 ) -> list[str]:
     """Prints a table; its cells are of one line and without tabs.
 
@@ -162,6 +168,7 @@ def print_table(
         title: What it is.
         header: The headings of its columns.
         body: Its rows.
+        keys: How many columns name the rows, from the first on: each of the tables below each other begins with them.
         spare: Headings of columns that a narrow terminal does not show, the least important first: those without which
             there are only so many tables below each other.
         tables: How many tables below each other are not too many.
@@ -184,11 +191,11 @@ def print_table(
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     lines = [header, *body]
     left_out: list[str] = []
-    while len(left_out) < len(spare) and len(_blocks(lines, console.width)) > tables:
+    while len(left_out) < len(spare) and len(_blocks(lines, console.width, keys)) > tables:
         place = lines[0].index(spare[len(left_out)])
         lines = [[*row[:place], *row[place + 1 :]] for row in lines]
         left_out.append(spare[len(left_out)])
-    for columns, widths in _blocks(lines, console.width):
+    for columns, widths in _blocks(lines, console.width, keys):
         table = Table(header_style="bold")
         for place, width in zip(columns, widths, strict=True):
             table.add_column(lines[0][place], overflow="fold", width=width)
@@ -209,20 +216,23 @@ _WHOLE = 18
 """A cell up to this length, such as a mean with its interval, stays in one line."""
 
 
-def _blocks(lines: list[list[str]], width: int) -> list[tuple[list[int], list[int]]]:
+def _blocks(lines: list[list[str]], width: int, keys: int) -> list[tuple[list[int], list[int]]]:
     """The columns of a table, in as many tables as it takes to break no word and no number, with their widths.
 
-    The first column names the rows, so it begins each of the tables.
+    Those that name the rows begin each of the tables, or the first of them if they need most of the width.
     """
     cells = list(zip(*lines, strict=True))
     # A heading may wrap between its words.
     least = [max(_longest_word(of[0]), *map(_least, of[1:]), 1) for of in cells]
     full = [max(1, *map(len, of)) for of in cells]
-    blocks: list[list[int]] = [[0]]
-    for place in range(1, len(cells)):
+    if 2 * sum(each + _FRAME for each in least[:keys]) > width:
+        keys = 1
+    names = list(range(keys))
+    blocks: list[list[int]] = [names]
+    for place in range(keys, len(cells)):
         wanted = [*blocks[-1], place]
-        if len(blocks[-1]) > 1 and sum(least[each] + _FRAME for each in wanted) + 1 > width:
-            blocks.append([0, place])
+        if len(blocks[-1]) > keys and sum(least[each] + _FRAME for each in wanted) + 1 > width:
+            blocks.append([*names, place])
         else:
             blocks[-1] = wanted
     return [(block, _widths([least[i] for i in block], [full[i] for i in block], width)) for block in blocks]
