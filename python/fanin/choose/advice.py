@@ -14,7 +14,7 @@ from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import Varied, effect
+from fanin.choose.robust import Varied, effect, is_about
 from fanin.numbers.stats import finite
 
 PRECISION = 0.1
@@ -24,6 +24,9 @@ _ROOM = 0.25
 """A scenario whose bounds break with so many more senders has hardly room for more."""
 
 Room = Literal["enough", "hardly any", "too little"]
+
+NEAR = 1.1
+"""A remedy is about as good as another if its mean is worse by no larger factor."""
 
 MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
@@ -42,8 +45,8 @@ class Advised:
     margin: float
     own: float
     """The goal's mean of the scenario as it is."""
-    keeps: bool
-    """Whether it keeps the bounds, without those that are shares of a reference, by the means of its runs."""
+    broken: tuple[str, ...]
+    """What its runs break of the bounds by their mean, without those that are shares of a reference."""
     work: float
     """How many times more events a run of it takes."""
     is_same: bool = False
@@ -56,6 +59,11 @@ class Advised:
         if self.remedy.name == AS_IT_IS:
             return "-"
         return effect(self.own, self.place.value.mean, self.change, goal, self.margin)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether its runs keep the bounds."""
+        return not self.broken
 
     @property
     def is_listed(self) -> bool:
@@ -92,6 +100,7 @@ class Advised:
             "same_runs": self.is_same,
             "change": change and finite(change.difference),
             "change_half": change and finite(change.difference_half),
+            "broken": list(self.broken),
             "background_change": finite(self.cost),
             "costly": self.is_costly,
             "capacity": None if self.found is None else self.found.as_dict() | {"tried": len(self.found.tried)},
@@ -150,20 +159,36 @@ class Advice:
     def best(self) -> Advised | None:
         """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
-        What needs memory that the switch may lack comes after all others, and then what does not keep the bounds with
-        the scenario's own senders. Of those that tie with the best, it is one that takes least effort; of these, one
-        that carries as far as the one that carries furthest, to within the precision of the search; and of these, the
-        one that changes least.
+        What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
+        about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
+        these, one that takes least effort; of these, one that carries as far as the one that carries furthest, to
+        within the precision of the search; and of these, the one that changes least.
         """
-        usable = _surest(
-            [each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"]
-        )
-        usable = without_useless_settings(usable)
-        usable = [each for each in usable if self._keeps(each)] or usable
-        ranks = [each.place.rank for each in usable if each.place.rank is not None]
-        first = [each for each in usable if each.place.rank == min(ranks, default=None)]
+        near = self._near_best
+        first = [each for each in near if self._keeps(each)] or near
         least = min((each.remedy.effort for each in first), default=None)
         return _plainest_of_the_furthest([each for each in first if each.remedy.effort == least])
+
+    @property
+    def _near_best(self) -> list[Advised]:
+        """Those that can be deployed and are about as good as the best of them by the goal, the best first."""
+        usable = self._usable
+        return [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
+
+    @property
+    def _usable(self) -> list[Advised]:
+        """Those that can be deployed and are better than the scenario as it is, the best first."""
+        better = [
+            each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
+        ]
+        return without_useless_settings(_surest(better))
+
+    @property
+    def keeping(self) -> Advised | None:
+        """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
+        if self.best is None or self._keeps(self.best):
+            return None
+        return next((each for each in self._usable if self._keeps(each)), None)
 
     def _keeps(self, each: Advised) -> bool:
         """Whether a remedy carries the scenario's own senders, as far as that is known."""

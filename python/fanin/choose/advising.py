@@ -15,7 +15,7 @@ from typing import Any
 
 from fanin.choose.advice import PRECISION, Advice, Advised, without_useless_settings
 from fanin.choose.capacity.find import fan_in_path, find
-from fanin.choose.cautions import few_samples
+from fanin.choose.cautions import few_samples, same_with_all_seeds
 from fanin.choose.comparison import LEAST, SCHEME, STACK, Compared, beside_scheme, change_of, placed, unequal
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
@@ -41,7 +41,7 @@ _AT_LEAST = 4
 """So many times its own fan-in is searched in any case."""
 
 _AGAIN = 2
-"""So often another remedy is searched for how far it carries, as the best does not carry its own senders."""
+"""So often another remedy is searched for how far it carries, as the best does not carry the scenario's senders."""
 
 _BAD = 2.0
 """What cannot be deployed and is so many times worse than what can be is hopeless."""
@@ -106,11 +106,12 @@ def advise(
         searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
         answer = replace(answer, unsearched=len(searched) < len(wanted))
         answer = _carried(experiment, answer, over, searched, **how)
-        # What was best may not carry its own senders, and then another is.
+        # What was best may not carry its own senders, and then another may be, or is told beside it.
         for _ in range(_AGAIN if searched else 0):
-            if answer.best is None or answer.best.found is not None:
+            unknown_yet = [each for each in (answer.best, answer.keeping) if each is not None and each.found is None]
+            if not unknown_yet:
                 break
-            answer = _carried(experiment, answer, over, [answer.best], **how)
+            answer = _carried(experiment, answer, over, unknown_yet[:1], **how)
         so_far(answer)
 
     def on_other_hosts(each: Advised) -> list[Varied]:
@@ -173,6 +174,12 @@ def _ranked(
             unknown,
             every=_advised(compared, tried, asked, background),
             failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
+            warnings=[
+                *unknown.warnings,
+                *same_with_all_seeds(
+                    asked.goal.measures, {each.scheme: each.rows for each in compared}, laboratory.experiment
+                ),
+            ],
             dropped=[f"{name} ({why})" for name, why in dropped.items()],
         )
 
@@ -190,7 +197,7 @@ def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, backgr
             None if background is None else change_of(by_name[name], own, Goal(((background, 1.0),))),
             asked.margin,
             places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
-            all(each.margins(by_name[name].rows, math.nan).mean() >= 0 for each in asked.keeps if not each.relative),
+            tuple(said for each in asked.keeps if (said := each.broken_by(by_name[name].rows))),
             _work(by_name[name].rows, own.rows),
             _hashes(by_name[name]) == _hashes(own),
         )

@@ -57,6 +57,12 @@ def times(one: float, other: float) -> float:
     return max(one / other, other / one)
 
 
+def is_about(mean: float, other: float, goal: Goal, factor: float) -> bool:
+    """Whether a result is better than another, or worse by no more than a factor."""
+    low, high = (other, mean) if goal.more else (mean, other)
+    return low <= factor * high
+
+
 AS_GIVEN = "hosts as given"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND
 from fanin.choose.robust import times
-from fanin.numbers.stats import QUANTILES
+from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
@@ -61,12 +61,16 @@ def _take(advice: Advice, best: Advised) -> list[str]:
     own = advice.own
     said = [
         f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}"
-        f"{_at_cost(best)}. It needs {best.remedy.needs}."
+        f"{_at_cost(best)}{_at_bounds(best)}. It needs {best.remedy.needs}."
     ]
     if best.found is not None:
         said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
         if (best.found.capacity or 0) < advice.fan_in:
             said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
+    other = advice.keeping
+    # Its runs alone do not tell of bounds that are shares.
+    if other is not None and (best.found is None or other.found is not None):
+        said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {_result(other, advice)}{_at_cost(other)}.")
     return said
 
 
@@ -75,6 +79,11 @@ def _at_cost(each: Advised) -> str:
     if each.cost is None:
         return ""
     return f", {'at a large cost: ' if each.is_costly else 'and '}the background traffic changes by {_cost(each)}"
+
+
+def _at_bounds(each: Advised) -> str:
+    """Which bounds it breaks, as the end of a sentence."""
+    return f", but {' and '.join(each.broken)}" if each.broken else ""
 
 
 def _threshold(advice: Advice) -> str:
@@ -145,12 +154,11 @@ def varied_header(advice: Advice) -> list[str]:
 
 def varied_rows(advice: Advice) -> list[list[str]]:
     """The scenario as it is and the recommended remedy on other hosts, a row per variation."""
-    shown = advice.goal.shown
     return [
         [
             each.variation.name,
-            shown(each.own),
-            shown(each.remedy),
+            _shown(each.own, advice),
+            _shown(each.remedy, advice),
             _by_times(each.effect, each.times, advice),
             "holds" if each.holds else "does not hold",
         ]
@@ -205,7 +213,11 @@ def _result(each: Advised, advice: Advice) -> str:
     if math.isinf(each.place.value.mean):
         return "unfinished"
     unit = "" if len(advice.goal.parts) > 1 else format_value(advice.goal.parts[0][0].shown_as, 0.0).partition(" ")[2]
-    return f"{advice.goal.shown(each.place.value)} {unit}".rstrip()
+    return f"{_shown(each.place.value, advice)} {unit}".rstrip()
+
+
+def _shown(found: Spread, advice: Advice) -> str:
+    return advice.goal.shown(found.without_zero_width)
 
 
 def _cost(each: Advised) -> str:
@@ -234,7 +246,7 @@ def rows(advice: Advice, most: int | None = None) -> list[list[str]]:
             [
                 rank,
                 each.remedy.name,
-                advice.goal.shown(each.place.value),
+                _shown(each.place.value, advice),
                 _against(each, advice),
                 background,
                 _carried(each),
@@ -307,8 +319,11 @@ def legend(advice: Advice) -> list[str]:
     ]
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):
         said.append(TIMERS_ARE_BOUND)
-    if _has_quantiles(advice):
+    spreads = _spreads(advice)
+    if any(each.quantiles for each in spreads):
         said.append(f"{QUANTILES}.")
+    if any(each.has_no_width for each in spreads):
+        said.append(f"{NO_SPREAD}.")
     if advice.over is not None and any(each.found for each in advice.every):
         bounds = " and ".join(keep.text for keep in advice.keeps)
         said.append(
@@ -320,11 +335,12 @@ def legend(advice: Advice) -> list[str]:
     return said
 
 
-def _has_quantiles(advice: Advice) -> bool:
-    spreads = [each.place.value for each in advice.every]
-    return any(
-        each.quantiles for each in [*spreads, *(side for each in advice.varied for side in (each.own, each.remedy))]
-    )
+def _spreads(advice: Advice) -> list[Spread]:
+    """All results that the tables show."""
+    return [
+        *(each.place.value for each in advice.every),
+        *(side for each in advice.varied for side in (each.own, each.remedy)),
+    ]
 
 
 def needs(advice: Advice) -> list[list[str]]:
