@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, t
 from fanin.choose.robust import variations
 from fanin.numbers.stats import Spread
 from fanin.registry import registry
-from fanin.show.advice_page import sentences
+from fanin.show.advice_page import rows, sentences
 
 RACK = """\
 title = "A rack"
@@ -86,14 +87,14 @@ def test_a_collapse_gets_a_remedy_that_can_be_deployed(cli, rack):
 def answer(experiment, *every, keeps=()):
     """Advice whose remedies, the best first, are (name, mean, settings, more fields)."""
     less = goals.goal("query-p99", experiment)
-    rows = [(AS_IT_IS, 1.0, {}, {"effort": Effort.NOTHING}), *every]
+    own = (AS_IT_IS, 1.0, {}, {"effort": Effort.NOTHING})
     found = []
-    for name, mean, settings, more in sorted(rows, key=lambda each: each[1]):
+    for name, mean, settings, more in sorted([own, *every], key=lambda each: each[1]):
         place = Placed(name, 1, Spread(mean, 0.0, mean, mean), False, None, {}, 6)
-        remedy = Remedy(name, settings, more.pop("effort", Effort.HOSTS), "")
-        given = {"broken": (), "work": 1.0, **more}
-        change = Estimate(mean, 0.0, mean - 1.0, 0.0)
-        found.append(Advised(remedy, place, change, None, margin=0.01, own=1.0, **given))
+        remedy = Remedy(name, settings, Effort(more.get("effort", Effort.HOSTS)), "")
+        given = {"broken": (), "work": 1.0, "change": Estimate(mean, 0.0, mean - 1.0, 0.0)}
+        given |= {key: value for key, value in more.items() if key != "effort"}
+        found.append(Advised(remedy, place, background=None, margin=0.01, own=1.0, **given))
     happened = SimpleNamespace(fan_in=None, is_closed_loop=False)
     return Advice(happened, less, list(keeps), [1, 2, 3, 4, 5, 6], found, None, [], [])
 
@@ -109,6 +110,28 @@ def test_the_goal_decides_and_bounds_only_among_what_is_about_as_good(work, mean
     said = sentences(found)
     assert (", but timeout-ratio is 3 % (timeout-ratio=1%). It needs" in said[0]) == (taken == "fast")
     assert any(each.startswith('"bounded" keeps the bounds: query-p99 240 ms') for each in said) == (taken == "fast")
+
+
+def test_what_seeds_do_not_decide_is_a_third_answer(work):
+    open_ = ("open", 0.02, {"a": 1}, {"change": Estimate(0.02, 0.1, -0.98, 1.2)})
+    found = answer(fan_in(), open_)
+    assert (found.best, found.undecided.remedy.name) == (None, "open")
+    needed = found.undecided.seeds_to_decide
+    said = sentences(found)[0]
+    assert said.startswith('Undecided: "open" may be better (query-p99 20 ms instead of 1,000 ms), ')
+    assert said.endswith(f"and about {needed} seeds would decide (--seeds 1..{needed}).")
+    # A rank beside another of yours would say that it differs; here all have one.
+    places = [replace(each, place=replace(each.place, rank=at)) for at, each in enumerate(found.every)]
+    other = replace(found, every=places)
+    assert [line[0] for line in rows(other)] == ["-", "1"]
+    assert rows(other)[0][3] == f"undecided: about {needed} seeds"
+    assert [line[0] for line in rows(found)] == ["1=", "1="]
+    # What would take very many seeds, what may be worse, and what is beside a remedy that is better.
+    far = ("far", 0.9, {"a": 1}, {"change": Estimate(0.9, 0.1, -0.1, 1.2)})
+    worse = ("worse", 1.9, {"a": 1}, {"change": Estimate(1.9, 0.1, 0.9, 1.2)})
+    for other in ([far], [worse], [open_, ("sure", 0.5, {"b": 1}, {})]):
+        assert answer(fan_in(), *other).undecided is None
+    assert sentences(answer(fan_in(), far))[0].startswith("Keep yours: no remedy that takes only settings ")
 
 
 def test_a_bound_that_is_broken_is_told_with_its_value(work):
@@ -357,11 +380,11 @@ def test_a_plan_is_as_thorough_as_there_is_time_for():
     def plan(within_s, seeds=None, capacities=None):
         return planned(20, seeds, capacities, run_s=1.0, slots=2, within_s=within_s)
 
-    assert (plan(75).seeds, plan(75).is_tight) == ([1, 2, 3, 4, 5], False)
-    assert (plan(74).seeds, plan(74).is_tight, plan(74).seconds) == ([1, 2, 3], True, 45)
+    assert (plan(90).seeds, plan(90).is_tight) == ([1, 2, 3, 4, 5, 6], False)
+    assert (plan(89).seeds, plan(89).is_tight, plan(89).seconds) == ([1, 2, 3], True, 45)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
     # Searches for capacities have what is left, and those that are asked for have all the time.
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 75, 95, 200)] == [0, 0, 2, 3]
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 60, 75, 200)] == [0, 0, 2, 3]
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
 
 
@@ -611,8 +634,8 @@ def test_of_remedies_that_carry_alike_the_plainest_is_recommended():
 def test_what_finishes_is_better_than_what_does_not(work):
     less = goals.goal("query-p99", fanin.load("small.toml"))
     faster = Estimate(1.0, 0.1, -9.0, 0.1)
-    assert robust.effect(10.0, 1.0, faster, less, 0.01) == "better"
-    assert robust.effect(math.inf, 1.0, None, less, 0.01) == "better"
-    assert robust.effect(1.0, math.inf, None, less, 0.01) == "unfinished"
-    assert robust.effect(1.0, 1.0, None, less, 0.01) == "not comparable"
+    assert robust.effect(10.0, 1.0, faster, less, 0.01, 3) == "better"
+    assert robust.effect(math.inf, 1.0, None, less, 0.01, 3) == "better"
+    assert robust.effect(1.0, math.inf, None, less, 0.01, 3) == "unfinished"
+    assert robust.effect(1.0, 1.0, None, less, 0.01, 3) == "not comparable"
     assert math.isnan(robust.times(0.0, 1.0))

@@ -14,7 +14,7 @@ from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import Varied, effect, is_about
+from fanin.choose.robust import Varied, effect, is_about, seeds_to_decide
 from fanin.numbers.stats import finite
 
 PRECISION = 0.1
@@ -58,7 +58,12 @@ class Advised:
         """How it compares with the scenario as it is."""
         if self.remedy.name == AS_IT_IS:
             return "-"
-        return effect(self.own, self.place.value.mean, self.change, goal, self.margin)
+        return effect(self.own, self.place.value.mean, self.change, goal, self.margin, self.place.seeds)
+
+    @property
+    def seeds_to_decide(self) -> int | None:
+        """About how many seeds would tell whether it differs from the scenario as it is; ``None`` if that is known."""
+        return seeds_to_decide(self.change, self.place.seeds, self.margin)
 
     @property
     def keeps(self) -> bool:
@@ -184,6 +189,20 @@ class Advice:
         return without_useless_settings(_surest(better))
 
     @property
+    def undecided(self) -> Advised | None:
+        """What may be better, if nothing is that can be deployed: the best by its mean; ``None`` if there is none."""
+        own = self.own.place.value.mean
+        open_ = [
+            each
+            for each in self.every
+            if each.remedy.effort.is_deployable
+            and each.effect(self.goal) == "undecided"
+            and each.place.value.mean != own
+            and is_about(each.place.value.mean, own, self.goal, 1.0)
+        ]
+        return next(iter(_surest(open_)), None) if self.best is None else None
+
+    @property
     def keeping(self) -> Advised | None:
         """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
         if self.best is None or self._keeps(self.best):
@@ -279,6 +298,7 @@ class Advice:
             "seeds": self.seeds,
             "over": self.over,
             "recommended": None if self.best is None else self.best.remedy.name,
+            "undecided": None if self.undecided is None else self.undecided.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
             "ideal": None if self.ideal is None else self.ideal.remedy.name,
             "provisional": self.is_provisional,

@@ -308,7 +308,7 @@ def _plainest(answer: Advice) -> list[Advised]:
     tied = [
         each
         for each in answer.every
-        if each.remedy.effort.is_deployable and each.effect(answer.goal) == "no difference that counts"
+        if each.remedy.effort.is_deployable and each.effect(answer.goal) in ("undecided", "no difference that counts")
     ]
     sets = [set(each.remedy.settings.items()) for each in tied]
     return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

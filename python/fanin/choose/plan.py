@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-SEEDS = [1, 2, 3, 4, 5]
-"""Enough for intervals, and for an answer in about a minute."""
+from fanin.choose.comparison import FEWEST_AGREEING
+
+SEEDS = list(range(1, FEWEST_AGREEING + 1))
+"""Enough for intervals and for the sign test, and for an answer in about a minute."""
 
 _CAPACITIES = 3
 

@@ -25,10 +25,19 @@ from fanin.scenario.format.values import Scalar
 _INTERRUPTS = ("0s", "8us", "16us", "64us")
 """From none to a usual setting for throughput; Linux's adaptive moderation chooses between 1 and 256 us."""
 
-Effect = Literal["unfinished", "not comparable", "no difference that counts", "better", "worse"]
+Effect = Literal["unfinished", "not comparable", "undecided", "no difference that counts", "better", "worse"]
+
+_MOST_SEEDS = 30
+"""A difference is undecided if about so many seeds would decide; one that takes more is small for what seeds change."""
 
 
-def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float) -> Effect:
+def seeds_to_decide(change: Estimate | None, seeds: int, margin: float) -> int | None:
+    """About how many seeds would decide whether it counts; ``None`` if that is known, or takes too many."""
+    needed = None if change is None else change.seeds_to_decide(seeds, margin)
+    return needed if needed is not None and needed <= _MOST_SEEDS else None
+
+
+def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float, seeds: int) -> Effect:
     """How a remedy compares with the scenario as it is.
 
     Args:
@@ -37,6 +46,7 @@ def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin:
         change: How it differs, seed by seed; ``None`` where a difference has no meaning.
         goal: The criterion.
         margin: Share of the mean below which a difference does not count.
+        seeds: How many seeds have run.
 
     """
     if math.isinf(mean):
@@ -45,6 +55,8 @@ def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin:
         return "better"
     if change is None or math.isnan(change.difference_half):
         return "not comparable"
+    if seeds_to_decide(change, seeds, margin) is not None:
+        return "undecided"
     if not change.matters(margin):
         return "no difference that counts"
     return "better" if (change.difference > 0) == goal.more else "worse"
@@ -160,7 +172,7 @@ def varied(
         if before.rows and after.rows:
             own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
             spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
-            how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin)
+            how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin, len(own.rows))
             found.append(Varied(variation, spreads[0], spreads[1], how, holds=True))
     return [replace(each, holds=_holds(each, found[0], goal)) for each in found]
 

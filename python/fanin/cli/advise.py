@@ -63,7 +63,7 @@ def advise(
         ),
     ] = None,
     keep: KeepOption = None,
-    seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10; by default 1..5.")] = None,
+    seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10; by default 1..6.")] = None,
     capacities: Annotated[
         int | None,
         typer.Option(
@@ -90,11 +90,12 @@ def advise(
     spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a timer and a window), and the
     systems of the papers, those of senders on the stack of the scenario. Their sizes follow from the scenario:
     thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
-    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the
-    best by the goal of those that take only settings of hosts, applications and switches, if it is better than the
-    scenario as it is by a difference that counts. Of those within a tenth of it, one is preferred that keeps the --keep
-    bounds, and then the one with the least effort; a bound that the advice breaks is named. What needs memory that the
-    switch may lack comes after all others, and no remedy is named without what it costs the background traffic.
+    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the best by the goal of
+    those that take only settings of hosts, applications and switches, if it is better than the scenario as it is by a
+    difference that counts; where up to 30 seeds would decide, the answer is how many. Of those within a tenth of it,
+    one is preferred that keeps the --keep bounds, and then the one with the least effort; a bound that the advice
+    breaks is named. What needs memory that the switch may lack comes after all others, and no remedy is named without
+    what it costs the background traffic.
 
     The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
     other hosts; then the best ten remedies. --all shows the others, and what each needs.
@@ -115,16 +116,15 @@ def advise(
     other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
     that drops what it cannot mark.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, ideal, provisional,
-    sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference,
-    difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, undecided, further, ideal,
+    provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high,
+    difference, difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
     same_runs, change, change_half, broken, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
-    monotone, remarks, runs, error, tried}}], holds, rival, variations: [{variation, settings, own: {mean, half,
-    low, high}, remedy, effect, holds}], ideal_variations, dropped, unsearched, refused, failed, warnings, paths}.
-    rival is the remedy of the variations: the recommended one, or else the best other that can be deployed. ideal
-    is what is better but cannot be deployed, with variations of its own; costly says that the background traffic
-    loses a fifth or more; dropped names what was left out after the first seed; and unsearched says that time was
-    short for capacities.
+    monotone, remarks, runs, error, tried}}], holds, rival, variations: [{variation, settings, own: {mean, half, low,
+    high}, remedy, effect, holds}], ideal_variations, dropped, unsearched, refused, failed, warnings, paths}. rival is
+    the remedy of the variations: the recommended one, or else the best other that can be deployed. ideal is what is
+    better but cannot be deployed, with variations of its own; costly says that the background traffic loses a fifth or
+    more; dropped names what was left out after the first seed; and unsearched says that time was short for capacities.
 
     **Examples**
 

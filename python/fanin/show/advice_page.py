@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
+from fanin.choose.comparison import FEWEST_AGREEING
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND
 from fanin.choose.robust import times
 from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
@@ -169,27 +170,39 @@ def varied_rows(advice: Advice) -> list[list[str]]:
 def _as_it_is(advice: Advice) -> list[str]:
     """What to say if nothing is better than the scenario as it is: that depends on how much room it leaves."""
     own, further = advice.own, advice.further
-    improves = (
-        f"o remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by what "
-        f"counts ({_result(own, advice)})"
-    )
     carries = _carries_in_words(own, advice, "As it is,")
     what = (advice.over or "").rpartition(".")[2]
+    verdict, keep = _verdict(advice), advice.undecided is None
     if advice.room == "enough":
-        said = [f"Keep yours: n{improves}.", carries]
+        said = [f"Keep yours: {verdict}" if keep else verdict, carries]
     elif advice.room == "hardly any":
         breaks = f"Your {advice.fan_in} {what} leave hardly any room: with {own.found.breaks_at}" if own.found else ""
         said = [
-            f"Keep yours as long as there are no more {what}: n{improves}.",
+            f"Keep yours as long as there are no more {what}: {verdict}" if keep else verdict,
             f"{carries} {breaks} the bounds break.",
         ]
     else:
-        said = [f"N{improves}.", f"{carries} You have {advice.fan_in}, so the bounds do not hold."]
+        said = [f"{verdict[0].upper()}{verdict[1:]}", f"{carries} You have {advice.fan_in}, so the bounds do not hold."]
     if further is not None:
         aim = "For more" if advice.room != "too little" else "To keep the bounds"
         carries = _carries_in_words(further, advice)
         said.append(f"{aim}, take {_quoted(further)}{_at_cost(further)}. {carries} It needs {further.remedy.needs}.")
     return [sentence for sentence in said if sentence]
+
+
+def _verdict(advice: Advice) -> str:
+    """That nothing is better, or what may be, and how many seeds would tell."""
+    each, own = advice.undecided, _result(advice.own, advice)
+    if each is None:
+        return (
+            f"no remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by "
+            f"what counts ({own})."
+        )
+    # Seeds that have run are stored, so more of them continue from there.
+    return (
+        f"Undecided: {_quoted(each)} may be better ({advice.goal.name} {_result(each, advice)} instead of {own}"
+        f"{_at_cost(each)}), and about {each.seeds_to_decide} seeds would decide (--seeds 1..{each.seeds_to_decide})."
+    )
 
 
 def _quoted(each: Advised) -> str:
@@ -239,12 +252,10 @@ def rows(advice: Advice, most: int | None = None) -> list[list[str]]:
     """The ranking as text, a row per remedy."""
     found = []
     for each in shown(advice, most):
-        tied = sum(other.place.rank == each.place.rank for other in advice.every) > 1
-        rank = "-" if each.place.rank is None else f"{each.place.rank}{'=' if tied else ''}"
         background = "-" if each.background is None else f"{_cost(each) or 'same'}{' !' if each.is_costly else ''}"
         found.append(
             [
-                rank,
+                _rank(each, advice),
                 each.remedy.name,
                 _shown(each.place.value, advice),
                 _against(each, advice),
@@ -253,6 +264,16 @@ def rows(advice: Advice, most: int | None = None) -> list[list[str]]:
             ]
         )
     return found
+
+
+def _rank(each: Advised, advice: Advice) -> str:
+    """Its place, with a sign if others share it; none beside another place of what it does not differ from."""
+    rank, own = each.place.rank, advice.own.place.rank
+    is_open = each.effect(advice.goal) in ("undecided", "no difference that counts")
+    if rank is None or (is_open and rank != own):
+        return "-"
+    tied = sum(other.place.rank == rank for other in advice.every) > 1
+    return f"{rank}{'=' if tied else ''}"
 
 
 def _against(each: Advised, advice: Advice) -> str:
@@ -264,6 +285,8 @@ def _against(each: Advised, advice: Advice) -> str:
     if math.isnan(each.change.difference_half) and each.change.difference and each.remedy.name != AS_IT_IS:
         is_better = (each.change.difference > 0) == advice.goal.more
         return f"{_by_times('better' if is_better else 'worse', factor, advice)} so far"
+    if effect == "undecided":
+        return f"undecided: about {each.seeds_to_decide} seeds"
     return _by_times(effect, factor, advice)
 
 
@@ -312,9 +335,10 @@ def legend(advice: Advice) -> list[str]:
     """What the columns of the table mean, a sentence each."""
     said = [
         "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
-        f"zero and it is at least {100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. "
-        "A rank is one more than the number of remedies that are better by a difference that counts, so ranks may be "
-        "left out.",
+        f"zero, or all of {FEWEST_AGREEING} or more have one sign, and it is at least {100 * advice.own.margin:g} % of "
+        "the value; what does not differ in that sense ties. A rank is one more than the number of remedies that are "
+        "better by a difference that counts, so ranks may be left out; what does not differ from yours has no rank "
+        "but yours.",
         *remarks(advice),
     ]
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):
