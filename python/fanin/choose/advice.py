@@ -25,6 +25,9 @@ _ROOM = 0.25
 
 Room = Literal["enough", "hardly any", "too little"]
 
+_FINALISTS = 3
+"""So many remedies that are about as good are tried on other hosts."""
+
 NEAR = 1.1
 """A remedy is about as good as another if its mean is worse by no larger factor."""
 
@@ -128,12 +131,8 @@ class Advice:
     failed: list[str]
     warnings: list[str] = field(default_factory=list)
     """What the comparison does not tell."""
-    rival: str | None = None
-    """The remedy of the variations: the recommended one, or the best other that can be deployed."""
-    varied: list[Varied] = field(default_factory=list)
-    """The scenario as it is and the rival on other hosts."""
-    ideal_varied: list[Varied] = field(default_factory=list)
-    """The scenario as it is and the ideal on other hosts."""
+    hosts: dict[str, list[Varied]] = field(default_factory=dict)
+    """Remedy -> the scenario as it is and the remedy on other hosts."""
     dropped: list[str] = field(default_factory=list)
     """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
     unsearched: bool = False
@@ -142,14 +141,28 @@ class Advice:
     """Whether not all that was planned has run."""
 
     @property
-    def holds(self) -> bool | None:
-        """Whether the advice is the same with all variations; ``None`` if none was tried."""
-        return _hold(self.varied)
+    def rival(self) -> Advised | None:
+        """The remedy of the variations: the recommended one, or the best other that can be deployed and has effects."""
+        others = (each for each in self.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
+        return self.best or next((each for each in others if not each.is_same), None)
 
     @property
-    def ideal_holds(self) -> bool | None:
-        """The same for the ideal."""
-        return _hold(self.ideal_varied)
+    def varied(self) -> list[Varied]:
+        """The scenario as it is and the rival on other hosts."""
+        return self._varied(self.rival)
+
+    @property
+    def ideal_varied(self) -> list[Varied]:
+        """The scenario as it is and the ideal on other hosts."""
+        return self._varied(self.ideal)
+
+    def _varied(self, each: Advised | None) -> list[Varied]:
+        return [] if each is None else self.hosts.get(each.remedy.name, [])
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the advice is right, or not needed, with all variations; ``None`` if none was tried."""
+        return all(each.holds for each in self.varied) if self.varied else None
 
     def of(self, name: str) -> Advised:
         """A remedy by its name."""
@@ -166,19 +179,38 @@ class Advice:
 
         What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
         about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
-        these, one that takes least effort; of these, one that carries as far as the one that carries furthest, to
-        within the precision of the search; and of these, the one that changes least.
+        these, one that holds on all other hosts that were tried; of these, one that takes least effort; of these, one
+        that carries as far as the one that carries furthest, to within the precision of the search; and of these, the
+        one that changes least.
         """
-        near = self._near_best
-        first = [each for each in near if self._keeps(each)] or near
-        least = min((each.remedy.effort for each in first), default=None)
-        return _plainest_of_the_furthest([each for each in first if each.remedy.effort == least])
+        first = self._first
+        return _plainest_of_the_least([each for each in first if self.steady(each)] or first)
 
     @property
-    def _near_best(self) -> list[Advised]:
-        """Those that can be deployed and are about as good as the best of them by the goal, the best first."""
+    def unsteady(self) -> Advised | None:
+        """What would be recommended, if it held on other hosts; ``None`` if that is what is recommended."""
+        found = _plainest_of_the_least(self._first)
+        return None if found is self.best else found
+
+    def steady(self, each: Advised) -> bool:
+        """Whether a remedy holds on all other hosts; not if that was not tried."""
+        varied = self.hosts.get(each.remedy.name)
+        return varied is not None and all(other.holds for other in varied)
+
+    @property
+    def finalists(self) -> list[Advised]:
+        """What to try on other hosts: the remedy to deploy, and others about as good, of each kind the best."""
+        kinds: dict[frozenset[str], Advised] = {}
+        for each in [*([self.best] if self.best is not None else []), *self._first]:
+            kinds.setdefault(frozenset(each.remedy.settings), each)
+        return list(kinds.values())[:_FINALISTS]
+
+    @property
+    def _first(self) -> list[Advised]:
+        """Those that are about as good as the best by the goal, without those that break bounds, if others do not."""
         usable = self._usable
-        return [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
+        near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
+        return [each for each in near if self._keeps(each)] or near
 
     @property
     def _usable(self) -> list[Advised]:
@@ -304,7 +336,8 @@ class Advice:
             "provisional": self.is_provisional,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
-            "rival": self.rival,
+            "rival": None if self.rival is None else self.rival.remedy.name,
+            "unsteady": None if self.unsteady is None else self.unsteady.remedy.name,
             "variations": [each.as_dict() for each in self.varied],
             "ideal_variations": [each.as_dict() for each in self.ideal_varied],
             "dropped": self.dropped,
@@ -315,13 +348,14 @@ class Advice:
         }
 
 
-def _hold(found: list[Varied]) -> bool | None:
-    return all(each.holds for each in found) if found else None
-
-
 def _surest(found: list[Advised]) -> list[Advised]:
     """Those that need no memory which the switch may lack, if there are any."""
     return [each for each in found if each.remedy.effort != Effort.SWITCH_MEMORY] or found
+
+
+def _plainest_of_the_least(found: list[Advised]) -> Advised | None:
+    least = min((each.remedy.effort for each in found), default=None)
+    return _plainest_of_the_furthest([each for each in found if each.remedy.effort == least])
 
 
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:

@@ -100,8 +100,9 @@ def advise(
     answer = unknown
     for answer in _ranked(laboratory, tried, asked, plan, background, unknown):
         so_far(answer)
+    how = {"out": out, "workers": workers, "again": again, "advance": advance}
+    searched: list[Advised] = []
     if over is not None and plan.capacities:
-        how = {"out": out, "workers": workers, "again": again, "advance": advance}
         wanted = _worth_searching(answer, plan.capacities)
         searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
         answer = replace(answer, unsearched=len(searched) < len(wanted))
@@ -120,12 +121,14 @@ def advise(
         # Nothing to tell if there is nothing that may differ.
         return found if len(found) > 1 else []
 
-    # Which remedy is recommended depends on how far they carry.
-    if rival := _rival(answer):
-        answer = replace(answer, rival=rival.remedy.name, varied=on_other_hosts(rival))
+    # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
+    for each in answer.finalists or [other for other in [answer.rival] if other is not None]:
+        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each)})
         so_far(answer)
-    if answer.ideal is not None:
-        answer = replace(answer, ideal_varied=on_other_hosts(answer.ideal))
+    if over is not None and searched and answer.best is not None and answer.best.found is None:
+        answer = _carried(experiment, answer, over, [answer.best], **how)
+    if (ideal := answer.ideal) is not None:
+        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(ideal)})
     return replace(answer, is_provisional=False)
 
 
@@ -276,12 +279,6 @@ def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
         f"cannot mark, others {how}, which can reverse the result: see --set network.non-ect={other}"
         for groups, names in found.items()
     ]
-
-
-def _rival(answer: Advice) -> Advised | None:
-    """The recommended remedy, or else the best other that can be deployed and has any effect."""
-    others = (each for each in answer.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
-    return answer.best or next((each for each in others if not each.is_same), None)
 
 
 def _over(experiment: Experiment) -> str | None:

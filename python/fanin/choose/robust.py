@@ -86,6 +86,15 @@ class Variation:
     settings: dict[str, Scalar]
 
 
+Outcome = Literal["holds", "helps less", "not needed", "undecided", "does not hold"]
+"""What becomes of advice with a variation.
+
+Of a remedy: it is better there and about as good as promised; it is better, but far from that; the scenario is about as
+good without it as was promised with it; seeds do not tell; or it is no better. Of the advice that none is needed: no
+remedy is better and the scenario is not much worse than as given; seeds do not tell; or that is not so.
+"""
+
+
 @dataclass(frozen=True)
 class Varied:
     """The scenario as it is and a remedy, both with a variation."""
@@ -94,8 +103,13 @@ class Varied:
     own: Spread
     remedy: Spread
     effect: Effect
-    holds: bool
-    """Whether the advice is the same: a remedy is better; or, if none was needed, none is still."""
+    outcome: Outcome
+    """What becomes of the advice."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the advice is right there as well, or at least not needed."""
+        return self.outcome in ("holds", "not needed")
 
     @property
     def times(self) -> float:
@@ -110,7 +124,7 @@ class Varied:
             "own": self.own.as_dict(),
             "remedy": self.remedy.as_dict(),
             "effect": self.effect,
-            "holds": self.holds,
+            "outcome": self.outcome,
         }
 
 
@@ -151,7 +165,10 @@ def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
 
 
 _ENOUGH = 2.0
-"""A scenario that needs no remedy may get worse by a smaller factor, for example as interrupts take their time."""
+"""What is worse by no larger factor than on the hosts as given is about as good: interrupts take their time."""
+
+_LITTLE = 1.1
+"""What is better by a smaller factor is hardly worth a change of hosts and switches."""
 
 
 def varied(
@@ -173,12 +190,18 @@ def varied(
             own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
             spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
             how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin, len(own.rows))
-            found.append(Varied(variation, spreads[0], spreads[1], how, holds=True))
-    return [replace(each, holds=_holds(each, found[0], goal)) for each in found]
+            found.append(Varied(variation, spreads[0], spreads[1], how, "holds"))
+    return [replace(each, outcome=_outcome(each, found[0], goal)) for each in found]
 
 
-def _holds(each: Varied, given: Varied, goal: Goal) -> bool:
-    if given.effect == "better" or each.effect == "better":
-        return given.effect == each.effect
-    got_worse = (each.own.mean < given.own.mean) == goal.more
-    return not got_worse or times(each.own.mean, given.own.mean) < _ENOUGH
+def _outcome(each: Varied, given: Varied, goal: Goal) -> Outcome:
+    open_: Outcome = "undecided" if each.effect in ("undecided", "not comparable") else "does not hold"
+    if given.effect != "better":
+        is_well = is_about(each.own.mean, given.own.mean, goal, _ENOUGH)
+        return "holds" if is_well and each.effect not in ("better", "undecided", "not comparable") else open_
+    promised = given.remedy.mean
+    if each.effect == "better" and not times(each.own.mean, each.remedy.mean) < _LITTLE:
+        return "holds" if is_about(each.remedy.mean, promised, goal, _ENOUGH) else "helps less"
+    if is_about(each.own.mean, promised, goal, _ENOUGH):
+        return "not needed"
+    return "helps less" if each.effect == "better" else open_

@@ -120,11 +120,12 @@ def advise(
     provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high,
     difference, difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
     same_runs, change, change_half, broken, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
-    monotone, remarks, runs, error, tried}}], holds, rival, variations: [{variation, settings, own: {mean, half, low,
-    high}, remedy, effect, holds}], ideal_variations, dropped, unsearched, refused, failed, warnings, paths}. rival is
-    the remedy of the variations: the recommended one, or else the best other that can be deployed. ideal is what is
-    better but cannot be deployed, with variations of its own; costly says that the background traffic loses a fifth or
-    more; dropped names what was left out after the first seed; and unsearched says that time was short for capacities.
+    monotone, remarks, runs, error, tried}}], holds, rival, unsteady, variations: [{variation, settings, own: {mean,
+    half, low, high}, remedy, effect, outcome}], ideal_variations, dropped, unsearched, refused, failed, warnings,
+    paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be deployed.
+    unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
+    with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
+    left out after the first seed; and unsearched says that time was short for capacities.
 
     **Examples**
 

@@ -9,7 +9,7 @@ from typing import Any
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
 from fanin.choose.comparison import FEWEST_AGREEING
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND
-from fanin.choose.robust import times
+from fanin.choose.robust import Outcome, Varied, times
 from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
@@ -118,39 +118,59 @@ def _ideal(advice: Advice) -> str:
     if each is None:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
-    broken = listed([other.variation.name for other in advice.ideal_varied[1:] if not other.holds])
-    holds = {None: "was not tried on other hosts", True: "holds on other hosts", False: f"does not hold with {broken}"}
+    fate = f"on other hosts, it {_fate(advice.ideal_varied)}" if advice.ideal_varied else "not tried on other hosts"
     return (
-        f"Best of all is {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}; that "
-        f"{holds[advice.ideal_holds]}), but it needs {each.remedy.needs}."
+        f"Best of all is {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}; {fate}), but "
+        f"it needs {each.remedy.needs}."
     )
 
 
 def _robustness(advice: Advice) -> list[str]:
-    """Whether the advice holds on other hosts."""
-    if not advice.varied:
+    """What becomes of the advice on other hosts."""
+    others, rival = advice.varied[1:], advice.rival
+    if advice.best is not None:
+        said = [f"On other hosts, it {fate}."] if (fate := _fate(advice.varied)) else []
+        if (other := advice.unsteady) is not None:
+            fate = _fate(advice.hosts[other.remedy.name])
+            said.append(
+                f"{_quoted(other)} is about as good here ({_result(other, advice)}), but on other hosts, it {fate}."
+            )
+        return said
+    # Where bounds break, more is needed, and it is of use to know where there is some.
+    if not others or rival is None:
         return []
-    others = advice.varied[1:]
-    broken = listed([each.variation.name for each in others if not each.holds])
-    kept = listed([each.variation.name for each in others if each.holds])
-    if advice.best is None:
-        what, found = "That nothing better is needed", ""
-    else:
-        little = listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
-        what, found = "That", f" It gains little with {little}: there, yours hardly needs it." if little else ""
-    if not broken:
-        return [f"{what} holds with {kept} as well.{found}"]
-    also = f", but does with {kept}" if kept else ""
-    return [f"{what} does not hold with {broken}{also}: find out what yours are.{found}"]
+    if advice.undecided is not None or advice.room == "too little" or not advice.own.keeps:
+        better = listed([each.variation.name for each in others if each.effect == "better"])
+        return [f"{_quoted(rival)} is better with {better}: find out what yours are."] if better else []
+    kept, open_, broken = (_named(others, outcome) for outcome in ("holds", "undecided", "does not hold"))
+    parts = [f"holds with {kept}"] * bool(kept) + [f"is undecided with {open_}"] * bool(open_)
+    parts += [f"does not hold with {broken}: find out what yours are"] * bool(broken)
+    return [f"That nothing better is needed {'; it '.join(parts)}."]
 
 
-_LITTLE = 1.1
-"""What is better by a smaller factor is hardly worth a change of hosts and switches."""
+def _fate(varied: list[Varied]) -> str:
+    """What becomes of a remedy with each variation, as the end of a sentence."""
+    verbs: dict[Outcome, str] = {
+        "holds": "holds with",
+        "not needed": "is not needed with",
+        "helps less": "helps less with",
+        "undecided": "is undecided with",
+        "does not hold": "does not help with",
+    }
+    parts = [f"{verb} {named}" for outcome, verb in verbs.items() if (named := _named(varied[1:], outcome))]
+    is_sure = all(each.holds for each in varied)
+    return f"{'; it '.join(parts)}{'' if is_sure else ': find out what yours are'}" if parts else ""
+
+
+def _named(varied: list[Varied], outcome: Outcome) -> str:
+    """The variations with that outcome."""
+    return listed([each.variation.name for each in varied if each.outcome == outcome])
 
 
 def varied_header(advice: Advice) -> list[str]:
     """The header of the table of variations."""
-    return ["with", f"as it is, {advice.goal.heading}", f"{advice.rival}, {advice.goal.heading}", "so it is", "advice"]
+    rival = "" if advice.rival is None else advice.rival.remedy.name
+    return ["with", f"as it is, {advice.goal.heading}", f"{rival}, {advice.goal.heading}", "so it is", "advice"]
 
 
 def varied_rows(advice: Advice) -> list[list[str]]:
@@ -161,7 +181,7 @@ def varied_rows(advice: Advice) -> list[list[str]]:
             _shown(each.own, advice),
             _shown(each.remedy, advice),
             _by_times(each.effect, each.times, advice),
-            "holds" if each.holds else "does not hold",
+            each.outcome,
         ]
         for each in advice.varied
     ]
