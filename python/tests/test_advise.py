@@ -329,7 +329,8 @@ def test_a_switch_whose_threshold_the_scenario_sets_is_told_where_it_is_another(
 def test_a_slow_scenario_gets_fewer_seeds_and_says_so(cli, rack):
     result = cli("advise", rack, "--within", "1us", "--jobs", "1")
     assert result.code == 0
-    assert "runs with 3 seeds, " in result.err
+    assert "runs with 3 seeds and searches for how far the best carry, " in result.err
+    assert "by the first seed: 3 seeds, " in result.err
     assert "as far as --within 1us leaves room: one run takes " in result.err
     assert "To save time, not all of the best were searched" in result.out
     found = json.loads(cli("advise", rack, "--within", "1us", "--jobs", "1", "--json").out)
@@ -380,12 +381,24 @@ def test_a_plan_is_as_thorough_as_there_is_time_for():
     def plan(within_s, seeds=None, capacities=None):
         return planned(20, seeds, capacities, run_s=1.0, slots=2, within_s=within_s)
 
-    assert (plan(90).seeds, plan(90).is_tight) == ([1, 2, 3, 4, 5, 6], False)
-    assert (plan(89).seeds, plan(89).is_tight, plan(89).seconds) == ([1, 2, 3], True, 45)
+    # Twenty remedies and fifteen times other hosts, for six seeds or for three.
+    assert (plan(105).seeds, plan(105).is_tight) == ([1, 2, 3, 4, 5, 6], False)
+    assert (plan(104).seeds, plan(104).is_tight) == ([1, 2, 3], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
-    # Searches for capacities have what is left, and those that are asked for have all the time.
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 60, 75, 200)] == [0, 0, 2, 3]
+    # The time is that of everything: searches have what is left, and those that are asked for have all the time.
+    searched = 4 * 40 * 2 / 2
+    assert [plan(within).seconds for within in (105, 110, 1000)] == [105, 110, 105 + searched]
+    assert plan(105, capacities=3).seconds == 105 + searched
+    assert plan(105, capacities=0).seconds == 105
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 127, 128, 200)] == [0, 0, 2, 3]
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
+    # Remedies whose runs take longer are known with the first seed.
+    slow = [1.0] * 10 + [3.0] * 10
+    assert plan(210).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
+    assert (plan(209).knowing(slow).seeds, plan(209).knowing(slow).is_tight) == ([1, 2, 3], True)
+    # So is what a run takes besides its events, unless it was stored.
+    assert (plan(209).knowing([1.0] * 20, 20.0).run_s, plan(209).knowing([1.0] * 20, 5.0).run_s) == (1.0, 0.5)
+    assert plan(209, [1, 2, 3, 4, 5, 6]).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):

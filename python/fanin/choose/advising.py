@@ -71,6 +71,7 @@ def advise(
     again: bool = False,
     advance: Advance = lambda _: None,
     so_far: Callable[[Advice], None] = lambda _: None,
+    planned: Callable[[Plan], None] = lambda _: None,
 ) -> Advice:
     """Runs the remedies on the scenario, ranks them, and searches how far the best of them carry.
 
@@ -85,6 +86,7 @@ def advise(
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
         so_far: Called with what is known, whenever that is more than before.
+        planned: Called with the plan once the first seed says how long runs of the remedies take.
 
     Raises:
         ResultsError: results cannot be written.
@@ -98,12 +100,13 @@ def advise(
     over = _over(experiment)
     unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
     answer = unknown
-    for answer in _ranked(laboratory, tried, asked, plan, background, unknown):
+    for answer in _ranked(laboratory, tried, asked, plan, background, unknown, planned):
         so_far(answer)
     how = {"out": out, "workers": workers, "again": again, "advance": advance}
     searched: list[Advised] = []
     if over is not None and plan.capacities:
         wanted = _worth_searching(answer, plan.capacities)
+        plan = replace(plan, seeds=answer.seeds)
         searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
         answer = replace(answer, unsearched=len(searched) < len(wanted))
         answer = _carried(experiment, answer, over, searched, **how)
@@ -117,7 +120,7 @@ def advise(
 
     def on_other_hosts(each: Advised) -> list[Varied]:
         chosen = variations(facts, each.remedy, experiment)
-        found = varied(laboratory, chosen, each.remedy, asked.goal, plan.seeds, asked.margin)
+        found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
         # Nothing to tell if there is nothing that may differ.
         return found if len(found) > 1 else []
 
@@ -158,23 +161,33 @@ def _ranked(
     plan: Plan,
     background: Measure | None,
     unknown: Advice,
+    planned: Callable[[Plan], None],
 ) -> Iterator[Advice]:
     """The remedies with their results, the best first: after each seed, and first with those that can be deployed."""
+    begun = time.monotonic()
     found = {each.name: Compared(each.name, []) for each in tried}
     can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
     first, *others = plan.seeds
     dropped: dict[str, str] = {}
     for seed, some in [(first, can), (first, cannot), *((seed, tried) for seed in others)]:
+        if seed not in plan.seeds:
+            break
         chosen = [each for each in some if each.name not in dropped]
         cases = [(each.settings, [seed]) for each in chosen]
         for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
             found[each.name].rows.extend(got.rows)
             found[each.name].failures.extend(got.failures)
-        if some is cannot and plan.is_tight and others:
-            dropped = _hopeless(found, tried, asked.goal)
+        if some is cannot:
+            # How much longer runs of the remedies take decides how many there is time for.
+            work = {name: _work(each.rows, found[AS_IT_IS].rows) for name, each in found.items() if each.rows}
+            plan = plan.knowing(list(work.values()) or plan.work, time.monotonic() - begun)
+            dropped = _hopeless(found, tried, asked.goal) if plan.is_tight and others else {}
+            kept = [each for name, each in work.items() if name not in dropped]
+            planned(replace(plan, work=kept or plan.work))
         compared = [each for name, each in found.items() if name not in dropped and (each.rows or each.failures)]
         yield replace(
             unknown,
+            seeds=plan.seeds,
             every=_advised(compared, tried, asked, background),
             failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
             warnings=[

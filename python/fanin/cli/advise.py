@@ -175,7 +175,7 @@ def advise(
         number = len(remedies(happened, experiment)[0])
         plan = planning.planned(number, some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s)
         note(_said(plan, run_s, within))
-        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far}
+        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
             background = _background(experiment)
             found = advising.advise(experiment, happened, asked, plan, background, advance=counter.advance, **how)
@@ -241,15 +241,21 @@ _UNITS = {"min": 60.0, "h": 3600.0}
 
 def _said(plan: Plan, run_s: float, within: str) -> str:
     """How much is going to run, and what is left out."""
-    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds, {duration(plan.seconds)} if none is stored"
+    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds"
     if plan.capacities:
-        what += ", and searches for how far the best carry"
+        what += " and searches for how far the best carry"
+    what += f", {duration(plan.seconds)} in all if none is stored and the remedies' runs take as long as yours"
     if not plan.is_tight:
         return what
     return (
         f"{what}, as far as --within {within} leaves room: one run takes {duration(run_s)}, so what is hopeless with "
         "the first seed runs with no other"
     )
+
+
+def _say_again(plan: Plan) -> None:
+    """How long it takes, by the work of each remedy."""
+    note(f"by the first seed: {len(plan.seeds)} seeds, {duration(plan.seconds)} in all if no other run is stored")
 
 
 def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
