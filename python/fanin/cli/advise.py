@@ -123,9 +123,10 @@ def advise(
     monotone, remarks, runs, error, tried}}], holds, rival, unsteady, variations: [{variation, settings, own: {mean,
     half, low, high}, remedy, effect, outcome}], ideal_variations, dropped, unsearched, refused, failed, warnings,
     paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be deployed.
-    unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
-    with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
-    left out after the first seed; and unsearched says that time was short for capacities.
+    undecided may be better, as seeds do not tell; broken names the bounds that a remedy breaks. unsteady is what is
+    about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed, with variations of
+    its own; costly says that the background traffic loses a fifth or more; dropped names what was left out after the
+    first seed; and unsearched says that time was short for capacities.
 
     **Examples**
 

@@ -129,7 +129,9 @@ def _robustness(advice: Advice) -> list[str]:
     """What becomes of the advice on other hosts."""
     others, rival = advice.varied[1:], advice.rival
     if advice.best is not None:
-        said = [f"On other hosts, it {fate}."] if (fate := _fate(advice.varied)) else []
+        fate = _fate(advice.varied)
+        find = "" if advice.holds else ": find out what yours are"
+        said = [f"On other hosts, it {fate}{find}."] if fate else []
         if (other := advice.unsteady) is not None:
             fate = _fate(advice.hosts[other.remedy.name])
             said.append(
@@ -158,8 +160,7 @@ def _fate(varied: list[Varied]) -> str:
         "does not hold": "does not help with",
     }
     parts = [f"{verb} {named}" for outcome, verb in verbs.items() if (named := _named(varied[1:], outcome))]
-    is_sure = all(each.holds for each in varied)
-    return f"{'; it '.join(parts)}{'' if is_sure else ': find out what yours are'}" if parts else ""
+    return "; it ".join(parts)
 
 
 def _named(varied: list[Varied], outcome: Outcome) -> str:
