@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,13 +11,15 @@ import pytest
 
 import fanin
 from fanin.choose import goals, robust
-from fanin.choose.advice import _plainest_of_the_furthest
-from fanin.choose.comparison import Estimate
+from fanin.choose.advice import NEAR, Advice, Advised, _plainest_of_the_furthest
+from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
 from fanin.choose.plan import planned
 from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, thresholds
-from fanin.choose.robust import variations
+from fanin.choose.robust import Variation, Varied, variations
+from fanin.numbers.stats import Spread
 from fanin.registry import registry
+from fanin.show.advice_page import rows, sentences
 
 RACK = """\
 title = "A rack"
@@ -64,17 +68,84 @@ def test_a_collapse_gets_a_remedy_that_can_be_deployed(cli, rack):
     assert found["diagnosis"]["outcome"] == "collapse"
     assert (best["deployable"], best["effect"], own["effect"]) == (True, "better", "-")
     assert own["mean"] > 0.2 > 0.02 > best["mean"]
-    # As it is and the best two are searched for how far they carry. As these do not carry the senders that there are,
-    # the next is, too, and is recommended; but none is that only adds what has no effect.
+    # As it is and the best are searched for how far they carry, but none that only adds what has no effect.
     carried = {name: each["capacity"]["capacity"] for name, each in by_name.items() if each["capacity"]}
-    assert {AS_IT_IS, "Linux DCTCP, 65 packets, window of 2", found["recommended"]} < set(carried)
-    assert carried["Linux DCTCP, 65 packets, window of 2"] < 40
-    assert not {"Linux DCTCP, 65 packets, window of 2", "Linux DCTCP, 65 packets, window of 2, timer of 1ms"} <= set(
-        carried
-    )
-    assert carried[found["recommended"]] > 40 > carried[AS_IT_IS]
+    assert {AS_IT_IS, found["recommended"]} < set(carried)
+    assert f"{found['recommended']}, timer of 1ms" not in carried
+    assert carried[found["recommended"]] > carried[AS_IT_IS]
     assert found["sentences"][0].startswith(f'Take "{found["recommended"]}": query-p99 ')
+    # The goal decides, and where the best does not carry the senders that there are, another is told that does.
+    assert found["recommended"] == "Linux DCTCP, 65 packets, window of 2"
+    assert carried[found["recommended"]] < 40 <= carried["at most 4 answers at once"]
+    assert by_name["at most 4 answers at once"]["mean"] > 1.1 * best["mean"]
+    assert any(
+        each.startswith('"at most 4 answers at once" keeps the bounds: query-p99 1.27') for each in found["sentences"]
+    )
     assert all(each["needs"] for each in found["remedies"])
+
+
+def answer(experiment, *every, keeps=()):
+    """Advice whose remedies, the best first, are (name, mean, settings, more fields)."""
+    less = goals.goal("query-p99", experiment)
+    own = (AS_IT_IS, 1.0, {}, {"effort": Effort.NOTHING})
+    found = []
+    for name, mean, settings, more in sorted([own, *every], key=lambda each: each[1]):
+        place = Placed(name, 1, Spread(mean, 0.0, mean, mean), False, None, {}, 6)
+        remedy = Remedy(name, settings, Effort(more.get("effort", Effort.HOSTS)), "")
+        given = {"broken": (), "work": 1.0, "change": Estimate(mean, 0.0, mean - 1.0, 0.0)}
+        given |= {key: value for key, value in more.items() if key != "effort"}
+        found.append(Advised(remedy, place, background=None, margin=0.01, own=1.0, **given))
+    happened = SimpleNamespace(fan_in=None, is_closed_loop=False)
+    return Advice(happened, less, list(keeps), [1, 2, 3, 4, 5, 6], found, None, [], [])
+
+
+@pytest.mark.parametrize(("mean", "taken"), [(0.01, "fast"), (0.1, "fast"), (0.219, "bounded"), (0.4, "bounded")])
+def test_the_goal_decides_and_bounds_only_among_what_is_about_as_good(work, mean, taken):
+    fast = ("fast", mean, {"a": 1}, {"broken": ("timeout-ratio is 3 % (timeout-ratio=1%)",)})
+    found = answer(fan_in(), fast, ("bounded", 0.24, {"b": 1}, {"effort": Effort.SWITCH_SETTING}))
+    assert found.best.remedy.name == taken
+    deployable = [each.place.value.mean for each in found.every if each.effect(found.goal) == "better"]
+    assert found.best.place.value.mean <= NEAR * min(deployable)
+    # What breaks a bound says so, and is not silent on what keeps it.
+    said = sentences(found)
+    assert (", but timeout-ratio is 3 % (timeout-ratio=1%). It needs" in said[0]) == (taken == "fast")
+    assert any(each.startswith('"bounded" keeps the bounds: query-p99 240 ms') for each in said) == (taken == "fast")
+
+
+def test_what_seeds_do_not_decide_is_a_third_answer(work):
+    open_ = ("open", 0.02, {"a": 1}, {"change": Estimate(0.02, 0.1, -0.98, 1.2)})
+    found = answer(fan_in(), open_)
+    assert (found.best, found.undecided.remedy.name) == (None, "open")
+    needed = found.undecided.seeds_to_decide
+    said = sentences(found)[0]
+    assert said.startswith('Undecided: "open" may be better (query-p99 20 ms instead of 1,000 ms), ')
+    assert said.endswith(f"and about {needed} seeds would decide (--seeds 1..{needed}).")
+    # A rank beside another of yours would say that it differs; here all have one.
+    places = [replace(each, place=replace(each.place, rank=at)) for at, each in enumerate(found.every)]
+    other = replace(found, every=places)
+    assert [line[0] for line in rows(other)] == ["-", "1"]
+    assert rows(other)[0][3] == f"undecided: about {needed} seeds"
+    assert [line[0] for line in rows(found)] == ["1=", "1="]
+    # What would take very many seeds, what may be worse, and what is beside a remedy that is better.
+    far = ("far", 0.9, {"a": 1}, {"change": Estimate(0.9, 0.1, -0.1, 1.2)})
+    worse = ("worse", 1.9, {"a": 1}, {"change": Estimate(1.9, 0.1, 0.9, 1.2)})
+    for other in ([far], [worse], [open_, ("sure", 0.5, {"b": 1}, {})]):
+        assert answer(fan_in(), *other).undecided is None
+    assert sentences(answer(fan_in(), far))[0].startswith("Keep yours: no remedy that takes only settings ")
+
+
+def test_a_bound_that_is_broken_is_told_with_its_value(work):
+    experiment = fan_in()
+    rows = [experiment.run(seed).summary for seed in (1, 2)]
+    assert goals.keep("query-p99=1us", experiment).broken_by(rows).endswith("s (query-p99=1us)")
+    assert goals.keep("query-p99=9s", experiment).broken_by(rows) == ""
+    # A share of what the best reaches is known only to a search.
+    assert goals.keep("goodput=100%", experiment).broken_by(rows) == ""
+
+
+def fan_in():
+    Path("rack.toml").write_text(RACK)
+    return fanin.load("rack.toml")
 
 
 def test_its_numbers_are_those_of_runs_with_its_settings(cli, rack):
@@ -254,7 +325,7 @@ def test_what_is_better_but_cannot_be_deployed_is_told_with_how_it_does_on_other
     # PFDCT is better by half a per cent.
     found = advised(cli, rack, "--capacities", "0", "--margin", "0.1%", *STEADY)
     (best,) = [each for each in found["sentences"] if each.startswith(f'Best of all is "{found["ideal"]}"')]
-    assert "; that holds on other hosts), but it needs " in best or "; that does not hold with " in best
+    assert "; on other hosts, it " in best
     assert found["ideal_variations"]
 
 
@@ -279,7 +350,8 @@ def test_a_switch_whose_threshold_the_scenario_sets_is_told_where_it_is_another(
 def test_a_slow_scenario_gets_fewer_seeds_and_says_so(cli, rack):
     result = cli("advise", rack, "--within", "1us", "--jobs", "1")
     assert result.code == 0
-    assert "runs with 3 seeds, " in result.err
+    assert "runs with 3 seeds and searches for how far the best carry, " in result.err
+    assert "by the first seed: 3 seeds, " in result.err
     assert "as far as --within 1us leaves room: one run takes " in result.err
     assert "To save time, not all of the best were searched" in result.out
     found = json.loads(cli("advise", rack, "--within", "1us", "--jobs", "1", "--json").out)
@@ -330,12 +402,24 @@ def test_a_plan_is_as_thorough_as_there_is_time_for():
     def plan(within_s, seeds=None, capacities=None):
         return planned(20, seeds, capacities, run_s=1.0, slots=2, within_s=within_s)
 
-    assert (plan(75).seeds, plan(75).is_tight) == ([1, 2, 3, 4, 5], False)
-    assert (plan(74).seeds, plan(74).is_tight, plan(74).seconds) == ([1, 2, 3], True, 45)
+    # Twenty remedies and fifteen times other hosts, for six seeds or for three.
+    assert (plan(105).seeds, plan(105).is_tight) == ([1, 2, 3, 4, 5, 6], False)
+    assert (plan(104).seeds, plan(104).is_tight) == ([1, 2, 3], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
-    # Searches for capacities have what is left, and those that are asked for have all the time.
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 75, 95, 200)] == [0, 0, 2, 3]
+    # The time is that of everything: searches have what is left, and those that are asked for have all the time.
+    searched = 4 * 40 * 2 / 2
+    assert [plan(within).seconds for within in (105, 110, 1000)] == [105, 110, 105 + searched]
+    assert plan(105, capacities=3).seconds == 105 + searched
+    assert plan(105, capacities=0).seconds == 105
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 127, 128, 200)] == [0, 0, 2, 3]
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
+    # Remedies whose runs take longer are known with the first seed.
+    slow = [1.0] * 10 + [3.0] * 10
+    assert plan(210).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
+    assert (plan(209).knowing(slow).seeds, plan(209).knowing(slow).is_tight) == ([1, 2, 3], True)
+    # So is what a run takes besides its events, unless it was stored.
+    assert (plan(209).knowing([1.0] * 20, 20.0).run_s, plan(209).knowing([1.0] * 20, 5.0).run_s) == (1.0, 0.5)
+    assert plan(209, [1, 2, 3, 4, 5, 6]).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
@@ -482,27 +566,126 @@ def test_advice_says_on_which_hosts_it_does_not_hold(cli, work):
     )
     found = advised(cli, "marked.toml", "--capacities", "0")
     assert (found["recommended"], found["holds"]) == (None, False)
-    held = {each["variation"]: each["holds"] for each in found["variations"]}
-    assert held == {
-        "hosts as given": True,
-        "connections that are open before": True,
-        "a switch that drops what it cannot mark": False,
+    outcomes = {each["variation"]: each["outcome"] for each in found["variations"]}
+    assert outcomes == {
+        "hosts as given": "holds",
+        "connections that are open before": "holds",
+        "a switch that drops what it cannot mark": "does not hold",
     }
     (holds,) = [each for each in found["sentences"] if each.startswith("That nothing better is needed")]
     assert holds.startswith(
-        "That nothing better is needed does not hold with a switch that drops what it cannot mark, but does with "
-        "connections that are open before"
+        "That nothing better is needed holds with connections that are open before; it does not hold with a switch "
+        "that drops what it cannot mark: find out what yours are."
     )
     result = cli("advise", "marked.toml", *FEW, "--capacities", "0", "--all")
-    row = "a switch that drops what it cannot mark\t3,000 ± 0\t"
+    row = "a switch that drops what it cannot mark\t3,000\t"
     assert row in result.out
+    # What no seed changes has no interval, and a caution of what would change it.
+    assert not re.findall(r"± 0(?!\.)", " ".join([result.out, *found["sentences"]]))
+    (caution,) = [each for each in found["warnings"] if "all seeds gave the same result" in each]
+    assert "set traffic.servers.jitter, such as 10us" in caution
+    assert "no ±: the same with all seeds" in result.out
     assert "## On other hosts" in Path(result.out.splitlines()[-2]).read_text()
 
 
-def test_advice_whose_remedy_is_better_everywhere_holds(cli, rack):
+def test_advice_says_where_its_remedy_holds_and_where_it_helps_less(cli, rack):
     found = advised(cli, rack, "--capacities", "0")
-    assert (found["rival"], found["holds"]) == (found["recommended"], True)
-    assert any(each.startswith("That holds with connections that are open before") for each in found["sentences"])
+    assert (found["rival"], found["unsteady"], found["holds"]) == (found["recommended"], None, False)
+    given, opened, drops = found["variations"]
+    assert (given["outcome"], opened["outcome"], drops["outcome"]) == ("holds", "helps less", "holds")
+    assert opened["remedy"]["mean"] > 2 * given["remedy"]["mean"]
+    assert (
+        "On other hosts, it holds with a switch that drops what it cannot mark; it helps less with connections that "
+        "are open before: find out what yours are."
+    ) in found["sentences"]
+    found = advised(cli, rack, "--capacities", "0", "--set", "traffic.servers.connections=persistent")
+    assert found["holds"] is True
+
+
+def with_hosts(own, remedy, effect, name="other hosts"):
+    """A variation with the results of the scenario as it is and of the remedy."""
+    first, other = (Spread(mean, 0.0, mean, mean) for mean in (own, remedy))
+    return Varied(Variation(name, {}), first, other, effect, "holds")
+
+
+@pytest.mark.parametrize(
+    ("own", "remedy", "effect", "outcome"),
+    [
+        (2.0, 0.019, "better", "holds"),
+        (2.0, 0.16, "better", "helps less"),
+        (math.inf, 0.01, "better", "holds"),
+        (0.019, 0.019, "no difference that counts", "not needed"),
+        (0.011, 0.0105, "better", "not needed"),
+        (0.01, 0.02, "worse", "not needed"),
+        (2.0, 1.9, "better", "helps less"),
+        (1.0, 0.1, "undecided", "undecided"),
+        (1.0, 1.0, "no difference that counts", "does not hold"),
+        (1.0, math.inf, "unfinished", "does not hold"),
+    ],
+)
+def test_what_becomes_of_a_remedy_on_other_hosts(work, own, remedy, effect, outcome):
+    less = goals.goal("query-p99", fan_in())
+    given = with_hosts(1.0, 0.01, "better")
+    assert robust._outcome(with_hosts(own, remedy, effect), given, less) == outcome
+
+
+@pytest.mark.parametrize(
+    ("own", "effect", "outcome"),
+    [
+        (1.9, "no difference that counts", "holds"),
+        (0.9, "worse", "holds"),
+        (2.1, "worse", "does not hold"),
+        (1.0, "better", "does not hold"),
+        (1.0, "undecided", "undecided"),
+    ],
+)
+def test_what_becomes_of_the_advice_that_nothing_is_needed(work, own, effect, outcome):
+    less = goals.goal("query-p99", fan_in())
+    assert robust._outcome(with_hosts(own, 1.0, effect), with_hosts(1.0, 1.0, "worse"), less) == outcome
+
+
+def test_of_those_about_as_good_one_that_holds_on_other_hosts_is_preferred(work):
+    good, less = (
+        [with_hosts(1.0, 0.1, "better"), replace(with_hosts(1.0, 0.1, "better"), outcome=outcome)]
+        for outcome in ("holds", "helps less")
+    )
+    near = ("near", 0.105, {"b": 1}, {"effort": Effort.SWITCH_SETTING})
+    others = ("alike", 0.104, {"a": 2}, {}), ("far", 0.2, {"c": 1}, {})
+    found = answer(fan_in(), ("fast", 0.1, {"a": 1}, {}), near, *others)
+    # Two of one kind would say little more than one, and what is far behind is not worth the time.
+    assert [each.remedy.name for each in found.finalists] == ["fast", "near"]
+    assert (found.best.remedy.name, found.unsteady) == ("fast", None)
+    steady = replace(found, hosts={"fast": less, "near": good, "far": good})
+    assert (steady.best.remedy.name, steady.unsteady.remedy.name) == ("near", "fast")
+    assert any(
+        each.startswith('"fast" is about as good here (100 ms), but on other hosts, it ') for each in sentences(steady)
+    )
+    for hosts in ({"fast": good, "near": good}, {"fast": less, "near": less}):
+        either = replace(found, hosts=hosts)
+        assert (either.best.remedy.name, either.unsteady) == ("fast", None)
+
+
+def test_the_sentence_names_what_becomes_of_it_and_never_that_broken_bounds_need_nothing(work):
+    def varied(*outcomes):
+        return [
+            replace(with_hosts(1.0, 0.1, "better", name=f"hosts {at}"), outcome=outcome)
+            for at, outcome in enumerate(("holds", *outcomes))
+        ]
+
+    taken = answer(fan_in(), ("fast", 0.1, {"a": 1}, {}))
+    assert sentences(replace(taken, hosts={"fast": varied("holds", "not needed")}))[-1] == (
+        "On other hosts, it holds with hosts 1; it is not needed with hosts 2."
+    )
+    unsure = replace(taken, hosts={"fast": varied("helps less", "undecided", "does not hold")})
+    assert (unsure.holds, replace(taken, hosts={"fast": varied("not needed")}).holds) == (False, True)
+    assert sentences(unsure)[-1] == (
+        "On other hosts, it helps less with hosts 1; it is undecided with hosts 2; it does not help with hosts 3: find "
+        "out what yours are."
+    )
+    kept = replace(answer(fan_in(), ("same", 1.0, {"a": 1}, {})), hosts={"same": varied("holds")})
+    assert sentences(kept)[-1] == "That nothing better is needed holds with hosts 1."
+    every = [replace(each, broken=("query-p99 is 1 s (query-p99=1ms)",)) for each in kept.every]
+    assert sentences(replace(kept, every=every))[-1] == '"same" is better with hosts 1: find out what yours are.'
 
 
 def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
@@ -580,10 +763,10 @@ def test_of_remedies_that_carry_alike_the_plainest_is_recommended():
 def test_what_finishes_is_better_than_what_does_not(work):
     less = goals.goal("query-p99", fanin.load("small.toml"))
     faster = Estimate(1.0, 0.1, -9.0, 0.1)
-    assert robust.effect(10.0, 1.0, faster, less, 0.01) == "better"
-    assert robust.effect(math.inf, 1.0, None, less, 0.01) == "better"
-    assert robust.effect(1.0, math.inf, None, less, 0.01) == "unfinished"
-    assert robust.effect(1.0, 1.0, None, less, 0.01) == "not comparable"
+    assert robust.effect(10.0, 1.0, faster, less, 0.01, 3) == "better"
+    assert robust.effect(math.inf, 1.0, None, less, 0.01, 3) == "better"
+    assert robust.effect(1.0, math.inf, None, less, 0.01, 3) == "unfinished"
+    assert robust.effect(1.0, 1.0, None, less, 0.01, 3) == "not comparable"
     assert math.isnan(robust.times(0.0, 1.0))
 
 

@@ -12,7 +12,7 @@ from patches import before_runs, stored
 import fanin
 from fanin.choose import comparison, goals
 from fanin.choose.cautions import few_samples, medians, other_switches, same_with_all_seeds, with_medians
-from fanin.choose.comparison import Compared, Estimate, compare, placed, referred_to
+from fanin.choose.comparison import Compared, Estimate, compare, paired, placed, referred_to
 from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
@@ -594,6 +594,22 @@ def test_one_rule_says_what_counts():
     # At least the margin, not more than it.
     assert Estimate(100, 1, 1, 0.1).matters(0.01)
     assert not Estimate(0, 0, 0, 0).matters(0.0)
+
+
+def test_six_differences_of_one_sign_count_where_their_interval_contains_zero():
+    before = np.array([9.0, 9.0, 9.0, 206.0, 9.0, 9.0])
+    after = np.array([4.0, 5.0, 4.0, 4.0, 4.0, 5.0])
+    found = paired(after, before)
+    assert found.difference_half > abs(found.difference)
+    assert (found.agreeing, found.matters(), found.seeds_to_decide(6)) == (6, True, None)
+    assert paired(before, after).matters()
+    # Five may be chance, and the sixth would tell; one of the other sign, or none, leaves it to the interval.
+    five = paired(after[1:], before[1:])
+    assert (five.agreeing, five.matters(), five.seeds_to_decide(5)) == (5, False, 6)
+    for other in (8.0, 10.0):
+        mixed = paired(np.array([other + 1, *after[1:]]), before)
+        assert (mixed.agreeing, mixed.matters()) == (0, False)
+        assert mixed.seeds_to_decide(6) > 6
 
 
 def test_the_number_of_seeds_that_would_decide_is_told_where_it_is_of_use():

@@ -1,6 +1,7 @@
 """``fanin sweep`` and ``fanin merge``."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from patches import before_runs, stored
 
 import fanin
 from fanin.errors import RunError
-from fanin.numbers.stats import mean_interval
+from fanin.numbers.stats import NO_SPREAD, mean_interval
 from fanin.results import files, sums
 from fanin.results.shards import Shard
 
@@ -129,6 +130,20 @@ def test_values_that_depend_on_each_other_are_checked_together(cli, work):
     # A value that is wrong by itself is the one that is named.
     with pytest.raises(fanin.ScenarioError, match="rto-min: must be a time"):
         fanin.load("small.toml").vary({"transport.scheme": ["dctcp"], "transport.rto-min": ["abc"]}).check()
+
+
+def test_what_no_seed_changes_has_no_interval_in_the_table(cli, work):
+    at_once = (
+        "--set",
+        "traffic.bursts.senders=2,3",
+        "--set",
+        "traffic.bursts.jitter=0us",
+        "--set",
+        "network.buffer=1MB",
+    )
+    out = cli("sweep", "small.toml", *at_once, "--columns", "goodput_bps").out
+    assert not re.findall(r"± 0(?!\.)", out)
+    assert NO_SPREAD in out
 
 
 def test_the_table_and_the_plots(cli, work):

@@ -14,7 +14,7 @@ from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import Varied, effect
+from fanin.choose.robust import Varied, effect, is_about, seeds_to_decide
 from fanin.numbers.stats import finite
 
 PRECISION = 0.1
@@ -24,6 +24,12 @@ _ROOM = 0.25
 """A scenario whose bounds break with so many more senders has hardly room for more."""
 
 Room = Literal["enough", "hardly any", "too little"]
+
+_FINALISTS = 3
+"""So many remedies that are about as good are tried on other hosts."""
+
+NEAR = 1.1
+"""A remedy is about as good as another if its mean is worse by no larger factor."""
 
 MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
@@ -42,8 +48,8 @@ class Advised:
     margin: float
     own: float
     """The goal's mean of the scenario as it is."""
-    keeps: bool
-    """Whether it keeps the bounds, without those that are shares of a reference, by the means of its runs."""
+    broken: tuple[str, ...]
+    """What its runs break of the bounds by their mean, without those that are shares of a reference."""
     work: float
     """How many times more events a run of it takes."""
     is_same: bool = False
@@ -55,7 +61,17 @@ class Advised:
         """How it compares with the scenario as it is."""
         if self.remedy.name == AS_IT_IS:
             return "-"
-        return effect(self.own, self.place.value.mean, self.change, goal, self.margin)
+        return effect(self.own, self.place.value.mean, self.change, goal, self.margin, self.place.seeds)
+
+    @property
+    def seeds_to_decide(self) -> int | None:
+        """About how many seeds would tell whether it differs from the scenario as it is; ``None`` if that is known."""
+        return seeds_to_decide(self.change, self.place.seeds, self.margin)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether its runs keep the bounds."""
+        return not self.broken
 
     @property
     def is_listed(self) -> bool:
@@ -92,6 +108,7 @@ class Advised:
             "same_runs": self.is_same,
             "change": change and finite(change.difference),
             "change_half": change and finite(change.difference_half),
+            "broken": list(self.broken),
             "background_change": finite(self.cost),
             "costly": self.is_costly,
             "capacity": None if self.found is None else self.found.as_dict() | {"tried": len(self.found.tried)},
@@ -114,12 +131,8 @@ class Advice:
     failed: list[str]
     warnings: list[str] = field(default_factory=list)
     """What the comparison does not tell."""
-    rival: str | None = None
-    """The remedy of the variations: the recommended one, or the best other that can be deployed."""
-    varied: list[Varied] = field(default_factory=list)
-    """The scenario as it is and the rival on other hosts."""
-    ideal_varied: list[Varied] = field(default_factory=list)
-    """The scenario as it is and the ideal on other hosts."""
+    hosts: dict[str, list[Varied]] = field(default_factory=dict)
+    """Remedy -> the scenario as it is and the remedy on other hosts."""
     dropped: list[str] = field(default_factory=list)
     """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
     unsearched: bool = False
@@ -128,14 +141,28 @@ class Advice:
     """Whether not all that was planned has run."""
 
     @property
-    def holds(self) -> bool | None:
-        """Whether the advice is the same with all variations; ``None`` if none was tried."""
-        return _hold(self.varied)
+    def rival(self) -> Advised | None:
+        """The remedy of the variations: the recommended one, or the best other that can be deployed and has effects."""
+        others = (each for each in self.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
+        return self.best or next((each for each in others if not each.is_same), None)
 
     @property
-    def ideal_holds(self) -> bool | None:
-        """The same for the ideal."""
-        return _hold(self.ideal_varied)
+    def varied(self) -> list[Varied]:
+        """The scenario as it is and the rival on other hosts."""
+        return self._varied(self.rival)
+
+    @property
+    def ideal_varied(self) -> list[Varied]:
+        """The scenario as it is and the ideal on other hosts."""
+        return self._varied(self.ideal)
+
+    def _varied(self, each: Advised | None) -> list[Varied]:
+        return [] if each is None else self.hosts.get(each.remedy.name, [])
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the advice is right, or not needed, with all variations; ``None`` if none was tried."""
+        return all(each.holds for each in self.varied) if self.varied else None
 
     def of(self, name: str) -> Advised:
         """A remedy by its name."""
@@ -150,20 +177,69 @@ class Advice:
     def best(self) -> Advised | None:
         """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
-        What needs memory that the switch may lack comes after all others, and then what does not keep the bounds with
-        the scenario's own senders. Of those that tie with the best, it is one that takes least effort; of these, one
+        What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
+        about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
+        these, one that holds on all other hosts that were tried; of these, one that takes least effort; of these, one
         that carries as far as the one that carries furthest, to within the precision of the search; and of these, the
         one that changes least.
         """
-        usable = _surest(
-            [each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"]
-        )
-        usable = without_useless_settings(usable)
-        usable = [each for each in usable if self._keeps(each)] or usable
-        ranks = [each.place.rank for each in usable if each.place.rank is not None]
-        first = [each for each in usable if each.place.rank == min(ranks, default=None)]
-        least = min((each.remedy.effort for each in first), default=None)
-        return _plainest_of_the_furthest([each for each in first if each.remedy.effort == least])
+        first = self._first
+        return _plainest_of_the_least([each for each in first if self.steady(each)] or first)
+
+    @property
+    def unsteady(self) -> Advised | None:
+        """What would be recommended, if it held on other hosts; ``None`` if that is what is recommended."""
+        found = _plainest_of_the_least(self._first)
+        return None if found is self.best else found
+
+    def steady(self, each: Advised) -> bool:
+        """Whether a remedy holds on all other hosts; not if that was not tried."""
+        varied = self.hosts.get(each.remedy.name)
+        return varied is not None and all(other.holds for other in varied)
+
+    @property
+    def finalists(self) -> list[Advised]:
+        """What to try on other hosts: the remedy to deploy, and others about as good, of each kind the best."""
+        kinds: dict[frozenset[str], Advised] = {}
+        for each in [*([self.best] if self.best is not None else []), *self._first]:
+            kinds.setdefault(frozenset(each.remedy.settings), each)
+        return list(kinds.values())[:_FINALISTS]
+
+    @property
+    def _first(self) -> list[Advised]:
+        """Those that are about as good as the best by the goal, without those that break bounds, if others do not."""
+        usable = self._usable
+        near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
+        return [each for each in near if self._keeps(each)] or near
+
+    @property
+    def _usable(self) -> list[Advised]:
+        """Those that can be deployed and are better than the scenario as it is, the best first."""
+        better = [
+            each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
+        ]
+        return without_useless_settings(_surest(better))
+
+    @property
+    def undecided(self) -> Advised | None:
+        """What may be better, if nothing is that can be deployed: the best by its mean; ``None`` if there is none."""
+        own = self.own.place.value.mean
+        open_ = [
+            each
+            for each in self.every
+            if each.remedy.effort.is_deployable
+            and each.effect(self.goal) == "undecided"
+            and each.place.value.mean != own
+            and is_about(each.place.value.mean, own, self.goal, 1.0)
+        ]
+        return next(iter(_surest(open_)), None) if self.best is None else None
+
+    @property
+    def keeping(self) -> Advised | None:
+        """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
+        if self.best is None or self._keeps(self.best):
+            return None
+        return next((each for each in self._usable if self._keeps(each)), None)
 
     def _keeps(self, each: Advised) -> bool:
         """Whether a remedy carries the scenario's own senders, as far as that is known."""
@@ -254,12 +330,14 @@ class Advice:
             "seeds": self.seeds,
             "over": self.over,
             "recommended": None if self.best is None else self.best.remedy.name,
+            "undecided": None if self.undecided is None else self.undecided.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
             "ideal": None if self.ideal is None else self.ideal.remedy.name,
             "provisional": self.is_provisional,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
-            "rival": self.rival,
+            "rival": None if self.rival is None else self.rival.remedy.name,
+            "unsteady": None if self.unsteady is None else self.unsteady.remedy.name,
             "variations": [each.as_dict() for each in self.varied],
             "ideal_variations": [each.as_dict() for each in self.ideal_varied],
             "dropped": self.dropped,
@@ -270,13 +348,14 @@ class Advice:
         }
 
 
-def _hold(found: list[Varied]) -> bool | None:
-    return all(each.holds for each in found) if found else None
-
-
 def _surest(found: list[Advised]) -> list[Advised]:
     """Those that need no memory which the switch may lack, if there are any."""
     return [each for each in found if each.remedy.effort != Effort.SWITCH_MEMORY] or found
+
+
+def _plainest_of_the_least(found: list[Advised]) -> Advised | None:
+    least = min((each.remedy.effort for each in found), default=None)
+    return _plainest_of_the_furthest([each for each in found if each.remedy.effort == least])
 
 
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:

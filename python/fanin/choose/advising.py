@@ -15,7 +15,7 @@ from typing import Any
 
 from fanin.choose.advice import PRECISION, Advice, Advised, without_useless_settings
 from fanin.choose.capacity.find import fan_in_path, find
-from fanin.choose.cautions import few_samples
+from fanin.choose.cautions import few_samples, same_with_all_seeds
 from fanin.choose.comparison import (
     LEAST,
     SCHEME,
@@ -53,7 +53,7 @@ _AT_LEAST = 4
 """So many times its own fan-in is searched in any case."""
 
 _AGAIN = 2
-"""So often another remedy is searched for how far it carries, as the best does not carry its own senders."""
+"""So often another remedy is searched for how far it carries, as the best does not carry the scenario's senders."""
 
 _BAD = 2.0
 """What cannot be deployed and is so many times worse than what can be is hopeless."""
@@ -83,6 +83,7 @@ def advise(
     again: bool = False,
     advance: Advance = lambda _: None,
     so_far: Callable[[Advice], None] = lambda _: None,
+    planned: Callable[[Plan], None] = lambda _: None,
 ) -> Advice:
     """Runs the remedies on the scenario, ranks them, and searches how far the best of them carry.
 
@@ -97,6 +98,7 @@ def advise(
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
         so_far: Called with what is known, whenever that is more than before.
+        planned: Called with the plan once the first seed says how long runs of the remedies take.
 
     Raises:
         ResultsError: results cannot be written.
@@ -110,33 +112,38 @@ def advise(
     over = _over(experiment)
     unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
     answer = unknown
-    for answer in _ranked(laboratory, tried, asked, plan, background, unknown):
+    for answer in _ranked(laboratory, tried, asked, plan, background, unknown, planned):
         so_far(answer)
+    how = {"out": out, "workers": workers, "again": again, "advance": advance}
+    searched: list[Advised] = []
     if over is not None and plan.capacities:
-        how = {"out": out, "workers": workers, "again": again, "advance": advance}
         wanted = _worth_searching(answer, plan.capacities)
+        plan = replace(plan, seeds=answer.seeds)
         searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
         answer = replace(answer, unsearched=len(searched) < len(wanted))
         answer = _carried(experiment, answer, over, searched, **how)
-        # What was best may not carry its own senders, and then another is.
+        # What was best may not carry its own senders, and then another may be, or is told beside it.
         for _ in range(_AGAIN if searched else 0):
-            if answer.best is None or answer.best.found is not None:
+            unknown_yet = [each for each in (answer.best, answer.keeping) if each is not None and each.found is None]
+            if not unknown_yet:
                 break
-            answer = _carried(experiment, answer, over, [answer.best], **how)
+            answer = _carried(experiment, answer, over, unknown_yet[:1], **how)
         so_far(answer)
 
     def on_other_hosts(each: Advised) -> list[Varied]:
         chosen = variations(facts, each.remedy, experiment)
-        found = varied(laboratory, chosen, each.remedy, asked.goal, plan.seeds, asked.margin)
+        found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
         # Nothing to tell if there is nothing that may differ.
         return found if len(found) > 1 else []
 
-    # Which remedy is recommended depends on how far they carry.
-    if rival := _rival(answer):
-        answer = replace(answer, rival=rival.remedy.name, varied=on_other_hosts(rival))
+    # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
+    for each in answer.finalists or [other for other in [answer.rival] if other is not None]:
+        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each)})
         so_far(answer)
-    if answer.ideal is not None:
-        answer = replace(answer, ideal_varied=on_other_hosts(answer.ideal))
+    if over is not None and searched and answer.best is not None and answer.best.found is None:
+        answer = _carried(experiment, answer, over, [answer.best], **how)
+    if (ideal := answer.ideal) is not None:
+        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(ideal)})
     return replace(answer, is_provisional=False)
 
 
@@ -166,25 +173,41 @@ def _ranked(
     plan: Plan,
     background: Measure | None,
     unknown: Advice,
+    planned: Callable[[Plan], None],
 ) -> Iterator[Advice]:
     """The remedies with their results, the best first: after each seed, and first with those that can be deployed."""
+    begun = time.monotonic()
     found = {each.name: Compared(each.name, []) for each in tried}
     can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
     first, *others = plan.seeds
     dropped: dict[str, str] = {}
     for seed, some in [(first, can), (first, cannot), *((seed, tried) for seed in others)]:
+        if seed not in plan.seeds:
+            break
         chosen = [each for each in some if each.name not in dropped]
         cases = [(each.settings, [seed]) for each in chosen]
         for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
             found[each.name].rows.extend(got.rows)
             found[each.name].failures.extend(got.failures)
-        if some is cannot and plan.is_tight and others:
-            dropped = _hopeless(found, tried, asked.goal)
+        if some is cannot:
+            # How much longer runs of the remedies take decides how many there is time for.
+            work = {name: _work(each.rows, found[AS_IT_IS].rows) for name, each in found.items() if each.rows}
+            plan = plan.knowing(list(work.values()) or plan.work, time.monotonic() - begun)
+            dropped = _hopeless(found, tried, asked.goal) if plan.is_tight and others else {}
+            kept = [each for name, each in work.items() if name not in dropped]
+            planned(replace(plan, work=kept or plan.work))
         compared = [each for name, each in found.items() if name not in dropped and (each.rows or each.failures)]
         yield replace(
             unknown,
+            seeds=plan.seeds,
             every=_advised(compared, tried, asked, background),
             failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
+            warnings=[
+                *unknown.warnings,
+                *same_with_all_seeds(
+                    asked.goal.measures, {each.scheme: each.rows for each in compared}, laboratory.experiment
+                ),
+            ],
             dropped=[f"{name} ({why})" for name, why in dropped.items()],
         )
 
@@ -202,7 +225,7 @@ def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, backgr
             None if background is None else _paid(by_name[name].rows, own.rows, background),
             asked.margin,
             places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
-            all(each.margins(by_name[name].rows, math.nan).mean() >= 0 for each in asked.keeps if not each.relative),
+            tuple(said for each in asked.keeps if (said := each.broken_by(by_name[name].rows))),
             _work(by_name[name].rows, own.rows),
             _hashes(by_name[name]) == _hashes(own),
         )
@@ -302,12 +325,6 @@ def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
     ]
 
 
-def _rival(answer: Advice) -> Advised | None:
-    """The recommended remedy, or else the best other that can be deployed and has any effect."""
-    others = (each for each in answer.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
-    return answer.best or next((each for each in others if not each.is_same), None)
-
-
 def _over(experiment: Experiment) -> str | None:
     try:
         return fan_in_path(experiment)
@@ -332,7 +349,7 @@ def _plainest(answer: Advice) -> list[Advised]:
     tied = [
         each
         for each in answer.every
-        if each.remedy.effort.is_deployable and each.effect(answer.goal) == "no difference that counts"
+        if each.remedy.effort.is_deployable and each.effect(answer.goal) in ("undecided", "no difference that counts")
     ]
     sets = [set(each.remedy.settings.items()) for each in tied]
     return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

@@ -45,6 +45,9 @@ FEW_SEEDS = [1, 2, 3, 4, 5]
 LEAST = 0.01
 """Candidates that differ by a smaller share tie unless the user says otherwise: such a difference is of no use."""
 
+FEWEST_AGREEING = 6
+"""So many differences of one sign have a probability of 2 / 2^6 = 3.1 % if both are as likely; five have 6.3 %."""
+
 _MOST_SEEDS = 10_000
 """More seeds than anybody runs."""
 
@@ -59,6 +62,8 @@ class Estimate:
     difference_half: float
     quantiles: tuple[float, float] | None = None
     """Those of the differences, if they fall into two groups."""
+    agreeing: int = 0
+    """How many differences there are, if all have one sign; otherwise none."""
 
     @property
     def away(self) -> Spread:
@@ -70,11 +75,15 @@ class Estimate:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval of the difference excludes zero."""
-        return self.difference_half < abs(self.difference)
+        """Whether it is no chance: its interval excludes zero, or enough differences have all one sign.
+
+        Student's interval takes differences for about normal. It contains zero when each of few seeds is better, some
+        by a little and others by a timer; the sign test does not mind how they are distributed.
+        """
+        return self.difference_half < abs(self.difference) or self.agreeing >= FEWEST_AGREEING
 
     def matters(self, margin: float = LEAST) -> bool:
-        """Whether it counts: the interval of the difference excludes zero, and it is at least that share of the mean.
+        """Whether it counts: the difference is no chance, and it is at least that share of the mean.
 
         This is the one rule of all commands that compare. A difference of zero never counts, whatever the mean.
         """
@@ -83,12 +92,15 @@ class Estimate:
     def seeds_to_decide(self, seeds: int, margin: float = LEAST) -> int | None:
         """About how many seeds would tell whether it differs; ``None`` if that is known, or no use.
 
-        An interval shrinks with the square root of the number of seeds.
+        An interval shrinks with the square root of the number of seeds. Differences that agree so far may need no more
+        than the sign test does.
         """
         away, half = abs(self.difference), self.difference_half
         if self.differs or math.isnan(half) or away == 0 or away < margin * abs(self.mean):
             return None
         needed = math.ceil(seeds * (half / away) ** 2) + 1
+        if self.agreeing:
+            needed = min(needed, FEWEST_AGREEING)
         return needed if needed <= _MOST_SEEDS else None
 
 
@@ -108,7 +120,8 @@ def paired(values: Floats, others: Floats) -> Estimate | None:
 
 def _estimate(values: Floats, differences: Floats) -> Estimate:
     ends = (percentile(differences, 2.5), percentile(differences, 97.5)) if has_two_modes(differences) else None
-    return Estimate(*mean_interval(values), *mean_interval(differences), ends)
+    agree = (differences > 0).all() or (differences < 0).all()
+    return Estimate(*mean_interval(values), *mean_interval(differences), ends, len(differences) if agree else 0)
 
 
 @dataclass(frozen=True)

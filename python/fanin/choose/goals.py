@@ -309,6 +309,13 @@ class Keep:
         away = self.measure.values(rows) - self.limit(reference)
         return away if self.measure.more else -away
 
+    def broken_by(self, rows: Sequence[Row]) -> str:
+        """The mean of runs that breaks the bound, and the bound; nothing if it is kept, or a share of a reference."""
+        if self.relative or self.margins(rows, math.nan).mean() >= 0:
+            return ""
+        mean = format_value(self.measure.shown_as, float(self.measure.values(rows).mean()))
+        return f"{self.measure.name} is {mean} ({self.text})"
+
     def shown(self, reference: float) -> str:
         """The bound as text."""
         sign = "at least" if self.measure.more else "at most"

@@ -25,10 +25,19 @@ from fanin.scenario.format.values import Scalar
 _INTERRUPTS = ("0s", "8us", "16us", "64us")
 """From none to a usual setting for throughput; Linux's adaptive moderation chooses between 1 and 256 us."""
 
-Effect = Literal["unfinished", "not comparable", "no difference that counts", "better", "worse"]
+Effect = Literal["unfinished", "not comparable", "undecided", "no difference that counts", "better", "worse"]
+
+_MOST_SEEDS = 30
+"""A difference is undecided if about so many seeds would decide; one that takes more is small for what seeds change."""
 
 
-def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float) -> Effect:
+def seeds_to_decide(change: Estimate | None, seeds: int, margin: float) -> int | None:
+    """About how many seeds would decide whether it counts; ``None`` if that is known, or takes too many."""
+    needed = None if change is None else change.seeds_to_decide(seeds, margin)
+    return needed if needed is not None and needed <= _MOST_SEEDS else None
+
+
+def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float, seeds: int) -> Effect:
     """How a remedy compares with the scenario as it is.
 
     Args:
@@ -37,6 +46,7 @@ def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin:
         change: How it differs, seed by seed; ``None`` where a difference has no meaning.
         goal: The criterion.
         margin: Share of the mean below which a difference does not count.
+        seeds: How many seeds have run.
 
     """
     if math.isinf(mean):
@@ -45,6 +55,8 @@ def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin:
         return "better"
     if change is None or math.isnan(change.difference_half):
         return "not comparable"
+    if seeds_to_decide(change, seeds, margin) is not None:
+        return "undecided"
     if not change.matters(margin):
         return "no difference that counts"
     return "better" if (change.difference > 0) == goal.more else "worse"
@@ -55,6 +67,12 @@ def times(one: float, other: float) -> float:
     if not (0 < one < math.inf and 0 < other < math.inf):
         return math.nan
     return max(one / other, other / one)
+
+
+def is_about(mean: float, other: float, goal: Goal, factor: float) -> bool:
+    """Whether a result is better than another, or worse by no more than a factor."""
+    low, high = (other, mean) if goal.more else (mean, other)
+    return low <= factor * high
 
 
 AS_GIVEN = "hosts as given"
@@ -68,6 +86,15 @@ class Variation:
     settings: dict[str, Scalar]
 
 
+Outcome = Literal["holds", "helps less", "not needed", "undecided", "does not hold"]
+"""What becomes of advice with a variation.
+
+Of a remedy: it is better there and about as good as promised; it is better, but far from that; the scenario is about as
+good without it as was promised with it; seeds do not tell; or it is no better. Of the advice that none is needed: no
+remedy is better and the scenario is not much worse than as given; seeds do not tell; or that is not so.
+"""
+
+
 @dataclass(frozen=True)
 class Varied:
     """The scenario as it is and a remedy, both with a variation."""
@@ -76,8 +103,13 @@ class Varied:
     own: Spread
     remedy: Spread
     effect: Effect
-    holds: bool
-    """Whether the advice is the same: a remedy is better; or, if none was needed, none is still."""
+    outcome: Outcome
+    """What becomes of the advice."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the advice is right there as well, or at least not needed."""
+        return self.outcome in ("holds", "not needed")
 
     @property
     def times(self) -> float:
@@ -92,7 +124,7 @@ class Varied:
             "own": self.own.as_dict(),
             "remedy": self.remedy.as_dict(),
             "effect": self.effect,
-            "holds": self.holds,
+            "outcome": self.outcome,
         }
 
 
@@ -133,7 +165,10 @@ def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
 
 
 _ENOUGH = 2.0
-"""A scenario that needs no remedy may get worse by a smaller factor, for example as interrupts take their time."""
+"""What is worse by no larger factor than on the hosts as given is about as good: interrupts take their time."""
+
+_LITTLE = 1.1
+"""What is better by a smaller factor is hardly worth a change of hosts and switches."""
 
 
 def varied(
@@ -154,13 +189,19 @@ def varied(
         if before.rows and after.rows:
             own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
             spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
-            how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin)
-            found.append(Varied(variation, spreads[0], spreads[1], how, holds=True))
-    return [replace(each, holds=_holds(each, found[0], goal)) for each in found]
+            how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin, len(own.rows))
+            found.append(Varied(variation, spreads[0], spreads[1], how, "holds"))
+    return [replace(each, outcome=_outcome(each, found[0], goal)) for each in found]
 
 
-def _holds(each: Varied, given: Varied, goal: Goal) -> bool:
-    if given.effect == "better" or each.effect == "better":
-        return given.effect == each.effect
-    got_worse = (each.own.mean < given.own.mean) == goal.more
-    return not got_worse or times(each.own.mean, given.own.mean) < _ENOUGH
+def _outcome(each: Varied, given: Varied, goal: Goal) -> Outcome:
+    open_: Outcome = "undecided" if each.effect in ("undecided", "not comparable") else "does not hold"
+    if given.effect != "better":
+        is_well = is_about(each.own.mean, given.own.mean, goal, _ENOUGH)
+        return "holds" if is_well and each.effect not in ("better", "undecided", "not comparable") else open_
+    promised = given.remedy.mean
+    if each.effect == "better" and not times(each.own.mean, each.remedy.mean) < _LITTLE:
+        return "holds" if is_about(each.remedy.mean, promised, goal, _ENOUGH) else "helps less"
+    if is_about(each.own.mean, promised, goal, _ENOUGH):
+        return "not needed"
+    return "helps less" if each.effect == "better" else open_

@@ -63,7 +63,7 @@ def advise(
         ),
     ] = None,
     keep: KeepOption = None,
-    seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10; by default 1..5.")] = None,
+    seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10; by default 1..6.")] = None,
     capacities: Annotated[
         int | None,
         typer.Option(
@@ -90,10 +90,12 @@ def advise(
     spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a timer and a window), and the
     systems of the papers, those of senders on the stack of the scenario. Their sizes follow from the scenario:
     thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
-    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is, of
-    the best that take only settings of hosts, applications and switches, the one with the least effort, if it is better
-    than the scenario as it is by a difference that counts. What needs memory that the switch may lack comes after all
-    others, and no remedy is named without what it costs the background traffic.
+    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the best by the goal of
+    those that take only settings of hosts, applications and switches, if it is better than the scenario as it is by a
+    difference that counts; where up to 30 seeds would decide, the answer is how many. Of those within a tenth of it,
+    one is preferred that keeps the --keep bounds, and then the one with the least effort; a bound that the advice
+    breaks is named. What needs memory that the switch may lack comes after all others, and no remedy is named without
+    what it costs the background traffic.
 
     The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
     other hosts; then the best ten remedies. --all shows the others, and what each needs.
@@ -114,16 +116,17 @@ def advise(
     other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
     that drops what it cannot mark.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, ideal, provisional,
-    sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high, difference,
-    difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
-    same_runs, change, change_half, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
-    monotone, remarks, runs, error, tried}}], holds, rival, variations: [{variation, settings, own: {mean, half,
-    low, high}, remedy, effect, holds}], ideal_variations, dropped, unsearched, refused, failed, warnings, paths}.
-    rival is the remedy of the variations: the recommended one, or else the best other that can be deployed. ideal
-    is what is better but cannot be deployed, with variations of its own; costly says that the background traffic
-    loses a fifth or more; dropped names what was left out after the first seed; and unsearched says that time was
-    short for capacities.
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, undecided, further, ideal,
+    provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high,
+    difference, difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
+    same_runs, change, change_half, broken, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
+    monotone, remarks, runs, error, tried}}], holds, rival, unsteady, variations: [{variation, settings, own: {mean,
+    half, low, high}, remedy, effect, outcome}], ideal_variations, dropped, unsearched, refused, failed, warnings,
+    paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be deployed.
+    undecided may be better, as seeds do not tell; broken names the bounds that a remedy breaks. unsteady is what is
+    about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed, with variations of
+    its own; costly says that the background traffic loses a fifth or more; dropped names what was left out after the
+    first seed; and unsearched says that time was short for capacities.
 
     **Examples**
 
@@ -173,7 +176,7 @@ def advise(
         number = len(remedies(happened, experiment)[0])
         plan = planning.planned(number, some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s)
         note(_said(plan, run_s, within))
-        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far}
+        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
             background = _background(experiment)
             found = advising.advise(experiment, happened, asked, plan, background, advance=counter.advance, **how)
@@ -239,15 +242,21 @@ _UNITS = {"min": 60.0, "h": 3600.0}
 
 def _said(plan: Plan, run_s: float, within: str) -> str:
     """How much is going to run, and what is left out."""
-    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds, {duration(plan.seconds)} if none is stored"
+    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds"
     if plan.capacities:
-        what += ", and searches for how far the best carry"
+        what += " and searches for how far the best carry"
+    what += f", {duration(plan.seconds)} in all if none is stored and the remedies' runs take as long as yours"
     if not plan.is_tight:
         return what
     return (
         f"{what}, as far as --within {within} leaves room: one run takes {duration(run_s)}, so what is hopeless with "
         "the first seed runs with no other"
     )
+
+
+def _say_again(plan: Plan) -> None:
+    """How long it takes, by the work of each remedy."""
+    note(f"by the first seed: {len(plan.seeds)} seeds, {duration(plan.seconds)} in all if no other run is stored")
 
 
 def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:

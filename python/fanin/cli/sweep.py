@@ -28,7 +28,7 @@ from fanin.cli.options import (
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
-from fanin.numbers.stats import FEWEST, QUANTILES, Spread
+from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import column, format_spread, is_text, short, table_names
 
 if TYPE_CHECKING:
@@ -261,7 +261,10 @@ def _print(data: DataSet) -> None:
                 f"{_PER_THOUSAND}: queries, or else transfers, with a retransmission timeout, with the 95 % interval "
                 "(Clopper and Pearson); waits for tail loss probes are not counted (column loss_probes)"
             )
-        if any(_has_quantiles(row) for row in summary.iter_rows(named=True) if row["column"] in measures):
+        shown = [_spread(row) for row in summary.iter_rows(named=True) if row["column"] in measures]
+        if any(each.has_no_width for each in shown):
+            say(NO_SPREAD)
+        if any(each.quantiles for each in shown):
             say(QUANTILES)
 
 
@@ -283,12 +286,12 @@ def _timeouts(data: DataSet, keys: list[str]) -> dict[tuple[str, ...], str]:
 
 def _shown(row: dict[str, Any]) -> str:
     """A mean with half of its interval, or with the quantiles of the seeds."""
+    return format_spread(row["column"], _spread(row).without_zero_width)
+
+
+def _spread(row: dict[str, Any]) -> Spread:
     half, low, high = (math.nan if row[end] is None else row[end] for end in ("half", "low", "high"))
-    return format_spread(row["column"], Spread(row["mean"], half, low, high, quantiles=_has_quantiles(row)))
-
-
-def _has_quantiles(row: dict[str, Any]) -> bool:
-    return row["half"] is None and row["low"] is not None
+    return Spread(row["mean"], half, low, high, quantiles=row["half"] is None and row["low"] is not None)
 
 
 def _heading(name: str) -> str:

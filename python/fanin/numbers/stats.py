@@ -128,8 +128,8 @@ NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
 """What a mean without an interval stands for, if others have one."""
 
 QUANTILES_OF_DIFFERENCES = (
-    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; whether it counts is "
-    "judged by the interval of its mean"
+    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; it counts by the "
+    "interval of its mean, or if six or more all have one sign"
 )
 """The same for differences between runs with the same seeds."""
 

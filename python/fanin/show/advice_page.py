@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
+from fanin.choose.comparison import FEWEST_AGREEING
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND
-from fanin.choose.robust import times
-from fanin.numbers.stats import QUANTILES
+from fanin.choose.robust import Outcome, Varied, times
+from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
@@ -61,12 +62,16 @@ def _take(advice: Advice, best: Advised) -> list[str]:
     own = advice.own
     said = [
         f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}"
-        f"{_at_cost(best)}. It needs {best.remedy.needs}."
+        f"{_at_cost(best)}{_at_bounds(best)}. It needs {best.remedy.needs}."
     ]
     if best.found is not None:
         said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
         if (best.found.capacity or 0) < advice.fan_in:
             said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
+    other = advice.keeping
+    # Its runs alone do not tell of bounds that are shares.
+    if other is not None and (best.found is None or other.found is not None):
+        said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {_result(other, advice)}{_at_cost(other)}.")
     return said
 
 
@@ -75,6 +80,11 @@ def _at_cost(each: Advised) -> str:
     if each.cost is None:
         return ""
     return f", {'at a large cost: ' if each.is_costly else 'and '}the background traffic changes by {_cost(each)}"
+
+
+def _at_bounds(each: Advised) -> str:
+    """Which bounds it breaks, as the end of a sentence."""
+    return f", but {' and '.join(each.broken)}" if each.broken else ""
 
 
 def _threshold(advice: Advice) -> str:
@@ -108,51 +118,71 @@ def _ideal(advice: Advice) -> str:
     if each is None:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
-    broken = listed([other.variation.name for other in advice.ideal_varied[1:] if not other.holds])
-    holds = {None: "was not tried on other hosts", True: "holds on other hosts", False: f"does not hold with {broken}"}
+    fate = f"on other hosts, it {_fate(advice.ideal_varied)}" if advice.ideal_varied else "not tried on other hosts"
     return (
-        f"Best of all is {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}; that "
-        f"{holds[advice.ideal_holds]}), but it needs {each.remedy.needs}."
+        f"Best of all is {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}; {fate}), but "
+        f"it needs {each.remedy.needs}."
     )
 
 
 def _robustness(advice: Advice) -> list[str]:
-    """Whether the advice holds on other hosts."""
-    if not advice.varied:
+    """What becomes of the advice on other hosts."""
+    others, rival = advice.varied[1:], advice.rival
+    if advice.best is not None:
+        fate = _fate(advice.varied)
+        find = "" if advice.holds else ": find out what yours are"
+        said = [f"On other hosts, it {fate}{find}."] if fate else []
+        if (other := advice.unsteady) is not None:
+            fate = _fate(advice.hosts[other.remedy.name])
+            said.append(
+                f"{_quoted(other)} is about as good here ({_result(other, advice)}), but on other hosts, it {fate}."
+            )
+        return said
+    # Where bounds break, more is needed, and it is of use to know where there is some.
+    if not others or rival is None:
         return []
-    others = advice.varied[1:]
-    broken = listed([each.variation.name for each in others if not each.holds])
-    kept = listed([each.variation.name for each in others if each.holds])
-    if advice.best is None:
-        what, found = "That nothing better is needed", ""
-    else:
-        little = listed([each.variation.name for each in others if each.holds and each.times < _LITTLE])
-        what, found = "That", f" It gains little with {little}: there, yours hardly needs it." if little else ""
-    if not broken:
-        return [f"{what} holds with {kept} as well.{found}"]
-    also = f", but does with {kept}" if kept else ""
-    return [f"{what} does not hold with {broken}{also}: find out what yours are.{found}"]
+    if advice.undecided is not None or advice.room == "too little" or not advice.own.keeps:
+        better = listed([each.variation.name for each in others if each.effect == "better"])
+        return [f"{_quoted(rival)} is better with {better}: find out what yours are."] if better else []
+    kept, open_, broken = (_named(others, outcome) for outcome in ("holds", "undecided", "does not hold"))
+    parts = [f"holds with {kept}"] * bool(kept) + [f"is undecided with {open_}"] * bool(open_)
+    parts += [f"does not hold with {broken}: find out what yours are"] * bool(broken)
+    return [f"That nothing better is needed {'; it '.join(parts)}."]
 
 
-_LITTLE = 1.1
-"""What is better by a smaller factor is hardly worth a change of hosts and switches."""
+def _fate(varied: list[Varied]) -> str:
+    """What becomes of a remedy with each variation, as the end of a sentence."""
+    verbs: dict[Outcome, str] = {
+        "holds": "holds with",
+        "not needed": "is not needed with",
+        "helps less": "helps less with",
+        "undecided": "is undecided with",
+        "does not hold": "does not help with",
+    }
+    parts = [f"{verb} {named}" for outcome, verb in verbs.items() if (named := _named(varied[1:], outcome))]
+    return "; it ".join(parts)
+
+
+def _named(varied: list[Varied], outcome: Outcome) -> str:
+    """The variations with that outcome."""
+    return listed([each.variation.name for each in varied if each.outcome == outcome])
 
 
 def varied_header(advice: Advice) -> list[str]:
     """The header of the table of variations."""
-    return ["with", f"as it is, {advice.goal.heading}", f"{advice.rival}, {advice.goal.heading}", "so it is", "advice"]
+    rival = "" if advice.rival is None else advice.rival.remedy.name
+    return ["with", f"as it is, {advice.goal.heading}", f"{rival}, {advice.goal.heading}", "so it is", "advice"]
 
 
 def varied_rows(advice: Advice) -> list[list[str]]:
     """The scenario as it is and the recommended remedy on other hosts, a row per variation."""
-    shown = advice.goal.shown
     return [
         [
             each.variation.name,
-            shown(each.own),
-            shown(each.remedy),
+            _shown(each.own, advice),
+            _shown(each.remedy, advice),
             _by_times(each.effect, each.times, advice),
-            "holds" if each.holds else "does not hold",
+            each.outcome,
         ]
         for each in advice.varied
     ]
@@ -161,27 +191,39 @@ def varied_rows(advice: Advice) -> list[list[str]]:
 def _as_it_is(advice: Advice) -> list[str]:
     """What to say if nothing is better than the scenario as it is: that depends on how much room it leaves."""
     own, further = advice.own, advice.further
-    improves = (
-        f"o remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by what "
-        f"counts ({_result(own, advice)})"
-    )
     carries = _carries_in_words(own, advice, "As it is,")
     what = (advice.over or "").rpartition(".")[2]
+    verdict, keep = _verdict(advice), advice.undecided is None
     if advice.room == "enough":
-        said = [f"Keep yours: n{improves}.", carries]
+        said = [f"Keep yours: {verdict}" if keep else verdict, carries]
     elif advice.room == "hardly any":
         breaks = f"Your {advice.fan_in} {what} leave hardly any room: with {own.found.breaks_at}" if own.found else ""
         said = [
-            f"Keep yours as long as there are no more {what}: n{improves}.",
+            f"Keep yours as long as there are no more {what}: {verdict}" if keep else verdict,
             f"{carries} {breaks} the bounds break.",
         ]
     else:
-        said = [f"N{improves}.", f"{carries} You have {advice.fan_in}, so the bounds do not hold."]
+        said = [f"{verdict[0].upper()}{verdict[1:]}", f"{carries} You have {advice.fan_in}, so the bounds do not hold."]
     if further is not None:
         aim = "For more" if advice.room != "too little" else "To keep the bounds"
         carries = _carries_in_words(further, advice)
         said.append(f"{aim}, take {_quoted(further)}{_at_cost(further)}. {carries} It needs {further.remedy.needs}.")
     return [sentence for sentence in said if sentence]
+
+
+def _verdict(advice: Advice) -> str:
+    """That nothing is better, or what may be, and how many seeds would tell."""
+    each, own = advice.undecided, _result(advice.own, advice)
+    if each is None:
+        return (
+            f"no remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by "
+            f"what counts ({own})."
+        )
+    # Seeds that have run are stored, so more of them continue from there.
+    return (
+        f"Undecided: {_quoted(each)} may be better ({advice.goal.name} {_result(each, advice)} instead of {own}"
+        f"{_at_cost(each)}), and about {each.seeds_to_decide} seeds would decide (--seeds 1..{each.seeds_to_decide})."
+    )
 
 
 def _quoted(each: Advised) -> str:
@@ -205,7 +247,11 @@ def _result(each: Advised, advice: Advice) -> str:
     if math.isinf(each.place.value.mean):
         return "unfinished"
     unit = "" if len(advice.goal.parts) > 1 else format_value(advice.goal.parts[0][0].shown_as, 0.0).partition(" ")[2]
-    return f"{advice.goal.shown(each.place.value)} {unit}".rstrip()
+    return f"{_shown(each.place.value, advice)} {unit}".rstrip()
+
+
+def _shown(found: Spread, advice: Advice) -> str:
+    return advice.goal.shown(found.without_zero_width)
 
 
 def _cost(each: Advised) -> str:
@@ -227,20 +273,28 @@ def rows(advice: Advice, most: int | None = None) -> list[list[str]]:
     """The ranking as text, a row per remedy."""
     found = []
     for each in shown(advice, most):
-        tied = sum(other.place.rank == each.place.rank for other in advice.every) > 1
-        rank = "-" if each.place.rank is None else f"{each.place.rank}{'=' if tied else ''}"
         background = "-" if each.background is None else f"{_cost(each) or 'same'}{' !' if each.is_costly else ''}"
         found.append(
             [
-                rank,
+                _rank(each, advice),
                 each.remedy.name,
-                advice.goal.shown(each.place.value),
+                _shown(each.place.value, advice),
                 _against(each, advice),
                 background,
                 _carried(each),
             ]
         )
     return found
+
+
+def _rank(each: Advised, advice: Advice) -> str:
+    """Its place, with a sign if others share it; none beside another place of what it does not differ from."""
+    rank, own = each.place.rank, advice.own.place.rank
+    is_open = each.effect(advice.goal) in ("undecided", "no difference that counts")
+    if rank is None or (is_open and rank != own):
+        return "-"
+    tied = sum(other.place.rank == rank for other in advice.every) > 1
+    return f"{rank}{'=' if tied else ''}"
 
 
 def _against(each: Advised, advice: Advice) -> str:
@@ -252,6 +306,8 @@ def _against(each: Advised, advice: Advice) -> str:
     if math.isnan(each.change.difference_half) and each.change.difference and each.remedy.name != AS_IT_IS:
         is_better = (each.change.difference > 0) == advice.goal.more
         return f"{_by_times('better' if is_better else 'worse', factor, advice)} so far"
+    if effect == "undecided":
+        return f"undecided: about {each.seeds_to_decide} seeds"
     return _by_times(effect, factor, advice)
 
 
@@ -300,15 +356,19 @@ def legend(advice: Advice) -> list[str]:
     """What the columns of the table mean, a sentence each."""
     said = [
         "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
-        f"zero and it is at least {100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. "
-        "A rank is one more than the number of remedies that are better by a difference that counts, so ranks may be "
-        "left out.",
+        f"zero, or all of {FEWEST_AGREEING} or more have one sign, and it is at least {100 * advice.own.margin:g} % of "
+        "the value; what does not differ in that sense ties. A rank is one more than the number of remedies that are "
+        "better by a difference that counts, so ranks may be left out; what does not differ from yours has no rank "
+        "but yours.",
         *remarks(advice),
     ]
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):
         said.append(TIMERS_ARE_BOUND)
-    if _has_quantiles(advice):
+    spreads = _spreads(advice)
+    if any(each.quantiles for each in spreads):
         said.append(f"{QUANTILES}.")
+    if any(each.has_no_width for each in spreads):
+        said.append(f"{NO_SPREAD}.")
     if advice.over is not None and any(each.found for each in advice.every):
         bounds = " and ".join(keep.text for keep in advice.keeps)
         said.append(
@@ -320,11 +380,12 @@ def legend(advice: Advice) -> list[str]:
     return said
 
 
-def _has_quantiles(advice: Advice) -> bool:
-    spreads = [each.place.value for each in advice.every]
-    return any(
-        each.quantiles for each in [*spreads, *(side for each in advice.varied for side in (each.own, each.remedy))]
-    )
+def _spreads(advice: Advice) -> list[Spread]:
+    """All results that the tables show."""
+    return [
+        *(each.place.value for each in advice.every),
+        *(side for each in advice.varied for side in (each.own, each.remedy)),
+    ]
 
 
 def needs(advice: Advice) -> list[list[str]]:
