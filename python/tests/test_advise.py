@@ -774,3 +774,9 @@ def test_two_seeds_end_a_search_too(cli, rack):
     result = cli("advise", rack, "--seeds", "1..2", "--capacities", "1", "--jobs", "1")
     assert result.code == 0, result.err
     assert "seeds cannot decide about " in result.err
+
+
+def test_what_fails_as_it_is_gets_no_advice(cli, rack):
+    result = cli("advise", rack, *FEW, "--memory", "1MB")
+    assert (result.code, result.out) == (1, "")
+    assert "error: the run failed: as it is: 1 of 1 runs failed" in result.err

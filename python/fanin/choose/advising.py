@@ -34,7 +34,7 @@ from fanin.choose.plan import Plan
 from fanin.choose.remedies import AS_IT_IS, Remedy, remedies
 from fanin.choose.robust import Varied, times, variations, varied
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
-from fanin.errors import NotFoundError
+from fanin.errors import NotFoundError, RunError
 from fanin.later import np
 from fanin.registry import registry, scheme_title
 from fanin.results.dataset import Row
@@ -102,6 +102,7 @@ def advise(
 
     Raises:
         ResultsError: results cannot be written.
+        RunError: the scenario as it is fails with the first seed.
 
     """
     begun = time.monotonic()
@@ -189,6 +190,9 @@ def _ranked(
         for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
             found[each.name].rows.extend(got.rows)
             found[each.name].failures.extend(got.failures)
+        if not found[AS_IT_IS].rows:
+            # There is nothing to compare with.
+            raise RunError(f"{AS_IT_IS}: {found[AS_IT_IS].error}")
         if some is cannot:
             # How much longer runs of the remedies take decides how many there is time for.
             work = {name: _work(each.rows, found[AS_IT_IS].rows) for name, each in found.items() if each.rows}
