@@ -59,7 +59,7 @@ def test_choosing_a_remedy_takes_three_commands_that_follow_one_another():
     found = [command for content in blocks(guide, "console") for command in script().commands(content)]
     verbs = [command.split()[1] for command in found if command.startswith("fanin ")]
     assert verbs == ["compare", "tune", "capacity"]
-    assert re.search(r"^\[scheme\.dctcp\]\nmark-threshold = \"\d+pkt\"$", guide.read_text(), re.MULTILINE)
+    assert re.search(r"^\[scheme\.linux-dctcp\]\nmark-threshold = \"\d+pkt\"$", guide.read_text(), re.MULTILINE)
 
 
 def test_outputs_are_written_anew(tmp_path):
