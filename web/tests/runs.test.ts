@@ -40,7 +40,7 @@ const HOSTILE = `
 import json, pathlib, sys
 from fanin.results import store, sums
 (path,) = pathlib.Path("results/runs").glob("*/manifest.json")
-manifest = json.loads(path.read_bytes()) | {"experiment": sys.argv[1], "finished": sys.argv[1], "host": sys.argv[1]}
+manifest = json.loads(path.read_bytes()) | {"experiment": sys.argv[1], "host": sys.argv[1]}
 path.write_bytes(store.manifest_text(sums.sealed(manifest)))
 `
 
