@@ -262,7 +262,7 @@ def test_the_answer_comes_first_and_is_short(cli, rack):
     assert first.startswith('Take "')
     assert try_.startswith(f"Try it: fanin run {rack} --set ")
     begun, names = "# A rack: remedies by query-p99", [each["remedy"] for each in advised(cli, rack)["remedies"]]
-    assert result.out.splitlines().index(begun) < 8
+    assert result.out.splitlines().index(begun) < 9
     shown = [line.split("\t")[1] for line in result.out.partition(begun)[2].splitlines()[2:] if "\t" in line]
     # The best ten, and the scenario as it is wherever it is.
     assert shown[:10] == names[:10]
@@ -780,3 +780,18 @@ def test_what_fails_as_it_is_gets_no_advice(cli, rack):
     result = cli("advise", rack, *FEW, "--memory", "1MB")
     assert (result.code, result.out) == (1, "")
     assert "error: the run failed: as it is: 1 of 1 runs failed" in result.err
+
+
+def test_what_is_left_without_the_switch_is_told(cli, rack):
+    Path(rack).write_text(LINUX + BACKUP)
+    found = advised(cli, rack, "--capacities", "0", *STEADY)
+    assert found["recommended"].startswith("Linux DCTCP, ")
+    hosts = [each for each in found["remedies"] if each["effect"] == "better" and "switch" not in each["needs"]]
+    usable = [each["remedy"] for each in hosts if each["deployable"]]
+    (said,) = [each for each in found["sentences"] if each.startswith("If the switch stays as it is: ")]
+    assert said.startswith(f'If the switch stays as it is: "{usable[0]}" (')
+    # Of a remedy that changes no switch there is nothing to tell.
+    small = advised(
+        cli, rack, "--capacities", "0", "--set", "traffic.servers.senders=60", "--set", "network.buffer=12MB"
+    )
+    assert not any("stays as it is" in each for each in small["sentences"])

@@ -235,6 +235,13 @@ class Advice:
         return next(iter(_surest(open_)), None) if self.best is None else None
 
     @property
+    def beside_the_switch(self) -> Advised | None:
+        """The best by the goal that changes no switch, if the remedy to deploy does; ``None`` if none is better."""
+        if self.best is None or self.best.remedy.effort < Effort.SWITCH_SETTING:
+            return None
+        return next((each for each in self._usable if each.remedy.effort < Effort.SWITCH_SETTING), None)
+
+    @property
     def keeping(self) -> Advised | None:
         """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
         if self.best is None or self._keeps(self.best):

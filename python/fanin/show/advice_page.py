@@ -38,7 +38,7 @@ def sentences(advice: Advice) -> list[str]:
     if advice.is_provisional:
         return [_provisional(advice)]
     said = _as_it_is(advice) if advice.best is None else _take(advice, advice.best)
-    said += [_threshold(advice), *_robustness(advice), _with_memory(advice), _ideal(advice)]
+    said += [_threshold(advice), *_robustness(advice), _beside_the_switch(advice), _with_memory(advice), _ideal(advice)]
     return [sentence for sentence in said if sentence]
 
 
@@ -99,6 +99,15 @@ def _threshold(advice: Advice) -> str:
     verdict = "worse" if advice.precedes(each, other) else "better" if advice.precedes(other, each) else "no different"
     carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
     return f"{why}; from {other.remedy.marks.shown} on it is {verdict} ({_result(other, advice)}){carries}."
+
+
+def _beside_the_switch(advice: Advice) -> str:
+    """What is left to somebody who may not change the switch."""
+    each = advice.beside_the_switch
+    if each is None or each is advice.keeping:
+        return ""
+    how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}"
+    return f"If the switch stays as it is: {_quoted(each)} ({how}) needs {each.remedy.needs}."
 
 
 def _with_memory(advice: Advice) -> str:
