@@ -222,6 +222,8 @@ def _too_little(facts: Facts) -> str:
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
+    if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
+        return f"No link was busy all the time, and transfers shared those that there are: {busy}.{_round_trips(facts)}"
     return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
 
 
