@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from fanin.choose.comparison import SCHEME, some_of
+from fanin.choose.comparison import some_of
 from fanin.choose.goals import Measure
+from fanin.choose.threshold import threshold_path, value_with
 from fanin.numbers.stats import FEWEST, fewest_for
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks, scheme_title
@@ -141,9 +142,6 @@ def same_with_all_seeds(
     return found
 
 
-_THRESHOLD = "mark-threshold"
-
-
 def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     """A warning if the marking threshold that the user's switch has for one scheme is not that of the others.
 
@@ -156,10 +154,9 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     given: dict[str, str] = {}
     usual: dict[str, str] = {}
     for scheme in dict.fromkeys([own, *schemes]):
-        path = f"scheme.{scheme}.{_THRESHOLD}"
-        row = next((row for row in experiment.resolved_table({SCHEME: scheme}) if row["path"] == path), None)
-        if row is not None:
-            (usual if row["is_default"] else given)[scheme] = row["value"]
+        if (found := value_with(experiment, scheme, threshold_path(scheme))) is not None:
+            value, is_default = found
+            (usual if is_default else given)[scheme] = value
     if not given:
         return []
     first, value = next(iter(given.items()))
@@ -167,10 +164,10 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     if not apart:
         return []
     told = ", ".join(f"{scheme_title(scheme)} {own}" for scheme, own in apart.items())
-    how = " ".join(f"--set scheme.{scheme}.{_THRESHOLD}={value}" for scheme in apart)
+    how = " ".join(f"--set {threshold_path(scheme)}={value}" for scheme in apart)
     kinds = [scheme_title(each) for each in schemes if reacts_to_marks(each) and each not in usual | given]
     others = f"; {', '.join(kinds)} have thresholds of another kind" if kinds else ""
     return [
-        f"scheme.{first}.{_THRESHOLD} = {value} is the switch of {scheme_title(first)} alone. Others mark by their "
+        f"{threshold_path(first)} = {value} is the switch of {scheme_title(first)} alone. Others mark by their "
         f"own: {told}{others}. To give them that of {scheme_title(first)}: {how}"
     ]

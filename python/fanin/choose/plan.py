@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fanin.choose.comparison import FEWEST_AGREEING
+from fanin.numbers.stats import FEWEST
 
 SEEDS = list(range(1, FEWEST_AGREEING + 1))
 """Enough for intervals and for the sign test, and for an answer in about a minute."""
 
 _CAPACITIES = 3
-
-_FEWEST_SEEDS = 3
-"""With fewer there is no telling chance from difference."""
 
 _RUNS_OF_A_SEARCH = 40
 """A search for a capacity takes about so many."""
@@ -100,7 +98,7 @@ class Plan:
         known = replace(self, work=work, run_s=max(self.run_s, took_s / sum(work)))
         if known._least_s <= self.within_s:
             return known
-        return replace(known, seeds=self.seeds if self.are_seeds_asked else self.seeds[:_FEWEST_SEEDS], is_tight=True)
+        return replace(known, seeds=self.seeds if self.are_seeds_asked else self.seeds[:FEWEST], is_tight=True)
 
 
 def planned(

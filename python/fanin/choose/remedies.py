@@ -152,8 +152,9 @@ def remedies(facts: Facts, experiment: Experiment) -> tuple[list[Remedy], list[s
     """
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing", _unmarked(facts.scenario))
     found, scenarios, refused = [own], [facts.scenario], []
-    of_switches = _of_switches(facts, given_threshold(experiment))
-    for each in (*_of_hosts(facts), *_of_applications(facts), *of_switches, *_systems(facts, experiment)):
+    given = given_threshold(experiment)
+    of_networks = (*_of_switches(facts, given), *_systems(facts, experiment, given))
+    for each in (*_of_hosts(facts), *_of_applications(facts), *of_networks):
         try:
             scenario = resolved(experiment, each.settings)
         except ScenarioError as error:
@@ -342,7 +343,7 @@ def thresholds(facts: Facts) -> tuple[int, int]:
     return min(usual, most), min(max(1, usual // 3), most)
 
 
-def _systems(facts: Facts, experiment: Experiment) -> Iterator[Remedy]:
+def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """The schemes that fanin has, each as its paper describes it, but on the stack of the scenario.
 
     Schemes of Linux have theirs. What others bring of their own besides is for :func:`beside_scheme` to say.
@@ -353,4 +354,4 @@ def _systems(facts: Facts, experiment: Experiment) -> Iterator[Remedy]:
         effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"], "queue.kind": "auto"}
-            yield Remedy(scheme_title(key), settings | carried_threshold(experiment, key), effort, needs)
+            yield Remedy(scheme_title(key), settings | carried_threshold(experiment, key, given), effort, needs)

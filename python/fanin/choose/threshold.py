@@ -41,18 +41,30 @@ def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
     return None
 
 
-def carried_threshold(experiment: Experiment, scheme: str) -> dict[str, Scalar]:
+def carried_threshold(experiment: Experiment, scheme: str, given: tuple[str, str] | None) -> dict[str, Scalar]:
     """The setting by which another scheme has the threshold that a scenario sets for its switch.
 
     It is empty if the scenario sets none, or one for this scheme, or if the scheme does not mark by one threshold.
+
+    Args:
+        experiment: The scenario.
+        scheme: The other scheme.
+        given: What :func:`given_threshold` says of the scenario.
+
     """
-    found = given_threshold(experiment) if marks_by_one_threshold(scheme) else None
-    if found is None or _given(experiment, scheme, threshold_path(scheme)) is not None:
+    path = threshold_path(scheme)
+    if given is None or not marks_by_one_threshold(scheme) or _given(experiment, scheme, path) is not None:
         return {}
-    return {threshold_path(scheme): found[1]}
+    return {path: given[1]}
+
+
+def value_with(experiment: Experiment, scheme: str, path: str) -> tuple[str, bool] | None:
+    """A value with a scheme, and whether it is the default; ``None`` if it has no effect with the scheme."""
+    rows = experiment.resolved_table({SCHEME: scheme})
+    return next(((row["value"], row["is_default"]) for row in rows if row["path"] == path), None)
 
 
 def _given(experiment: Experiment, scheme: str, path: str) -> str | None:
     """A value that the scenario sets and that has an effect with a scheme; ``None`` if it has its default."""
-    rows = experiment.resolved_table({SCHEME: scheme})
-    return next((row["value"] for row in rows if row["path"] == path and not row["is_default"]), None)
+    found = value_with(experiment, scheme, path)
+    return None if found is None or found[1] else found[0]
