@@ -12,6 +12,15 @@ class FaninError(Exception):
     """Base of all errors that fanin raises deliberately."""
 
 
+_MOST = 1000
+"""Characters of a message; it may quote a value of any length."""
+
+
+def _short(message: str) -> str:
+    half = _MOST // 2
+    return message if len(message) <= _MOST else f"{message[:half]} … {message[-half:]}"
+
+
 class ScenarioError(FaninError):
     """A scenario or experiment file is invalid.
 
@@ -37,7 +46,7 @@ class ScenarioError(FaninError):
         where = file if line is None else f"{file}:{line}"
         subject = f"{key}: " if key else ""
         hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
-        super().__init__("\n".join((f"{where}: {subject}{message}{hint}", *self.more)))
+        super().__init__("\n".join((f"{where}: {subject}{_short(message)}{hint}", *self.more)))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
         # For transfer between processes: by default an exception is rebuilt from its text alone.

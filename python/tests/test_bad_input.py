@@ -449,3 +449,12 @@ def test_a_mistyped_choice_gets_the_nearest_and_several_seeds_the_commands_that_
     )
     for wrong in ("x", "-1", "1.5"):
         assert f"'{wrong}' is not a whole number from zero on" in said("run", "small.toml", "--seed", wrong)
+
+
+def test_a_message_about_a_long_value_does_not_repeat_all_of_it(cli, work):
+    formula = "+".join(["goodput_bps"] * 20_000)
+    with (work / "small.toml").open("a") as file:
+        file.write(f'\n[[plot]]\nid = "p"\nx = "seed"\ny = "{formula}"\n')
+    result = cli("check", "small.toml")
+    complaint(result, "plot.", "goodput_bps+goodput_bps")
+    assert len(result.err) < 1_200

@@ -171,6 +171,14 @@ def test_ctrl_c_while_figures_are_drawn_says_what_is_kept(cli, work, monkeypatch
     assert "interrupted: all runs are kept in results; the same command continues from there" in result.err
 
 
+def test_ctrl_c_outside_of_a_command_shows_no_traceback(cli, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fanin.cli.commands.app", interrupt)
+    assert cli("list", "schemes") == (130, "", "interrupted\n")
+
+
 def test_a_schemes_name_finds_its_paper(cli):
     assert 'did you mean "dtcwa"' in cli("reproduce", "dt-cwa").err
 

@@ -720,6 +720,10 @@ def test_lines_of_a_search_in_another_order_are_damage(cli, results, kind, comma
     # Without its last lines it is that of a search that was interrupted.
     path.write_bytes(b"".join(lines[:-1]))
     assert verify(results).damaged == []
+    path.unlink()
+    (told,) = json.loads(cli("verify", str(results), "--json").out)["damaged"]
+    assert (told["file"], told["why"]) == (str(path), "missing")
+    assert told["remedy"] == f"run the same '{command}' again: it begins anew, and its runs are kept"
 
 
 def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, results):

@@ -48,14 +48,14 @@ def _is_text(word: str) -> bool:
 
 
 def _run(arguments: list[str] | None) -> None:
-    from fanin import _engine
-    from fanin.cli import commands
-
     interrupt_on_sigterm()
     collect_seldom()
-    _engine.keep_panics()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
+        from fanin import _engine
+        from fanin.cli import commands
+
+        _engine.keep_panics()
         commands.app(arguments, prog_name="fanin")
     except RunError as error:
         note(f"error: the run failed: {error}")
@@ -70,9 +70,7 @@ def _run(arguments: list[str] | None) -> None:
         if (code := interrupted(ended.code)) is None:
             raise
         sys.exit(code)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # also the engine's panics, which are no Exception
+    except BaseException as error:  # also the engine's panics and Ctrl-C outside of a command, which are no Exception
         if (code := interrupted(None, error)) is not None:
             note("interrupted")
             sys.exit(code)

@@ -98,7 +98,9 @@ def interrupted(code: object, error: BaseException | None = None) -> int | None:
         error: What ended it. A library that was interrupted inside may tell of its own failure.
 
     """
-    inside = error is not None and any(each in str(error) for each in (KeyboardInterrupt.__name__, Terminated.__name__))
+    inside = isinstance(error, KeyboardInterrupt) or (
+        error is not None and any(each in str(error) for each in (KeyboardInterrupt.__name__, Terminated.__name__))
+    )
     if code != _INTERRUPTED and not inside:
         return None
     return 128 + _came[0] if _came else _INTERRUPTED

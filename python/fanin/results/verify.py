@@ -243,7 +243,14 @@ def _summed(folder: Path, names: list[str], found: Verified) -> set[Path]:
         if (now := sums.of_file(folder / name)) != digest:
             why = "missing or unreadable" if now is None else f"differs from {sums.SUMS}"
             found.damaged.append(Damage(folder / name, why, kind, folder))
+    if _is_of_search(folder) and SEARCH_LOG not in names:
+        found.damaged.append(Damage(folder / SEARCH_LOG, "missing", FILE, folder))
     return {own, *(folder / name for name in digests)}
+
+
+def _is_of_search(folder: Path) -> bool:
+    """Whether this is the folder of one search; its log grows with each batch, so the folder's digests leave it out."""
+    return folder.parent.name in (FITS, STUDIES)
 
 
 def _alone(path: Path, found: Verified) -> None:
@@ -272,7 +279,7 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
         return lambda content: _json(content, as_json, lambda value: shards.is_of(path, value))
     if above == FITS and path.name == HELD_OUT:
         return lambda content: _json(content, as_json, lambda _: True)
-    if path.parent.parent.name in (FITS, STUDIES) and path.name == SEARCH_LOG:
+    if _is_of_search(path.parent) and path.name == SEARCH_LOG:
         return lambda content: search_log.check(content, path.parent.name)
     return None
 

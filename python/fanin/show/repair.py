@@ -65,7 +65,8 @@ def _of_file(path: Path) -> str:
         return "delete it and run the shard again; its runs are kept"
     if path.name == SEARCH_LOG:
         command = "fit" if path.parent.parent.name == FITS else "tune"
-        return f"run the same 'fanin {command}' again: it continues before the damaged line"
+        how = "it continues before the damaged line" if path.exists() else "it begins anew, and its runs are kept"
+        return f"run the same 'fanin {command}' again: {how}"
     assert path.name == HELD_OUT
     return "restore it from a copy: judgements by held-out experiments cannot be made again"
 
