@@ -418,10 +418,19 @@ def test_a_value_without_its_quotes_is_shown_with_them(cli, work, written, meant
     assert "written in quotes" not in cli("check", "other.toml").err
 
 
-@pytest.mark.parametrize("value", ["[" * 50_000 + "]" * 50_000, "{ a = " * 50_000 + "1" + " }" * 50_000])
-def test_values_that_are_nested_too_deeply_are_named(cli, work, value):
-    (work / "small.toml").write_text(f"title = {value}\n")
-    complaint(cli("check", "small.toml"), "small.toml: its values are nested too deeply")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "title = " + "[" * 50_000 + "]" * 50_000,
+        "title = " + "{ a = " * 50_000 + "1" + " }" * 50_000,
+        "[" + "a." * 50_000 + "a]",
+        "a." * 50_000 + "a = 1",
+        "title = { " + """ "a\\"" . """ * 50_000 + "a = 1 }",
+    ],
+)
+def test_what_is_nested_too_deeply_is_named(cli, work, text):
+    (work / "small.toml").write_text(f"{text}\n")
+    complaint(cli("check", "small.toml"), "small.toml: its values or keys are nested too deeply")
     assert cli("reproduce", "small.toml").code == 3
     assert cli("list", "experiments").code == 0
 

@@ -202,13 +202,12 @@ def _parameters(scenario: object) -> list[str]:
 
 def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, str]]:
     """Section, name, key and declared path of every parameter of a scenario's traffic groups and faults."""
-    import tomllib
-
     from fanin.scenario import library
+    from fanin.scenario.toml_lines import loaded
 
     try:
         _, path = library.find(str(scenario))
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        tables = loaded(path.read_text(encoding="utf-8-sig"))
     except Exception:
         # Completion does not report errors in the scenario.
         return []

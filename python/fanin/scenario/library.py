@@ -94,9 +94,9 @@ def title(path: Path) -> str:
 
 def _head(path: Path) -> dict[str, Any]:
     """The file's tables; none if it cannot be read."""
-    import tomllib
+    from fanin.scenario.toml_lines import loaded
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return loaded(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}

@@ -25,7 +25,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
 from fanin.scenario.format.sweep import Quick, Sweep, Variants
-from fanin.scenario.toml_lines import line_of, syntax_error_line, unquoted
+from fanin.scenario.toml_lines import line_of, loaded, syntax_error_line, unquoted
 
 
 class Document(Section):
@@ -127,10 +127,10 @@ def tables_of(text: str) -> dict[str, Any]:
 
     Raises:
         ValueError: it is not TOML, or has a number with too many digits.
-        RecursionError: its values are nested too deeply.
+        RecursionError: its values are nested too deeply, or its keys have too many parts.
 
     """
-    return tomllib.loads(text)
+    return loaded(text)
 
 
 # A file is read for its own sake, as what others run, and for the report; documents cannot be changed.
@@ -151,7 +151,7 @@ def parse(text: str, file: str) -> Document:
         told = unquoted(text, line) or f"not TOML: {error}"
         raise ScenarioError(file, line, "", told) from None
     except RecursionError:
-        raise ScenarioError(file, None, "", "its values are nested too deeply") from None
+        raise ScenarioError(file, None, "", "its values or keys are nested too deeply") from None
     except ValueError:
         # The only other limit of the parser is Python's on the digits of whole numbers.
         raise ScenarioError(file, None, "", "a number has too many digits") from None

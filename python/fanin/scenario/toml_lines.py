@@ -1,4 +1,4 @@
-"""Finds the line of a key in a TOML text, so that an error can point at it.
+"""Reads TOML, and finds the line of a key in it, so that an error can point at it.
 
 ``tomllib`` keeps no positions. This scan knows strings, comments and brackets, so that it takes nothing inside a value
 or a comment for a key or a header. It looks at each character once, whatever the text is.
@@ -10,6 +10,7 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterator
+from typing import Any
 
 _MARK = re.compile(r"""["'#\n\[\]{}]""")
 _STRING_ENDS = {
@@ -21,6 +22,28 @@ _STRING_ENDS = {
 }
 """What ends a string that begins with this mark, or is an escape in it."""
 _PART = re.compile(r"""[ \t]*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)[ \t]*(\.?)""")
+
+
+_MOST_PARTS = 100
+"""Parts of a key, ``a.b.c`` has three. ``tomllib`` takes time in the square of their number."""
+_LONG_KEY = re.compile(
+    r"""(?<![A-Za-z0-9_-])(?:(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[A-Za-z0-9_-]++)[ \t]*+\.[ \t]*+)"""
+    f"{{{_MOST_PARTS}}}"
+)
+
+
+def loaded(text: str) -> dict[str, Any]:
+    """What a text says as TOML.
+
+    Raises:
+        ValueError: it is not TOML, or has a number with too many digits.
+        RecursionError: its values are nested too deeply, or its keys have too many parts.
+
+    """
+    # A key is on one line.
+    if any(line.count(".") >= _MOST_PARTS and _LONG_KEY.search(line) for line in text.split("\n")):
+        raise RecursionError
+    return tomllib.loads(text)
 
 
 def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
