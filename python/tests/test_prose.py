@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from test_guides import script
 
 DOCS = Path(__file__).parents[2] / "docs"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
@@ -73,10 +74,14 @@ UNITS = {
     "times": ("ratio", 1),
 }
 NUMBER = re.compile(rf"(?<![\w-])(?<!\d\.)(\d(?:[\d,]*\d)?(?:\.\d+)?)(?: ?({'|'.join(UNITS)})(?!\w))?")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NO_PROSE = re.compile(r"^```.*?^```$|^ {4}.*?$|^#.*?$|^\d+\. |`[^`]*`|\]\([^)]*\)|\b\d+th\b", re.MULTILINE | re.DOTALL)
 
 Number = tuple[str, str | None]
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """The kind and the content of each block of a page that `make guide` reads or writes."""
+    return script().BLOCK.findall(text)
 
 
 def numbers(text: str, unit: str | None = None) -> list[Number]:
@@ -147,24 +152,24 @@ def test_each_number_of_the_prose_is_printed_in_its_section(page):
     text = page.read_text(encoding="utf-8")
     excepted = {**SOURCED.get(page.stem, {}), **DERIVED.get(page.stem, {})}
     assert [words for words in excepted if words not in prose(text)] == []
-    scenarios = [block for kind, block in BLOCK.findall(text) if kind == "toml"]
+    scenarios = [block for kind, block in blocks(text) if kind == "toml"]
     found = sections(text)
     wrong = []
     for anchor, section in found.items():
         near = section if "```console" in section else text
         linked = [found[link] for link in re.findall(r"\]\(#([\w-]+)\)", section)]
-        blocks = [block for part in (near, *linked) for _, block in BLOCK.findall(part)]
+        outputs = [block for part in (near, *linked) for _, block in blocks(part)]
         said = prose(section)
         for words in excepted:
             said = said.replace(words, " ")
-        shown = [each for block in (*scenarios, *blocks) for each in printed(block)]
+        shown = [each for block in (*scenarios, *outputs) for each in printed(block)]
         wrong += [f"{anchor}: {each}" for each in strays(said, shown, of_rankings(page, section))]
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("page", GENERATED, ids=lambda path: path.stem)
 def test_each_derived_number_is_what_the_printed_ones_give(page):
-    shown = {digits for _, block in BLOCK.findall(page.read_text(encoding="utf-8")) for digits, _ in printed(block)}
+    shown = {digits for _, block in blocks(page.read_text(encoding="utf-8")) for digits, _ in printed(block)}
     for words, (formula, *operands) in DERIVED.get(page.stem, {}).items():
         assert set(operands) <= shown, words
         digits, _ = numbers(words)[-1]
