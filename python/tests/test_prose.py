@@ -1,0 +1,194 @@
+"""The numbers in the prose of generated pages are those of their outputs, which `make guide` may change."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_guides import script
+
+DOCS = Path(__file__).parents[2] / "docs"
+GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
+VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
+
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installed package has no pages")
+
+KERNEL = "Linux's include/net/tcp.h, Documentation/networking/dctcp.rst and ip-sysctl.rst"
+LINK = "the page that the link beside it leads to"
+FULL = "a full packet"
+SOURCED = {
+    "choose-a-remedy": {"1 and 10 Gbit/s": KERNEL, "1,500 B": FULL},
+    "twelve-questions": {
+        "200 ms": KERNEL,
+        "4 ms with": KERNEL,
+        "round trips of 0.3 ms, answers within 20 ms, and 220 ms": LINK,
+        "RFC 8257, section 5": LINK,
+        "96 and 255 long flows": LINK,
+    },
+    "linux": {
+        "64 KiB (TSO)": KERNEL,
+        "Linux 6.11": KERNEL,
+        "40 ms and more": KERNEL,
+        "1,500 B": FULL,
+        "would take 299": "the fewest n with 0.99^n below 5 %, as the warning of `fanin compare` has it",
+    },
+}
+"""Page -> words with numbers that no output has -> where these are from."""
+
+DERIVED = {
+    "choose-a-remedy": {
+        "150 KB": (lambda packets: packets * 1.5, "100"),
+        "12 %": (lambda found, default: 100 * (1 - found / default), "0.4037", "0.4572"),
+        "2.04 MB": (lambda workers: workers * 10 * 1500 / 1e6, "136"),
+        "memory is 2 MB": (lambda memory: memory / 2, "4"),
+        "14 %": (lambda: 100 * (1 - 0.05 ** (1 / 20)),),
+    },
+    "twelve-questions": {
+        "1.7 times": (lambda servers, memory, answer: servers * answer / (1000 * memory / 2), "416", "16", "32"),
+        "89 %": (lambda alpha: 100 * alpha / (1 + alpha), "8"),
+        "256 MB": (lambda workers, each: workers * each, "16", "16"),
+        "30 times 0.4 ms": (lambda workers, each, rate: 8 * workers * each / rate, "16", "1", "308"),
+        "12 ms in all": (lambda workers, each, rate: 30 * 8 * workers * each / rate, "16", "1", "308"),
+    },
+    "linux": {
+        "2.6 times": (lambda shorter, longer: shorter / longer, "4,710", "1,801"),
+        "26 % less": (lambda dctcp, cubic: 100 * (1 - dctcp / cubic), "4,312", "5,832"),
+        "73 % less": (lambda dctcp, cubic: 100 * (1 - dctcp / cubic), "1,637", "6,052"),
+        "16 % more": (lambda dctcp, cubic: 100 * (dctcp / cubic - 1), "6,180", "5,313"),
+        "80 KB": (lambda interval, rate: interval * rate / 8, "64", "10"),
+    },
+}
+"""Page -> words that end with a number and its unit -> how it comes from numbers that the page prints."""
+
+UNITS = {
+    "s": ("time", 1),
+    "ms": ("time", 1e-3),
+    "us": ("time", 1e-6),
+    "Gbit/s": ("rate", 1e9),
+    "Gbps": ("rate", 1e9),
+    "Mbit/s": ("rate", 1e6),
+    "MB": ("size", 1e6),
+    "KB": ("size", 1e3),
+    "MiB": ("size", 2**20),
+    "KiB": ("size", 2**10),
+    "%": ("share", 1),
+    "times": ("ratio", 1),
+}
+NUMBER = re.compile(rf"(?<![\w-])(?<!\d\.)(\d(?:[\d,]*\d)?(?:\.\d+)?)(?: ?({'|'.join(UNITS)})(?!\w))?")
+NO_PROSE = re.compile(r"^```.*?^```$|^ {4}.*?$|^#.*?$|^\d+\. |`[^`]*`|\]\([^)]*\)|\b\d+th\b", re.MULTILINE | re.DOTALL)
+
+Number = tuple[str, str | None]
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """The kind and the content of each block of a page that `make guide` reads or writes."""
+    return script().BLOCK.findall(text)
+
+
+def numbers(text: str, unit: str | None = None) -> list[Number]:
+    """The numbers of a text, each with the unit behind it, or else the given one."""
+    return [(digits, own or unit) for digits, own in NUMBER.findall(text)]
+
+
+def printed(block: str) -> list[Number]:
+    """The numbers of an output; a column of a table may have its unit in brackets in the head."""
+    found = []
+    heads: list[tuple[int, str | None]] = []
+    for line in block.splitlines():
+        cells = [(cell.start(), cell.group()) for cell in re.finditer(r"\S+(?: \S+)*", line)]
+        if len(cells) < 2:
+            heads = []
+        elif not heads and "[" in line:
+            heads = [(at, unit[1] if (unit := re.search(r"\[(.*)\]", cell)) else None) for at, cell in cells]
+        for at, cell in cells:
+            above = [unit for start, unit in heads if start <= at]
+            found += numbers(cell, above[-1] if above else None)
+    return found
+
+
+def value(number: str) -> float:
+    return float(number.replace(",", ""))
+
+
+def agree(said: Number, shown: Number) -> bool:
+    """Whether the first is the second or the second rounded, of the same unit if the first has one."""
+    scale, other = 1.0, 1.0
+    if said[1]:
+        if UNITS[said[1]][0] != UNITS.get(shown[1] or "", ("", 1))[0]:
+            return False
+        scale, other = UNITS[said[1]][1], UNITS[shown[1]][1]
+    half = 0.5 * 10.0 ** -len(said[0].partition(".")[2]) * scale
+    return abs(value(said[0]) * scale - value(shown[0]) * other) <= half * (1 + 1e-9)
+
+
+def prose(text: str) -> str:
+    return re.sub(r"\s+", " ", NO_PROSE.sub(" ", text))
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections of a page by the anchor that leads to them."""
+    found = re.split(r"(?m)^(?=## )", text)
+    return {re.sub(r"[^\w -]", "", each.splitlines()[0].lstrip("# ").lower()).replace(" ", "-"): each for each in found}
+
+
+def of_rankings(page: Path, text: str) -> list[Number]:
+    """The numbers of the rankings to which a text has links."""
+    links = re.findall(r"\]\((ranking[\w-]*\.md)\)", text)
+    return [each for link in links for each in numbers((page.parent / link).read_text(encoding="utf-8"))]
+
+
+def strays(said: str, shown: list[Number], rankings: list[Number]) -> list[str]:
+    """The numbers of a prose that are nowhere else, each with the words around it."""
+    return [
+        f"... {said[max(0, found.start() - 60) : found.end() + 30]} ..."
+        for found in NUMBER.finditer(said)
+        if not any(agree(found.groups(), each) for each in shown)
+        and not any(agree((found[1], None), each) for each in rankings)
+    ]
+
+
+@pytest.mark.parametrize("page", GENERATED, ids=lambda path: path.stem)
+def test_each_number_of_the_prose_is_printed_in_its_section(page):
+    """Or in a scenario, or where its links lead; those of a section without outputs may be anywhere in the page."""
+    text = page.read_text(encoding="utf-8")
+    excepted = {**SOURCED.get(page.stem, {}), **DERIVED.get(page.stem, {})}
+    assert [words for words in excepted if words not in prose(text)] == []
+    scenarios = [block for kind, block in blocks(text) if kind == "toml"]
+    found = sections(text)
+    wrong = []
+    for anchor, section in found.items():
+        near = section if "```console" in section else text
+        linked = [found[link] for link in re.findall(r"\]\(#([\w-]+)\)", section)]
+        outputs = [block for part in (near, *linked) for _, block in blocks(part)]
+        said = prose(section)
+        for words in excepted:
+            said = said.replace(words, " ")
+        shown = [each for block in (*scenarios, *outputs) for each in printed(block)]
+        wrong += [f"{anchor}: {each}" for each in strays(said, shown, of_rankings(page, section))]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", GENERATED, ids=lambda path: path.stem)
+def test_each_derived_number_is_what_the_printed_ones_give(page):
+    shown = {digits for _, block in blocks(page.read_text(encoding="utf-8")) for digits, _ in printed(block)}
+    for words, (formula, *operands) in DERIVED.get(page.stem, {}).items():
+        assert set(operands) <= shown, words
+        digits, _ = numbers(words)[-1]
+        assert agree((digits, None), (f"{formula(*map(value, operands)):f}", None)), words
+
+
+@pytest.mark.parametrize("page", VERDICTS, ids=lambda path: path.stem)
+def test_what_a_verdict_says_on_linux_is_in_the_ranking_and_leads_to_what_to_deploy(page):
+    (said,) = re.findall(r"(?ms)^\*\*What changes on Linux's TCP\*\*.*?(?=\n\n)", page.read_text(encoding="utf-8"))
+    assert "](linux.md)" in said
+    assert strays(prose(said), [], of_rankings(page, said)) == []
+
+
+def test_a_number_agrees_with_what_is_printed_if_it_is_rounded_in_the_same_unit():
+    table = "rto-min  query p99 [ms]  drops\n5ms      11.32 ± 0.077   1,205\n\n# In all, 84,696 Mbit/s"
+    shown = printed(table)
+    assert shown == [
+        *[("5", "ms"), ("11.32", "ms"), ("0.077", "ms"), ("1,205", None), ("84,696", "Mbit/s")],
+    ]
+    right = [("11", "ms"), ("11.3", "ms"), ("0.011", "s"), ("1,205", None), ("85", "Gbit/s"), ("11.32", None)]
+    wrong = [("12", "ms"), ("11.4", "ms"), ("11", "us"), ("1,205", "ms"), ("84", "Gbit/s"), ("5", "%"), ("1,200", None)]
+    assert [each for each in (*right, *wrong) if any(agree(each, other) for other in shown)] == right
