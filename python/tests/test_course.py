@@ -464,7 +464,7 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
 
 
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
-    transport = {"rto-initial": "1s", "rto-min": "200ms"}
+    transport = {"rto-initial": "1s", "rto-min": "200ms", "syn-timeout": "1s"}
     base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
 
     def of(fct_s: float | None, timeouts: int, **other: int) -> Waits:
@@ -477,10 +477,55 @@ def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initi
     assert of(3.0, 2).timed_initially == 1
     # A transfer that never ended waited until the run did.
     assert of(None, 2).timed_initially == 1
-    assert (of(1.0, 1, timeouts_syn=1).timed, of(1.0, 1, timeouts_syn=1).measured) == (1, 0)
+    assert (of(1.0, 1, timeouts_syn=1).timed, of(1.0, 1, timeouts_syn=1).least) == (1, 0)
+    # A second of it was the SYN's.
+    assert (of(1.2, 2, timeouts_syn=1).timed_measured, of(1.2, 2, timeouts_syn=1).timed_initially) == (1, 0)
+    assert of(2.0, 2, timeouts_syn=1).timed_initially == 1
     assert (of(0.004, 0, loss_probes=1).probed, of(0.01, 0, loss_probes=1).probed) == (0, 1)
     assert of(0.01, 0, loss_probes=1).probed_is_slowest
     assert of(1.0, 0, loss_probes=1).probed_initially == 1
+    # Two round trips and a margin are no minimum of a timer.
+    assert (of(0.01, 0, loss_probes=1).least, of(0.2, 0, loss_probes=1).least) == (0, 1)
+
+
+BAD_CABLE = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+[transport]
+scheme = "linux"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+rounds = 20
+[[fault]]
+kind = "loss"
+rate = "1%"
+"""
+
+
+def test_the_timer_that_was_waited_for_longest_is_the_one_to_shorten(tmp_path):
+    text = BAD_CABLE.format(senders=20, bytes="2KB")
+    found, words = told(tmp_path / "f.toml", text)
+    assert (found.waits.least, found.timers) == (found.waits.probed, ["syn-timeout", "rto-min"])
+    assert [each.command.rpartition(" ")[2] for each in words.trials[:2]] == [
+        "transport.syn-timeout=10ms",
+        "transport.rto-min=1ms",
+    ]
+    assert found.as_dict()["timer_s"] == 1
+    cured, words = told(tmp_path / "f.toml", text, **{"transport.syn-timeout": "10ms"})
+    assert (cured.timers[0], cured.as_dict()["timer_s"]) == ("rto-min", 0.2)
+    assert "transport.rto-min=1ms" in words.trials[0].command
+
+
+def test_no_minimum_is_shortened_for_a_syn_and_for_probes_that_did_not_wait_for_it(tmp_path):
+    found, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="20KB"), **{"run.seed": "1"})
+    assert (found.waits.probed, found.waits.longest_probed_s) == (1, pytest.approx(3e-3, rel=0.1))
+    assert found.timers == ["syn-timeout"]
+    assert "rto-min=" not in " ".join(each.command for each in words.trials)
 
 
 def test_the_round_trip_is_that_of_the_topology(tmp_path):

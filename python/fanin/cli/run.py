@@ -81,9 +81,9 @@ def run(
     idle_share, sentences, try: [{command, why}]}, run_id, paths}. outcome is collapse, stalls, timeouts, crowded (the
     queries waited for other traffic), losses, full or idle; alone_s is what a query needs with the link to itself,
     times and p99_times how many times longer all together and the slowest took, and by_timers the share of that in
-    queries with an expired timer; port is the total bottleneck, the one that lost most bytes or else
-    held most, and observed the one whose queue was measured. paths has those of the folder, the manifest and each
-    table; with --no-store it is empty.
+    queries with an expired timer; timer_s is the timer that was waited for longest, null if none was; port is the one
+    that lost most bytes, or without a loss the busiest, and observed the one whose queue was measured. paths has those
+    of the folder, the manifest and each table; with --no-store it is empty.
 
     **Examples**
 

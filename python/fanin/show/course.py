@@ -218,7 +218,7 @@ def _standing(facts: Facts) -> str:
 def _too_little(facts: Facts) -> str:
     """Why the link lay idle although nothing was lost."""
     offered = facts.summary.get("offered") or []
-    busy = f"the bottleneck, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
+    busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
@@ -367,22 +367,24 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
 
 
 def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
-    """Shorter timers: that which most waited for first. Whether the waits end so is what the command shows."""
-    waits, transport = facts.waits, facts.scenario["transport"]
-    found = []
-    # Probes of measured round trips are sent no later than the retransmission timer would expire.
-    if waits.measured and seconds(transport["rto-min"]) > _SHORT_TIMER_S:
-        found.append(with_("transport.rto-min=1ms", "a shorter minimum of the timer: the losses stay"))
-    if waits.initially:
-        why = "a shorter timer while no round trip has been measured: the losses stay"
-        found.insert(0 if waits.initially > waits.measured else 1, with_("transport.rto-initial=10ms", why))
-    if facts.timeouts.get("syn"):
-        found.append(with_("transport.syn-timeout=10ms", "a shorter timer for lost SYNs"))
-    return found
+    """Shorter timers: that which was waited for longest first. Whether the waits end so is what the command shows."""
+    transport = facts.scenario["transport"]
+    return [
+        with_(f"transport.{key}={timer}", why)
+        for key, (timer, why) in ((key, _SHORTER[key]) for key in facts.timers)
+        if seconds(transport[key]) > _SOME * seconds(timer)
+    ]
 
 
-_SHORT_TIMER_S = 0.005
-"""A minimum above this is many round trips of a data centre."""
+_SHORTER = {
+    "rto-min": ("1ms", "a shorter minimum of the timer: the losses stay"),
+    "rto-initial": ("10ms", "a shorter timer while no round trip has been measured: the losses stay"),
+    "syn-timeout": ("10ms", "a shorter timer for lost SYNs: the losses stay"),
+}
+"""Key of ``[transport]`` -> a timer that is some round trips of a data centre, and what it is."""
+
+_SOME = 5
+"""A timer that is not so many times longer is nearly as short."""
 
 
 def _marked(facts: Facts) -> bool:
