@@ -19,6 +19,7 @@ from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, from_hosts
+from fanin.scenario.loads import response_bytes
 
 Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
 """What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
@@ -230,9 +231,7 @@ class Facts:
     @property
     def response_bytes(self) -> float:
         """The size of a response of the fan-in; 0 if the scenario does not say it."""
-        group = self.fan_in or {}
-        each, together = (quantity(group.get(key, "")) or (0.0, "") for key in ("bytes-each", "bytes-total"))
-        return each[0] or (together[0] / int(group[group["key"]]) if together[0] else 0.0)
+        return response_bytes(self.fan_in) if self.fan_in is not None else 0.0
 
     @property
     def windows(self) -> int:
