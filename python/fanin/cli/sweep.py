@@ -135,7 +135,7 @@ def sweep(
             broken[index] = failure_of(every[index], outcome)
         else:
             rows[index] = row_of(experiment, every[index], outcome)
-    if incomplete := remarks.incomplete_in(rows.values()):
+    if incomplete := remarks.incomplete_in(rows.values(), experiment.swept):
         note(f"warning: {incomplete}")
     tabulated = wanted or METRICS
     for remark in unmeasured(experiment, [(every[index].overrides, row) for index, row in rows.items()], tabulated):
