@@ -521,6 +521,12 @@ def test_the_timer_that_was_waited_for_longest_is_the_one_to_shorten(tmp_path):
     assert "transport.rto-min=1ms" in words.trials[0].command
 
 
+def test_tail_loss_probes_are_among_the_main_totals_where_there_are_any(cli, work):
+    (work / "f.toml").write_text(BAD_CABLE.format(senders=4, bytes="20KB"))
+    assert "\nTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "1").out
+    assert "Tail loss probes" not in cli("run", "small.toml", "--no-store").out
+
+
 def test_no_minimum_is_shortened_for_a_syn_and_for_probes_that_did_not_wait_for_it(tmp_path):
     found, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="20KB"), **{"run.seed": "1"})
     assert (found.waits.probed, found.waits.longest_probed_s) == (1, pytest.approx(3e-3, rel=0.1))
