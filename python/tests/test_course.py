@@ -159,7 +159,7 @@ def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_pat
     found, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2), **few)
     assert (found.outcome, found.is_healthy) == ("crowded", False)
     assert words.what.startswith("No collapse, but the queries wait for other traffic: the link switch-0->receiver-0 ")
-    assert "% of its goodput is theirs" in words.what
+    assert "% of its goodput is the queries'" in words.what
     assert "The queue grew to " in words.why
     assert "linux-dctcp" in words.trials[0].command
     assert "Nothing needs changing" not in words.why
@@ -525,6 +525,17 @@ def test_tail_loss_probes_are_among_the_main_totals_where_there_are_any(cli, wor
     (work / "f.toml").write_text(BAD_CABLE.format(senders=4, bytes="20KB"))
     assert "\nTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "1").out
     assert "Tail loss probes" not in cli("run", "small.toml", "--no-store").out
+
+
+def test_links_that_lose_at_random_are_named_where_another_one_is_the_bottleneck(tmp_path):
+    text = BAD_CABLE.format(senders=8, bytes="32KB") + 'link = "sender-0->switch-0"\ndirection = "one"\n'
+    found, words = told(tmp_path / "f.toml", text, **{"run.seed": "3"})
+    assert (found.port.name, found.port.drops) == ("switch-0->receiver-0", 0)
+    lost = found.summary["drops"]
+    assert lost > 1
+    assert words.why.startswith(f"Faults took {lost} packets, most of them from sender-0->switch-0; ")
+    here, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=8, bytes="32KB"))
+    assert words.why.startswith(f"The port {here.port.name} dropped packets (lost at random by a fault) from ")
 
 
 def test_no_minimum_is_shortened_for_a_syn_and_for_probes_that_did_not_wait_for_it(tmp_path):

@@ -111,6 +111,8 @@ class Facts:
     """Median size of the transfers; 0 if all are endless."""
     observed: str | None
     """The port whose queue the run measured as that of its bottleneck."""
+    lossiest: str
+    """The link that lost most packets, for whatever reason."""
     all_cross: bool
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
 
@@ -355,6 +357,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         summary=summary,
         port=port,
         observed=observed,
+        lossiest=str(run.links().sort("drops", descending=True, maintain_order=True)["link"][0]),
         under_way_s=under_way,
         window_s=end - begin,
         busy_s=min(busy, under_way),

@@ -100,7 +100,7 @@ def _verdict(facts: Facts) -> str:
 def _beside(facts: Facts) -> str:
     """How little of a busy link is the queries'."""
     own, all_ = facts.summary["goodput_finite_bps"], facts.summary["goodput_bps"]
-    share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is theirs"
+    share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is the queries'"
     # Transfers of known size may be other traffic, too.
     theirs = share if all(group in _endless(facts) for group in facts.others) else ""
     busy = f"the link {facts.port.name} sent for {_share(1 - facts.idle_share)} of the time"
@@ -133,17 +133,7 @@ _AS_LONG = 1.05
 
 def _why(facts: Facts) -> str:
     """What was lost where and when, who waited for which timer, and how long the link lay idle."""
-    port = facts.port
-    lost = ""
-    if port.drops:
-        end = "and later" if port.last_drop_s is None else f"to {_time(port.last_drop_s)}"
-        when = f"from {_time(port.first_drop_s)} {end}"
-        overflow = port.reason in ("buffer-full", "shared-buffer-full")
-        how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
-        packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
-        if facts.summary["drops"] > port.drops:
-            packets += f" (all ports together {facts.summary['drops']:,})"
-        lost = f"The port {port.name} {how} {when} and lost {packets}"
+    lost = _lost(facts)
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
     if facts.outcome in ("collapse", "timeouts"):
         waited = _waited(facts)
@@ -167,6 +157,24 @@ def _why(facts: Facts) -> str:
         # Nobody waited for a timer: what is left are round trips.
         return f"{lost}; {idle}.{_round_trips(facts) if facts.idle_share > _MOSTLY else ''}"
     return _too_little(facts)
+
+
+def _lost(facts: Facts) -> str:
+    """What was lost where and when, if anything was."""
+    port, drops = facts.port, facts.summary["drops"]
+    if facts.faulty and not port.drops:
+        most = "from" if drops == 1 else "most of them from"
+        return f"Faults took {drops:,} packet{'s' if drops != 1 else ''}, {most} {facts.lossiest}"
+    if not port.drops:
+        return ""
+    end = "and later" if port.last_drop_s is None else f"to {_time(port.last_drop_s)}"
+    when = f"from {_time(port.first_drop_s)} {end}"
+    overflow = port.reason in ("buffer-full", "shared-buffer-full")
+    how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
+    packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
+    if drops > port.drops:
+        packets += f" (all ports together {drops:,})"
+    return f"The port {port.name} {how} {when} and lost {packets}"
 
 
 def _waited(facts: Facts) -> str:
