@@ -89,6 +89,7 @@ def test_a_collapse_by_a_lost_last_segment(tmp_path):
     assert "too few duplicate ACKs" in words.why
     assert found.waits.timed == found.port.drops == 1
     assert "lost 1 packet; 1 of 31 transfers waited" in words.why
+    assert f"overflowed (90 KB) at {found.port.first_drop_s * 1e6:.1f} us and lost" in words.why
 
 
 def test_marks_are_tried_where_the_first_windows_fit(tmp_path):
@@ -148,6 +149,14 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     cured, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
     assert (cured.outcome, cured.is_healthy) == ("full", True)
     assert "Nothing needs changing" in words.why
+
+
+def test_a_link_that_hardly_lies_idle_is_not_said_to(tmp_path):
+    text = BESIDE.format(buffer="6MB", senders=200).replace('"500ms"', '"1s"')
+    found, words = told(tmp_path / "s.toml", text)
+    assert found.outcome == "timeouts"
+    assert 0 < found.idle_share < 0.001
+    assert "idle" not in words.why
 
 
 MARKED = {"transport.scheme": "linux-dctcp"}

@@ -137,7 +137,7 @@ def _why(facts: Facts) -> str:
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
     if facts.outcome in ("collapse", "timeouts"):
         waited = _waited(facts)
-        idle = f", while {idle}" if facts.idle_share > 0 and not facts.starved else ""
+        idle = f", while {idle}" if facts.idle_share >= _HARDLY and not facts.starved else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "crowded":
         return f"{lost}.{_standing(facts)}" if lost else _standing(facts).lstrip()
@@ -167,8 +167,8 @@ def _lost(facts: Facts) -> str:
         return f"Faults took {drops:,} packet{'s' if drops != 1 else ''}, {most} {facts.lossiest}"
     if not port.drops:
         return ""
-    end = "and later" if port.last_drop_s is None else f"to {_time(port.last_drop_s)}"
-    when = f"from {_time(port.first_drop_s)} {end}"
+    first, last = _time(port.first_drop_s), _time(port.last_drop_s)
+    when = f"at {first}" if first == last else f"from {first} {'and later' if port.last_drop_s is None else f'to {last}'}"
     overflow = port.reason in ("buffer-full", "shared-buffer-full")
     how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
     packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
@@ -443,6 +443,9 @@ def _has_gaps(facts: Facts) -> bool:
     """Whether pauses between transfers, such as those between rounds, make the goodput smaller than it looks."""
     return facts.gaps_s >= _GAPS * facts.window_s > 0
 
+
+_HARDLY = 0.01
+"""A link that lies idle for less than this share of the time is busy."""
 
 _MOSTLY = 0.5
 """A link that lies idle for more than this share of the time needs a reason."""
