@@ -168,7 +168,8 @@ def _lost(facts: Facts) -> str:
     if not port.drops:
         return ""
     first, last = _time(port.first_drop_s), _time(port.last_drop_s)
-    when = f"at {first}" if first == last else f"from {first} {'and later' if port.last_drop_s is None else f'to {last}'}"
+    end = "and later" if port.last_drop_s is None else f"to {last}"
+    when = f"at {first}" if first == last else f"from {first} {end}"
     overflow = port.reason in ("buffer-full", "shared-buffer-full")
     how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
     packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
