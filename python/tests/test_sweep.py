@@ -226,6 +226,8 @@ def test_what_a_variant_s_label_stands_for_is_not_shown_beside_it(cli, work):
     assert lines[2].split("\t")[:2] == ["TCP", "2"]
     assert frame("results").columns[:4] == ["variant", "transport.scheme", "traffic.bursts.senders", "seed"]
     assert "scheme.dctcp.mark-threshold" in frame("results").columns
+    told = cli("sweep", "variants.toml", "--seeds", "1", "--set", "run.duration=7ms").err
+    assert "run, at variant = TCP, traffic.bursts.senders = 24 (24); variant = DCTCP, low, traffic.bursts" in told
 
 
 def test_what_is_wrong_is_said_before_anything_runs(cli, work):

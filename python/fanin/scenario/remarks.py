@@ -43,13 +43,12 @@ def incomplete_in(summaries: Iterable[dict[str, Any]], varied: Collection[str] =
         return None
     open_ = sum(summary["incomplete"] for summary in missing)
     total = open_ + sum(summary["completed"] for summary in every)
-    keys = [key for key in varied if len({str(summary[key]) for summary in every}) > 1]
     at: Counter[str] = Counter()
     for summary in missing:
-        at[", ".join(f"{key} = {summary[key]}" for key in keys)] += summary["incomplete"]
+        at[", ".join(f"{key} = {summary[key]}" for key in varied if key in summary)] += summary["incomplete"]
     points = [f"{point} ({count:,})" for point, count in at.most_common(_FEW)]
     more = f"; {len(at) - _FEW} more" if len(at) > _FEW else ""
-    where = f", at {'; '.join(points)}{more}" if keys else ""
+    where = f", at {'; '.join(points)}{more}" if varied else ""
     return (
         f"{open_} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
         f"of the run{where}; completion times are those of the others"
