@@ -547,6 +547,25 @@ def test_links_that_lose_at_random_are_named_where_another_one_is_the_bottleneck
     assert words.why.startswith(f"The port {here.port.name} dropped packets (lost at random by a fault) from ")
 
 
+def test_few_losses_to_faults_beside_those_of_a_queue_are_told(tmp_path):
+    text = BAD_CABLE.format(senders=60, bytes="32KB") + 'link = "sender-0->switch-0"\n'
+    found, words = told(tmp_path / "f.toml", text, **{"network.buffer": "100pkt"})
+    lost, drops = found.lost_to_faults, found.summary["drops"]
+    assert 0 < lost < drops / 2
+    assert not found.faulty
+    assert f" (all ports together {drops:,}, {lost} of them to faults); " in words.why
+
+
+def test_a_link_that_was_down_is_named_beside_the_waits(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="1MB", window="10mss", senders=8, bytes="64KB")
+    down = '[[fault]]\nkind = "link-down"\nlink = "sender-3->switch-0"\nat = "{at}"\nfor = "20ms"\n'
+    _, words = told(tmp_path / "f.toml", text + down.format(at="100us"))
+    assert "By a fault sender-3->switch-0 was down from 100 us on for 20 ms: what waited for that is part" in words.why
+    # It had ended by then.
+    _, words = told(tmp_path / "f.toml", text + down.format(at="1s"))
+    assert "fault" not in words.why
+
+
 def test_no_minimum_is_shortened_for_a_syn_and_for_probes_that_did_not_wait_for_it(tmp_path):
     found, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="20KB"), **{"run.seed": "1"})
     assert (found.waits.probed, found.waits.longest_probed_s) == (1, pytest.approx(3e-3, rel=0.1))

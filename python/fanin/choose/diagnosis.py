@@ -140,9 +140,14 @@ class Facts:
         return self.waits.longest_s >= max(_NEARLY * seconds(transport["ack-delay"]), _MANY * self.loaded_s)
 
     @property
+    def lost_to_faults(self) -> int:
+        """Packets that were lost by faults, random or of links that were down, and not by queues."""
+        return sum(int(self.summary[name]) for name in OF_FAULTS)
+
+    @property
     def faulty(self) -> bool:
-        """Whether most packets were lost by faults, random or of links that were down, and not by queues."""
-        return 2 * sum(int(self.summary[name]) for name in OF_FAULTS) > int(self.summary["drops"])
+        """Whether these are most of the packets that were lost."""
+        return 2 * self.lost_to_faults > int(self.summary["drops"])
 
     @property
     def collapsed(self) -> bool:

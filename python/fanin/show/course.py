@@ -45,8 +45,8 @@ def course(facts: Facts, scenario: str, given: Settings) -> Course:
         given: The values that the user replaced.
 
     """
-    parts = (_why(facts), _verdict(facts), _where(facts), _windows(facts), _controller(facts), _elsewhere(facts))
-    why = " ".join(part for part in parts if part)
+    parts = (_why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
+    why = " ".join(said for part in parts if (said := part(facts)))
     return Course(f"{_what(facts)}{_took(facts)}", why, _trials(facts, scenario, given))
 
 
@@ -173,9 +173,10 @@ def _lost(facts: Facts) -> str:
     overflow = port.reason in ("buffer-full", "shared-buffer-full")
     how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
     packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
-    if drops > port.drops:
-        packets += f" (all ports together {drops:,})"
-    return f"The port {port.name} {how} {when} and lost {packets}"
+    beside = [f"all ports together {drops:,}"] if drops > port.drops else []
+    beside += [f"{facts.lost_to_faults:,} of them to faults"] if facts.lost_to_faults and not facts.faulty else []
+    more = f" ({', '.join(beside)})" if beside else ""
+    return f"The port {port.name} {how} {when} and lost {packets}{more}"
 
 
 def _waited(facts: Facts) -> str:
@@ -297,6 +298,21 @@ def _windows(facts: Facts) -> str:
     later = drops - lost
     rest = f" The other {_about(later)} came later, when marks or losses can." if later > 0.1 * drops else ""
     return f"{said} the buffer: about {_about(lost)} packets are {early}.{rest}"
+
+
+def _faults(facts: Facts) -> str:
+    """What faults of the scenario were under way: nothing tells waits for them from others."""
+    found = []
+    for fault in facts.scenario["fault"]:
+        begin, lasts = seconds(fault["at"]), seconds(fault["for"])
+        if fault["kind"] in _CHANGES and begin < facts.summary["simulated_s"]:
+            until = f" for {_time(lasts)}" if lasts else ""
+            found.append(f"{fault['link']} {_CHANGES[fault['kind']]} from {_time(begin)} on{until}")
+    return f"By a fault {listed(found)}: what waited for that is part of this." if found else ""
+
+
+_CHANGES = {"link-down": "was down", "rate": "had another rate"}
+"""Kinds of faults that lose few packets, but hold up many."""
 
 
 def _controller(facts: Facts) -> str:
