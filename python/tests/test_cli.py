@@ -156,7 +156,15 @@ def test_explain_takes_ends_groups_and_experiments(cli):
         f"\nscheme.{scheme}.mark-threshold\t" in every
         for scheme in ("dctcp", "linux-dctcp", "l2dct", "d2tcp", "rcc", "rcce")
     )
-    assert "traffic.incast.connections" in cli("explain", "traffic.bursts.connections").out
+    for only in ("traffic.connections", "traffic.bursts.connections"):
+        assert cli("explain", only).out.startswith("traffic.incast.connections: ")
+    assert cli("explain", "traffic.bursts.scheme").out.startswith("traffic.scheme: ")
+    for several in ("traffic.jitter", "traffic.bursts.jitter"):
+        every = cli("explain", several).out
+        assert "4 parameters have this name" in every
+        kinds = ("incast", "background", "sessions", "requests")
+        assert all(f"\ntraffic.{kind}.jitter\t" in every for kind in kinds)
+    assert cli("explain", "traffic.incast.interval").code == 3
     assert "Fig. 9" in cli("explain", "sdtcp/fig10").out
 
 

@@ -89,6 +89,7 @@ def test_a_collapse_by_a_lost_last_segment(tmp_path):
     assert "too few duplicate ACKs" in words.why
     assert found.waits.timed == found.port.drops == 1
     assert "lost 1 packet; 1 of 31 transfers waited" in words.why
+    assert f"overflowed (90 KB) at {found.port.first_drop_s * 1e6:.1f} us and lost" in words.why
 
 
 def test_marks_are_tried_where_the_first_windows_fit(tmp_path):
@@ -150,6 +151,14 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     assert "Nothing needs changing" in words.why
 
 
+def test_a_link_that_hardly_lies_idle_is_not_said_to(tmp_path):
+    text = BESIDE.format(buffer="6MB", senders=200).replace('"500ms"', '"1s"')
+    found, words = told(tmp_path / "s.toml", text)
+    assert found.outcome == "timeouts"
+    assert 0 < found.idle_share < 0.001
+    assert "idle" not in words.why
+
+
 MARKED = {"transport.scheme": "linux-dctcp"}
 
 
@@ -159,7 +168,7 @@ def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_pat
     found, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2), **few)
     assert (found.outcome, found.is_healthy) == ("crowded", False)
     assert words.what.startswith("No collapse, but the queries wait for other traffic: the link switch-0->receiver-0 ")
-    assert "% of its goodput is theirs" in words.what
+    assert "% of its goodput is the queries'" in words.what
     assert "The queue grew to " in words.why
     assert "linux-dctcp" in words.trials[0].command
     assert "Nothing needs changing" not in words.why
@@ -464,7 +473,7 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
 
 
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
-    transport = {"rto-initial": "1s", "rto-min": "200ms"}
+    transport = {"rto-initial": "1s", "rto-min": "200ms", "syn-timeout": "1s"}
     base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
 
     def of(fct_s: float | None, timeouts: int, **other: int) -> Waits:
@@ -477,10 +486,91 @@ def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initi
     assert of(3.0, 2).timed_initially == 1
     # A transfer that never ended waited until the run did.
     assert of(None, 2).timed_initially == 1
-    assert (of(1.0, 1, timeouts_syn=1).timed, of(1.0, 1, timeouts_syn=1).measured) == (1, 0)
+    assert (of(1.0, 1, timeouts_syn=1).timed, of(1.0, 1, timeouts_syn=1).least) == (1, 0)
+    # A second of it was the SYN's.
+    assert (of(1.2, 2, timeouts_syn=1).timed_measured, of(1.2, 2, timeouts_syn=1).timed_initially) == (1, 0)
+    assert of(2.0, 2, timeouts_syn=1).timed_initially == 1
     assert (of(0.004, 0, loss_probes=1).probed, of(0.01, 0, loss_probes=1).probed) == (0, 1)
     assert of(0.01, 0, loss_probes=1).probed_is_slowest
     assert of(1.0, 0, loss_probes=1).probed_initially == 1
+    # Two round trips and a margin are no minimum of a timer.
+    assert (of(0.01, 0, loss_probes=1).least, of(0.2, 0, loss_probes=1).least) == (0, 1)
+
+
+BAD_CABLE = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+[transport]
+scheme = "linux"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+rounds = 20
+[[fault]]
+kind = "loss"
+rate = "1%"
+"""
+
+
+def test_the_timer_that_was_waited_for_longest_is_the_one_to_shorten(tmp_path):
+    text = BAD_CABLE.format(senders=20, bytes="2KB")
+    found, words = told(tmp_path / "f.toml", text)
+    assert (found.waits.least, found.timers) == (found.waits.probed, ["syn-timeout", "rto-min"])
+    assert [each.command.rpartition(" ")[2] for each in words.trials[:2]] == [
+        "transport.syn-timeout=10ms",
+        "transport.rto-min=1ms",
+    ]
+    assert found.as_dict()["timer_s"] == 1
+    cured, words = told(tmp_path / "f.toml", text, **{"transport.syn-timeout": "10ms"})
+    assert (cured.timers[0], cured.as_dict()["timer_s"]) == ("rto-min", 0.2)
+    assert "transport.rto-min=1ms" in words.trials[0].command
+
+
+def test_tail_loss_probes_are_among_the_main_totals_where_there_are_any(cli, work):
+    (work / "f.toml").write_text(BAD_CABLE.format(senders=4, bytes="20KB"))
+    assert "\nTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "1").out
+    assert "Tail loss probes" not in cli("run", "small.toml", "--no-store").out
+
+
+def test_links_that_lose_at_random_are_named_where_another_one_is_the_bottleneck(tmp_path):
+    text = BAD_CABLE.format(senders=8, bytes="32KB") + 'link = "sender-0->switch-0"\ndirection = "one"\n'
+    found, words = told(tmp_path / "f.toml", text, **{"run.seed": "3"})
+    assert (found.port.name, found.port.drops) == ("switch-0->receiver-0", 0)
+    lost = found.summary["drops"]
+    assert lost > 1
+    assert words.why.startswith(f"Faults took {lost} packets, most of them from sender-0->switch-0; ")
+    here, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=8, bytes="32KB"))
+    assert words.why.startswith(f"The port {here.port.name} dropped packets (lost at random by a fault) from ")
+
+
+def test_few_losses_to_faults_beside_those_of_a_queue_are_told(tmp_path):
+    text = BAD_CABLE.format(senders=60, bytes="32KB") + 'link = "sender-0->switch-0"\n'
+    found, words = told(tmp_path / "f.toml", text, **{"network.buffer": "100pkt"})
+    lost, drops = found.lost_to_faults, found.summary["drops"]
+    assert 0 < lost < drops / 2
+    assert not found.faulty
+    assert f" (all ports together {drops:,}, {lost} of them to faults); " in words.why
+
+
+def test_a_link_that_was_down_is_named_beside_the_waits(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="1MB", window="10mss", senders=8, bytes="64KB")
+    down = '[[fault]]\nkind = "link-down"\nlink = "sender-3->switch-0"\nat = "{at}"\nfor = "20ms"\n'
+    _, words = told(tmp_path / "f.toml", text + down.format(at="100us"))
+    assert "By a fault sender-3->switch-0 was down from 100 us on for 20 ms: what waited for that is part" in words.why
+    # It had ended by then.
+    _, words = told(tmp_path / "f.toml", text + down.format(at="1s"))
+    assert "fault" not in words.why
+
+
+def test_no_minimum_is_shortened_for_a_syn_and_for_probes_that_did_not_wait_for_it(tmp_path):
+    found, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="20KB"), **{"run.seed": "1"})
+    assert (found.waits.probed, found.waits.longest_probed_s) == (1, pytest.approx(3e-3, rel=0.1))
+    assert found.timers == ["syn-timeout"]
+    assert "rto-min=" not in " ".join(each.command for each in words.trials)
 
 
 def test_the_round_trip_is_that_of_the_topology(tmp_path):

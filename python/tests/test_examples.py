@@ -101,8 +101,8 @@ def parse(command: str) -> None:
         assert exit_.exit_code == 0
 
 
-def paste(command: str, cli) -> None:
-    """Does in the current folder what a shell would do with the command."""
+def paste(command: str, cli):
+    """Does in the current folder what a shell would do with the command, and returns what came of it."""
     words = shlex.split(command, comments=True)
     target = None
     if words[-2] == ">":
@@ -115,6 +115,7 @@ def paste(command: str, cli) -> None:
     assert result.code == 0, f"{command}\n{result.err}"
     if target is not None:
         target.write_text(result.out, encoding="utf-8")
+    return result
 
 
 def shell(folder: Path, command: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fanin.registry import registry
-from fanin.scenario.loads import USUAL_LEAST, USUAL_PER_10G
+from fanin.scenario.loads import LOSS_BASED, USUAL_LEAST, USUAL_PER_10G
 
 INCAST = """
 [network]
@@ -77,6 +77,47 @@ def test_a_buffer_below_what_waits_of_the_first_windows(cli, incast):
     assert "less than the 156 of their first windows (160) that it cannot send at once" in found
     assert warnings(cli, "transport.initial-window=4mss", "network.buffer=156pkt") == []
     assert warnings(cli, "transport.initial-window=3mss") == []
+
+
+def test_responses_that_together_do_not_fit_where_only_losses_slow_senders_down(cli, incast):
+    # 150 packets and 20 of C x RTT, of which each of 40 has 4.2; windows are 1, 2, 4 and 8.
+    newreno = "transport.scheme=newreno"
+    (found,) = warnings(cli, newreno)
+    assert found.startswith(
+        "traffic.incast: 40 responses of 22 packets (880 together) cross switch-0->receiver-0, where 150 packets fit "
+        "in the buffer and 19 on the way (C x RTT): windows outgrow that after 3 round trips, so packets are lost"
+    )
+    assert "with 4.2 packets each" in found
+    for scheme in LOSS_BASED:
+        assert len(warnings(cli, f"transport.scheme={scheme}", "transport.initial-window=1mss")) == 1
+    # One warning is enough of first windows that do not fit either.
+    assert len(warnings(cli, newreno, "transport.initial-window=4mss")) == 1
+    # Of a distribution nobody knows what 40 responses are together.
+    assert warnings(cli, newreno, "traffic.incast.bytes-each=web-search") == []
+    # Windows 1, 2, 4 and 2; and 1, 2, 4 and 4 of those that begin one after the other.
+    assert warnings(cli, newreno, "traffic.incast.bytes-each=13KB") == []
+    assert warnings(cli, newreno, "traffic.incast.jitter=300us") == []
+    assert len(warnings(cli, newreno, "traffic.incast.jitter=3us")) == 1
+    assert warnings(cli, newreno, "network.buffer=2000pkt") == []
+    assert warnings(cli, newreno, "transport.receive-buffer=5840B") == []
+
+
+def test_few_long_flows_repair_their_losses(cli, incast):
+    long = ("transport.scheme=linux", "transport.initial-window=2mss", "traffic.incast.bytes-each=10MB")
+    assert warnings(cli, *long, "traffic.incast.senders=21") == []
+    (found,) = warnings(cli, *long, "traffic.incast.senders=22")
+    assert "with 7.7 packets each" in found
+    # The size of all together is that of each as well.
+    together = (*long[:2], "traffic.incast.bytes-each=0B", "traffic.incast.bytes-total=220MB")
+    assert warnings(cli, *together, "traffic.incast.senders=22") == [found]
+
+
+def test_marks_or_windows_that_others_give_keep_responses_from_overflowing(cli, incast):
+    assert warnings(cli, "transport.scheme=ictcp") == []
+    assert warnings(cli, "transport.scheme=newreno", "transport.ecn=on", "queue.kind=ecn-threshold") == []
+    # A scheme that is none of these has to be told here.
+    others = {row["key"] for row in registry()["schemes"] if not row["reacts_to_marks"]} - set(LOSS_BASED)
+    assert others == {"ictcp", "sab", "sdtcp"}
 
 
 def test_a_threshold_below_the_bandwidth_delay_product_over_seven(cli, incast):

@@ -2,10 +2,11 @@
 
 import json
 
+import polars as pl
 import pytest
 
 import fanin
-from fanin.run.observed import elsewhere
+from fanin.run.observed import bottleneck, elsewhere
 
 RACKS = """
 [network]
@@ -162,3 +163,77 @@ def test_nothing_is_said_where_no_queue_is_shown(cli, racks):
     assert "whose queue was measured" not in done.err
     done = cli("capacity", "racks.toml", "--keep", "query-p99=50ms", "--over", "traffic.servers.senders=22..24")
     assert "whose queue was measured" not in done.err
+
+
+ONE_AT_A_TIME = """
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "10MB"
+
+[transport]
+scheme = "linux"
+
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 40
+concurrent = 1
+bytes-each = "64KB"
+"""
+
+
+def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
+    (work / "one.toml").write_text(ONE_AT_A_TIME)
+    run = fanin.load("one.toml").run()
+    assert not run.summary["drops"]
+    assert run.summary["bottleneck"].startswith("sender-")
+    assert bottleneck(run) == "switch-0->receiver-0"
+    found = cli("run", "one.toml", "--no-store", "--json")
+    assert "running once more" not in found.err
+    assert json.loads(found.out)["diagnosis"]["port"] == "switch-0->receiver-0"
+    # One sender fills its own link as much as the receiver's.
+    (work / "one.toml").write_text(ONE_AT_A_TIME.replace("senders = 40", "senders = 1"))
+    assert bottleneck(fanin.load("one.toml").run()) == "switch-0->receiver-0"
+    done = cli("compare", "one.toml", "--schemes", "newreno,linux", "--seeds", "1..2")
+    assert "whose queue was measured" not in done.err
+
+
+ALL_TO_ALL = """
+[network]
+topology = "leaf-spine"
+leaves = 4
+hosts-per-leaf = 4
+rate = "10Gbps"
+buffer = "20MB"
+
+[transport]
+scheme = "newreno"
+
+[[traffic]]
+name = "all"
+kind = "poisson"
+from = "all"
+to = "all"
+bytes-each = "web-search"
+load = "50%"
+count = 300
+"""
+
+
+def test_without_a_loss_the_bottleneck_is_the_busiest_link(work):
+    (work / "all.toml").write_text(ALL_TO_ALL)
+    run = fanin.load("all.toml").run()
+    links = run.links().with_columns(busy=pl.col("bytes") / pl.col("rate_bps")).sort("busy", descending=True)
+    assert run.summary["drops"] == 0
+    busy = dict(links.select("link", "busy").iter_rows())
+    assert busy[run.summary["bottleneck"]] < 0.95 * links["busy"][0]
+    assert bottleneck(run) == links["link"][0]
+
+
+def test_a_link_that_loses_at_random_has_no_full_queue(work):
+    (work / "fault.toml").write_text(ONE_AT_A_TIME + FAULT.replace("bottleneck", "sender-0->switch-0"))
+    run = fanin.load("fault.toml").run()
+    assert run.summary["drops"] == run.summary["drops_random_loss"] > 0
+    assert bottleneck(run) == "switch-0->receiver-0"

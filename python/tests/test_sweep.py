@@ -113,6 +113,16 @@ def test_a_column_of_text_has_no_mean(cli, work):
     assert "transport.scheme varies" in found.err
 
 
+def test_points_with_flows_that_are_missing_are_named(cli, work):
+    few = ("--set", "traffic.bursts.senders=2,8,24,32", "--set", "run.duration=7ms", "--seeds", "1..2", "--bare")
+    told = cli("sweep", "small.toml", *few).err
+    assert "were not complete at the end of the run, at traffic.bursts.senders = 32 (64); " in told
+    assert "; traffic.bursts.senders = 8 (16); 1 more; completion times are those of the others" in told
+    # One point needs no name.
+    told = cli("sweep", "small.toml", "--set", "traffic.bursts.senders=8", *few[2:]).err
+    assert "16 of 16 finite flows, in 2 of 2 runs, were not complete at the end of the run; completion" in told
+
+
 def test_values_that_depend_on_each_other_are_checked_together(cli, work):
     both = ("--bare", "--set", "transport.loss-detection=rack", "--set", "transport.sack=true")
     assert cli("sweep", "small.toml", *both, "--set", "run.duration=5ms", "--seeds", "1").code == 0
@@ -216,6 +226,8 @@ def test_what_a_variant_s_label_stands_for_is_not_shown_beside_it(cli, work):
     assert lines[2].split("\t")[:2] == ["TCP", "2"]
     assert frame("results").columns[:4] == ["variant", "transport.scheme", "traffic.bursts.senders", "seed"]
     assert "scheme.dctcp.mark-threshold" in frame("results").columns
+    told = cli("sweep", "variants.toml", "--seeds", "1", "--set", "run.duration=7ms").err
+    assert "run, at variant = TCP, traffic.bursts.senders = 24 (24); variant = DCTCP, low, traffic.bursts" in told
 
 
 def test_what_is_wrong_is_said_before_anything_runs(cli, work):

@@ -111,6 +111,34 @@ def test_progress_fits_80_columns_and_no_word_of_it_is_cut():
     assert f"12 found in the store, about 77 s left of this, 4 failed, {what}" in told
 
 
+SAY = """\
+from fanin.cli.terminal import note, say_wrapped
+note({text!r})
+say_wrapped({text!r})
+"""
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_messages_wrap_on_a_terminal_to_lines_that_are_easy_to_read(width):
+    text = "warning: " + "several first-windows fit " * 9 + "/a/path/that-is-longer-than-the-lines-of-a-narrow-terminal"
+    data, told = (printed.splitlines() for printed in on_terminal(SAY.format(text=text), width))
+    for lines in (data, told):
+        assert max(len(line) for line in lines if "/path" not in line) <= min(width, 100)
+        assert " ".join(line.strip() for line in lines) == text
+    assert told[0].startswith("warning: several")
+    assert all(re.match(r" {4}\S", line) for line in told[1:])
+    assert not any(line.startswith(" ") for line in data)
+
+
+def test_messages_elsewhere_are_one_line_and_lines_stay_lines(capsys, monkeypatch):
+    text = "warning: " + "several first windows fit " * 20
+    note(text)
+    assert capsys.readouterr().err == f"{text}\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    note(f"a table\n  of {'several ' * 20}")
+    assert capsys.readouterr().err == f"a table\n  of {'several ' * 20}\n"
+
+
 def test_a_short_run_shows_no_progress(capsys):
     with watching("run", end=1.0) as show:
         assert show(0.5)

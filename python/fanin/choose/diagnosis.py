@@ -1,7 +1,7 @@
 """What happened in a run: whether it collapsed, why, and which commands show what would change it.
 
-The port is found, not assumed: it is the run's total ``bottleneck``, which lost most bytes, or else held most. What its
-link lay idle counts only while a transfer of known size was under way.
+The port is found, not assumed: it lost most bytes, or else it was the busiest (:func:`fanin.run.observed.bottleneck`).
+What its link lay idle counts only while a transfer of known size was under way.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from fanin.numbers.summary import column
 from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
+from fanin.run.observed import OF_FAULTS, bottleneck, from_hosts
+from fanin.scenario.loads import response_bytes
 
 Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
 """What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
@@ -45,9 +47,6 @@ _EVERY_OTHER = 2
 
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
-
-_FAULTS = ("drops_random_loss", "drops_link_down")
-"""The totals of packets that are lost whatever the load."""
 
 TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
 """Causes of timeouts, as the totals name them."""
@@ -112,6 +111,8 @@ class Facts:
     """Median size of the transfers; 0 if all are endless."""
     observed: str | None
     """The port whose queue the run measured as that of its bottleneck."""
+    lossiest: str
+    """The link that lost most packets, for whatever reason."""
     all_cross: bool
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
 
@@ -139,9 +140,14 @@ class Facts:
         return self.waits.longest_s >= max(_NEARLY * seconds(transport["ack-delay"]), _MANY * self.loaded_s)
 
     @property
+    def lost_to_faults(self) -> int:
+        """Packets that were lost by faults, random or of links that were down, and not by queues."""
+        return sum(int(self.summary[name]) for name in OF_FAULTS)
+
+    @property
     def faulty(self) -> bool:
-        """Whether most packets were lost by faults, random or of links that were down, and not by queues."""
-        return 2 * sum(int(self.summary[name]) for name in _FAULTS) > int(self.summary["drops"])
+        """Whether these are most of the packets that were lost."""
+        return 2 * self.lost_to_faults > int(self.summary["drops"])
 
     @property
     def collapsed(self) -> bool:
@@ -232,9 +238,7 @@ class Facts:
     @property
     def response_bytes(self) -> float:
         """The size of a response of the fan-in; 0 if the scenario does not say it."""
-        group = self.fan_in or {}
-        each, together = (quantity(group.get(key, "")) or (0.0, "") for key in ("bytes-each", "bytes-total"))
-        return each[0] or (together[0] / int(group[group["key"]]) if together[0] else 0.0)
+        return response_bytes(self.fan_in) if self.fan_in is not None else 0.0
 
     @property
     def windows(self) -> int:
@@ -255,10 +259,23 @@ class Facts:
         packets = math.ceil(each / mss) if each else self.first_windows[1] / self.segment
         return max(1, int(self.buffer // (packets * self.segment)))
 
+    @property
+    def timers(self) -> list[str]:
+        """Keys of ``[transport]`` that set the timers that were waited for, the longest waits first.
+
+        How long transfers waited is taken as that of so many first timeouts.
+        """
+        counts = {
+            "syn-timeout": self.timeouts.get("syn", 0),
+            "rto-initial": self.waits.initially,
+            "rto-min": self.waits.least,
+        }
+        waited_s = {key: count * seconds(self.scenario["transport"][key]) for key, count in counts.items() if count}
+        return sorted(waited_s, key=waited_s.__getitem__, reverse=True)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        port, waits = self.port, self.waits
-        timer = "rto-min" if waits.measured or not waits.initially else "rto-initial"
+        port, waits, timer = self.port, self.waits, next(iter(self.timers), None)
         return {
             "outcome": self.outcome,
             "port": port.name,
@@ -275,7 +292,7 @@ class Facts:
             "waited": waits.timed,
             "waited_for_probes": waits.probed,
             "waited_initially": waits.initially,
-            "timer_s": seconds(self.scenario["transport"][timer]),
+            "timer_s": None if timer is None else seconds(self.scenario["transport"][timer]),
             "timeouts": self.timeouts,
             "round_trip_s": self.round_trip_s,
             "under_way_s": self.under_way_s,
@@ -345,6 +362,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         summary=summary,
         port=port,
         observed=observed,
+        lossiest=str(run.links().sort("drops", descending=True, maintain_order=True)["link"][0]),
         under_way_s=under_way,
         window_s=end - begin,
         busy_s=min(busy, under_way),
@@ -411,16 +429,9 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
 
 
 def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
-    """The port that was found to be the bottleneck; of a run without a packet, the one that was observed.
-
-    If no packet was lost, a host may only hold many bytes that another link is too slow for.
-    """
+    """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
     links, drops = run.links(), run.table("drops")
-    name = run.summary["bottleneck"] or observed or links["link"][0]
-    busy = dict(links.select("link", pl.col("bytes") / pl.col("rate_bps")).iter_rows())
-    busiest = max(busy, key=busy.__getitem__)
-    if not run.summary["drops"] and busy[name] < _HARDLY * busy[busiest]:
-        name = busiest
+    name = bottleneck(run) or observed or links["link"][0]
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
     reasons = own["reason"].cast(pl.String).value_counts(sort=True)
@@ -429,8 +440,7 @@ def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
     ends = links.with_columns(
         pl.col("link").str.split_exact("->", 1).struct.rename_fields(["from", "to"]).struct.unnest()
     )
-    # A host has one cable, a switch has several.
-    hosts = ends.group_by("from").len().filter(pl.col("len") == 1)["from"].to_list()
+    hosts = ends.filter(pl.col("link").is_in(from_hosts(links)))["from"].to_list()
     into = ends.filter((pl.col("to") == here) & pl.col("from").is_in(hosts))
     out = ends.filter((pl.col("from") == here) & ~pl.col("to").is_in(hosts))
     between = here not in hosts and there not in hosts
@@ -451,10 +461,6 @@ def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
         paths=out.height,
         path_share=float(found["bytes"] / out["bytes"].sum()) if between and found["bytes"] else 0.0,
     )
-
-
-_HARDLY = 0.5
-"""A link that sent for less than this share of the time that the busiest one did is no bottleneck."""
 
 
 def cause_of_timeouts(name: str) -> str:

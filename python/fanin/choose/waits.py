@@ -17,7 +17,7 @@ _SOME = 5
 """A tail loss probe that costs more than so many round trips, the queue's wait included, is a wait."""
 
 _NEARLY = 0.9
-"""A transfer that ended later by so much of the initial timer may have waited for that."""
+"""A transfer that ended later by so much of a timer may have waited for that."""
 
 _HALF = 0.5
 """It has, if waits for the minimum of the timer explain less than this share of what it ended later by."""
@@ -42,6 +42,8 @@ class Waits:
     """The others with a timeout of data: their timer was one of measured round trips, for which its minimum holds."""
     probed_initially: int
     """Those of the transfers that waited for a probe which waited for it for the initial timer."""
+    probed_least: int
+    """The others of them that waited for as long as the minimum of the timer: Linux adds that if one segment is out."""
     longest_probed_s: float
     """How much later than others ended the transfer that waited longest for a probe."""
     probing_s: float
@@ -57,9 +59,9 @@ class Waits:
         return self.timed_initially + self.probed_initially
 
     @property
-    def measured(self) -> int:
-        """Transfers that waited for a timer of measured round trips."""
-        return self.timed_measured + self.probed - self.probed_initially
+    def least(self) -> int:
+        """Transfers that waited for a timer of measured round trips, of which most is its minimum."""
+        return self.timed_measured + self.probed_least
 
 
 def waits(
@@ -81,8 +83,9 @@ def waits(
     calm = (pl.col("timeouts") == 0) & (pl.col("loss_probes") == 0)
     usual = pl.max_horizontal(pl.col("fct_s").filter(calm).median().over("group"), "ideal_s").fill_null(0.0)
     expired = pl.col("timeouts") - pl.col("timeouts_syn")
-    # Each timeout of a transfer doubles the timer.
-    explained = (2.0 ** expired.clip(1, _MOST_DOUBLINGS) - 1) * max(least_s, loaded_s)
+    explained = _doubling(expired.clip(1), max(least_s, loaded_s))
+    # What a SYN waited for is over when data are sent.
+    syn_s = _doubling(pl.col("timeouts_syn"), seconds(transport["syn-timeout"]))
     rows = (
         flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
         .with_columns(took=took)
@@ -90,8 +93,8 @@ def waits(
         .with_columns(
             probed=(pl.col("timeouts") == 0) & (pl.col("loss_probes") > 0) & (pl.col("later") > _SOME * loaded_s),
             initially=(initial_s > least_s)
-            & (pl.col("later") >= _NEARLY * initial_s)
-            & (explained < _HALF * pl.col("later")),
+            & (pl.col("later") - syn_s >= _NEARLY * initial_s)
+            & (explained < _HALF * (pl.col("later") - syn_s)),
         )
     )
     probed, initially = rows.filter("probed"), rows.filter((expired > 0) & pl.col("initially")).height
@@ -106,11 +109,17 @@ def waits(
         timed_initially=initially,
         timed_measured=timed.filter(expired > 0).height - initially,
         probed_initially=probed.filter("initially").height,
+        probed_least=probed.filter(~pl.col("initially") & (pl.col("later") >= _NEARLY * least_s)).height,
         longest_probed_s=_most(probed, pl.col("later")),
         probing_s=covered(probed.select((end - pl.col("later")).alias("start_s"), end.alias("end_s")), 0.0),
         probed_is_slowest=0 < _most(rows, pl.col("took")) == _most(probed, pl.col("took")),
         longest_s=_most(rows, pl.col("took") - pl.col("ideal_s").fill_null(0.0)),
     )
+
+
+def _doubling(timeouts: pl.Expr, first_s: float) -> pl.Expr:
+    """How long so many timeouts of a transfer take: each doubles the timer."""
+    return (2.0 ** timeouts.clip(0, _MOST_DOUBLINGS) - 1) * first_s
 
 
 def covered(spans: pl.DataFrame, begin: float) -> float:

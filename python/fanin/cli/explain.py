@@ -40,7 +40,8 @@ def explain(
 
     - `fanin explain dctcp`
     - `fanin explain transport.rto-min`
-    - `fanin explain dctcp.mark-threshold`, the end of a path, if it is unique
+    - `fanin explain dctcp.mark-threshold`, the end of a path
+    - `fanin explain traffic.jitter`, of every traffic pattern that has it
     - `fanin explain incast --json`
     - `fanin explain B1`, the id of a reading, with every parameter that selects it
     - `fanin explain web-search`

@@ -204,7 +204,7 @@ def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> 
     from fanin.show.plots.of_runs import of_a_queue, table_of, tables_of
 
     table = table_of(what.value, asked)
-    tables = [*tables_of(what.value, asked), *(["queues"] if of_a_queue(table) else [])]
+    tables = [*tables_of(what.value, asked), *(["queues", "links"] if of_a_queue(table) else [])]
     with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
         done = fanin.sweep(
             experiment,

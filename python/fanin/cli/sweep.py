@@ -135,15 +135,16 @@ def sweep(
             broken[index] = failure_of(every[index], outcome)
         else:
             rows[index] = row_of(experiment, every[index], outcome)
-    if incomplete := remarks.incomplete_in(rows.values()):
+    about = head(experiment, every, wanted)
+    data = DataSet(about, list(rows.values()), list(broken.values()))
+    if incomplete := remarks.incomplete_in(data.rows, data.varying()):
         note(f"warning: {incomplete}")
     tabulated = wanted or METRICS
     for remark in unmeasured(experiment, [(every[index].overrides, row) for index, row in rows.items()], tabulated):
         note(f"warning: {remark}")
-    about = head(experiment, every, wanted)
     with keeping(f"all runs are kept in {out}"):
         if part is None:
-            shown = show(DataSet(about, list(rows.values()), list(broken.values())), out, silent=json)
+            shown = show(data, out, silent=json)
         else:
             shown = _show_part(Part(about, part, rows, broken, out), silent=json)
     if json:

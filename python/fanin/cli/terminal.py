@@ -44,8 +44,30 @@ def terminal(stream: TextIO) -> Console | None:
 
 
 def note(message: str) -> None:
-    """Prints a message that is not data, on stderr."""
-    sys.stderr.write(f"{harmless(message)}\n")
+    """Prints a message that is not data, on stderr, wrapped with a hanging indent."""
+    sys.stderr.write(f"{_wrapped(harmless(message), sys.stderr, indent='    ')}\n")
+
+
+def _wrapped(text: str, stream: TextIO, *, indent: str = "") -> str:
+    """A paragraph as the stream shows it: on a terminal no wider than that and than is easy to read, else in one line.
+
+    Args:
+        text: What it says. Lines are left as they are, and words such as paths stay whole.
+        stream: Where it is written.
+        indent: What begins every line but the first.
+
+    """
+    import textwrap
+
+    console = terminal(stream)
+    if console is None or "\n" in text:
+        return text
+    width = min(console.width, _READABLE)
+    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+_READABLE = 100
+"""Characters of a line."""
 
 
 def note_moved(observed: str, found: str) -> None:
@@ -134,12 +156,8 @@ def say(line: str = "") -> None:
 
 
 def say_wrapped(text: str) -> None:
-    """Prints a paragraph of data: on a terminal no wider than that, elsewhere in one line."""
-    import shutil
-    import textwrap
-
-    wide = terminal(sys.stdout) is not None
-    say(textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False) if wide else text)
+    """Prints a paragraph of data, wrapped."""
+    say(_wrapped(text, sys.stdout))
 
 
 def say_trials(trials: Iterable[tuple[str, str]]) -> None:

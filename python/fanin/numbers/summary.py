@@ -276,6 +276,7 @@ _BRIEF = (
     "retransmissions",
     "timeouts",
     "timeout_ratio",
+    "loss_probes",
     "marks",
     "queue_mean_packets",
     "queue_max_packets",
@@ -288,7 +289,7 @@ def brief(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[
 
     Arguments are those of :func:`rows`.
     """
-    void = {name for name in ("incomplete", "marks") if not summary[name]}
+    void = {name for name in ("incomplete", "loss_probes", "marks") if not summary[name]}
     if summary["goodput_finite_bps"] == summary["goodput_bps"]:
         void.add("goodput_finite_bps")
     shown = [name for name in _BRIEF if summary[name] is not None and name not in void]

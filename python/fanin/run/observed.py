@@ -18,7 +18,11 @@ BOTTLENECK = "measure.bottleneck"
 
 
 class _Measured(Protocol):
-    """A run with its result tables."""
+    """A run with its totals and result tables."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Its totals."""
 
     @property
     def table(self) -> Table:
@@ -36,6 +40,43 @@ def observed(run: _Measured) -> str | None:
     return ports[0] if ports else None
 
 
+def bottleneck(run: _Measured) -> str | None:
+    """The port that limited a run: its total of that name, or the busiest one if no queue lost a packet.
+
+    Where nothing is lost, the bytes that wait tell little: a host holds what another link is too slow for, or what it
+    sends at once. Of ports about as busy, it is the one where most waited, but a switch's rather than a host's. It is
+    ``None`` if nothing was sent.
+
+    Raises:
+        ResultsError: the table of links was not kept.
+
+    """
+    found: str | None = run.summary.get("bottleneck")
+    if run.summary["drops"] > sum(run.summary[name] for name in OF_FAULTS):
+        return found
+    links = run.table("links")
+    busy = dict(links.select("link", pl.col("bytes") / pl.col("rate_bps")).iter_rows())
+    most = max(busy.values())
+    if most == 0:
+        return None
+    near: list[str] = [link for link, share in busy.items() if share >= _ABOUT * most]
+    shared = [link for link in near if link not in from_hosts(links)]
+    return next((port for port in (found, observed(run)) if port in shared), (shared or near)[0])
+
+
+OF_FAULTS = ("drops_random_loss", "drops_link_down")
+"""The totals of packets that are lost whatever the load."""
+
+_ABOUT = 0.95
+"""A link that sent for so much of the time that the busiest one did is about as busy."""
+
+
+def from_hosts(links: pl.DataFrame) -> set[str]:
+    """The links that lead out of hosts: a host has one cable, a switch has several."""
+    of = links.select("link", begin=pl.col("link").str.split_exact("->", 1).struct.field("field_0"))
+    return set(of.filter(pl.len().over("begin") == 1)["link"])
+
+
 def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
     """The observed port and the one that turned out to be the bottleneck, if these differ.
 
@@ -47,12 +88,11 @@ def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
         resolved: Its scenario with every default filled in.
 
     """
-    found, here = run.summary["bottleneck"], observed(run)
-    if found is None or here in (None, found) or is_chosen(resolved):
+    here = observed(run)
+    if here is None or is_chosen(resolved) or any(fault.get("link") == "bottleneck" for fault in resolved["fault"]):
         return None
-    if any(fault.get("link") == "bottleneck" for fault in resolved["fault"]):
-        return None
-    return here, found
+    found = bottleneck(run)
+    return None if found in (None, here) else (here, found)
 
 
 def is_chosen(resolved: dict[str, Any]) -> bool:
@@ -73,22 +113,19 @@ def unmeasured(experiment: ScenarioFile, runs: Iterable[tuple[Settings, Row]], s
     """
     if not any(name.startswith("queue_") for name in shown):
         return []
-    known: dict[tuple[tuple[str, str], ...], str | None] = {}
+    known: dict[tuple[tuple[str, str], ...], pl.DataFrame | None] = {}
     ports = []
     for given, row in runs:
         if row.get("bottleneck") is None or row.get("queue_mean_packets") is None:
             continue
         of_network = tuple(setting for setting in given if setting[0].startswith(_DECIDE))
         if of_network not in known:
-            known[of_network] = None if is_chosen(experiment.resolved(given)) else _port(experiment, given)
-        if (port := known[of_network]) is not None:
-            ports.append((port, row["bottleneck"]))
+            known[of_network] = None if is_chosen(experiment.resolved(given)) else experiment.links(given)
+        # A host holds what it sends at once; the table of links, which would tell if its own is busy, is not kept.
+        if (links := known[of_network]) is not None and row["bottleneck"] not in from_hosts(links):
+            ports.append((str(links.filter(pl.col("bottleneck"))["link"].item()), row["bottleneck"]))
     return [remark] if (remark := remarks.unmeasured(ports)) else []
 
 
 _DECIDE = ("environment", "network.", "traffic.", "measure.")
 """Beginnings of the keys that decide which port is observed."""
-
-
-def _port(experiment: ScenarioFile, given: Settings) -> str:
-    return str(experiment.links(given).filter(pl.col("bottleneck"))["link"].item())

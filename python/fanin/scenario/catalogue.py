@@ -107,16 +107,10 @@ def explain(key: str) -> dict[str, Any]:
             "manual": document.description.strip(),
             "params": [],
         }
-    if (param := _of_a_group(key, every)) is not None:
-        return {"kind": "parameter", **every[param], "key": param}
     if (reading := _reading(key, every)) is not None:
         return reading
-    if len(ends := [path for path in every if path.endswith(f".{key}")]) == 1:
-        return {"kind": "parameter", **every[ends[0]], "key": ends[0]}
-    if ends:
-        summary = f"{len(ends)} parameters have this name"
-        params = [{**every[path], "key": path} for path in ends]
-        return {"kind": "name", "key": key, "summary": summary, "manual": "", "params": params}
+    if found := _of_groups(key, every) or [path for path in every if path.endswith(f".{key}")]:
+        return _parameters_of(key, {path: every[path] for path in found})
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     names += [*registry()["sections"], *every, *library.experiments()]
     close = difflib.get_close_matches(key, names, n=1)
@@ -177,19 +171,33 @@ def _did_you_mean(names: list[str]) -> str:
     return f" (did you mean {quoted}?)" if names else ""
 
 
-def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
-    """The parameter of ``traffic.<name>.<key>`` or ``fault.<name>.<key>``, if only one kind has that key."""
-    parts = key.split(".")
-    plurals = {"traffic": "traffic", "fault": "faults"}
-    if len(parts) != 3 or parts[0] not in plurals:
-        return None
-    section = parts[0]
-    kinds = [row["key"] for row in registry()[plurals[section]]]
-    found = [name for name in (f"{section}.{kind}.{parts[2]}" for kind in kinds) if name in parameters]
-    common = f"{section}.{parts[2]}"
-    if parts[1] in kinds or not found:
-        return common if common in parameters else None
-    return found[0] if len(found) == 1 else None
+def _parameters_of(key: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The explanation of a name that is that of one parameter or more."""
+    params = [{**param, "key": path} for path, param in found.items()]
+    if len(params) == 1:
+        return {"kind": "parameter", **params[0]}
+    return {
+        "kind": "name",
+        "key": key,
+        "summary": f"{len(params)} parameters have this name",
+        "manual": "",
+        "params": params,
+    }
+
+
+def _of_groups(key: str, parameters: dict[str, dict[str, Any]]) -> list[str]:
+    """The parameters of ``traffic.<key>`` or ``traffic.<name>.<key>``, of each kind that has it; of faults likewise."""
+    section, *group = key.split(".")
+    plural = {"traffic": "traffic", "fault": "faults"}.get(section)
+    if plural is None or len(group) not in (1, 2):
+        return []
+    last = group.pop()
+    kinds = [row["key"] for row in registry()[plural]]
+    found = [name for name in (f"{section}.{kind}.{last}" for kind in kinds) if name in parameters]
+    common = f"{section}.{last}"
+    if group and (group[0] in kinds or not found):
+        return [common] if common in parameters else []
+    return found
 
 
 def parameters() -> dict[str, dict[str, Any]]:

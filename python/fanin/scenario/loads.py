@@ -65,7 +65,10 @@ def remarks(loads: Loads, resolved: dict[str, Any]) -> list[str]:
         other = tightest.setdefault(port["group"], port)
         if packets(port) / port["responses"] < packets(other) / other["responses"]:
             tightest[port["group"]] = port
-    found = [_no_room(port) for port in tightest.values()]
+    groups = {group["name"]: group for group in resolved["traffic"]}
+    found = [
+        _no_room(port) or _too_many(port, groups[port["group"]], resolved["transport"]) for port in tightest.values()
+    ]
     found += _threshold(loads["fan_in"], resolved)
     found += [_overloaded(tier) for tier in loads["tiers"]]
     return list(dict.fromkeys(remark for remark in found if remark))
@@ -89,6 +92,49 @@ def _no_room(port: FanInPort) -> str | None:
             f"({port['first_packets']:.0f}) that it cannot send at once, so packets are lost if all begin together"
         )
     return None
+
+
+def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any]) -> str | None:
+    """A remark on a fan-in whose windows grow beyond what the path to the receiver holds, as only a loss ends that.
+
+    Few long flows do that, too, but have enough packets on the path to repair their losses without a timer.
+    """
+    size = response_bytes(group)
+    if not size or group["scheme"] not in LOSS_BASED or transport.get("ecn", "auto") == "on":
+        return None
+    mss, receive_buffer = number(transport.get("mss", "1460B")), number(transport.get("receive-buffer", "1MiB"))
+    at_once, length = port["responses"], math.ceil(size / mss)
+    of_path = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
+    # It sends while responses begin one after another.
+    sent = port["rate_bps"] * number(group.get("jitter", "0s")) / 8 / port["packet_bytes"]
+    share = (packets(port) + of_path + sent) / at_once
+    first = port["first_packets"] / at_once
+    # Each window is twice the last, until the last one has what is left.
+    whole = math.floor(math.log2(length / first + 1))
+    largest = min(max(first * 2 ** (whole - 1), length - first * (2**whole - 1)), receive_buffer / mss)
+    if share >= _ENOUGH or largest <= share:
+        return None
+    trips = max(1, math.ceil(math.log2(share / first)))
+    return (
+        f"traffic.{port['group']}: {at_once:.0f} responses of {length} packets ({at_once * length:,.0f} together) "
+        f"cross {port['port']}, where {packets(port):,} packets fit in the buffer and {of_path:.0f} on the way "
+        f"(C x RTT): windows outgrow that after {trips} round trip{'s' if trips > 1 else ''}, so packets are lost, and "
+        f"with {share:.1f} packets each often too few follow for three duplicate ACKs"
+    )
+
+
+LOSS_BASED = ("newreno", "linux", "linux-reno")
+"""Schemes whose senders only a loss slows down: neither a mark nor a window that somebody else gives."""
+
+_ENOUGH = 8
+"""Packets of a window that a loss halves (RFC 5681, Eq. 4) to four: if the first of them is lost, the others are three
+duplicate ACKs (section 3.2)."""
+
+
+def response_bytes(group: dict[str, Any]) -> float:
+    """The size of a response of a fan-in; 0 if the scenario does not say it."""
+    senders = {row["key"]: row["fan_in"] for row in registry()["traffic"]}[group["kind"]]
+    return number(group.get("bytes-each", "")) or number(group.get("bytes-total", "")) / int(group[senders])
 
 
 def _overloaded(tier: TierLoad) -> str | None:

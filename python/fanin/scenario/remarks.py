@@ -29,17 +29,34 @@ def incomplete(summary: dict[str, Any]) -> str | None:
     )
 
 
-def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
-    """As :func:`incomplete`, for the runs of a sweep."""
+def incomplete_in(summaries: Iterable[dict[str, Any]], varied: Collection[str] = ()) -> str | None:
+    """As :func:`incomplete`, for the runs of a sweep.
+
+    Args:
+        summaries: Their totals.
+        varied: Keys beside these that tell points apart; those that miss most flows are named.
+
+    """
     every = list(summaries)
-    missing = [summary["incomplete"] for summary in every if summary.get("incomplete")]
+    missing = [summary for summary in every if summary.get("incomplete")]
     if not missing:
         return None
-    total = sum(missing) + sum(summary["completed"] for summary in every)
+    open_ = sum(summary["incomplete"] for summary in missing)
+    total = open_ + sum(summary["completed"] for summary in every)
+    at: Counter[str] = Counter()
+    for summary in missing:
+        at[", ".join(f"{key} = {summary[key]}" for key in varied if key in summary)] += summary["incomplete"]
+    points = [f"{point} ({count:,})" for point, count in at.most_common(_FEW)]
+    more = f"; {len(at) - _FEW} more" if len(at) > _FEW else ""
+    where = f", at {'; '.join(points)}{more}" if varied else ""
     return (
-        f"{sum(missing)} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
-        "of the run; completion times are those of the others"
+        f"{open_} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
+        f"of the run{where}; completion times are those of the others"
     )
+
+
+_FEW = 3
+"""So many points are named."""
 
 
 def unmeasured(ports: Collection[tuple[str, str | None]]) -> str | None:

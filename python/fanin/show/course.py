@@ -45,8 +45,8 @@ def course(facts: Facts, scenario: str, given: Settings) -> Course:
         given: The values that the user replaced.
 
     """
-    parts = (_why(facts), _verdict(facts), _where(facts), _windows(facts), _controller(facts), _elsewhere(facts))
-    why = " ".join(part for part in parts if part)
+    parts = (_why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
+    why = " ".join(said for part in parts if (said := part(facts)))
     return Course(f"{_what(facts)}{_took(facts)}", why, _trials(facts, scenario, given))
 
 
@@ -100,7 +100,7 @@ def _verdict(facts: Facts) -> str:
 def _beside(facts: Facts) -> str:
     """How little of a busy link is the queries'."""
     own, all_ = facts.summary["goodput_finite_bps"], facts.summary["goodput_bps"]
-    share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is theirs"
+    share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is the queries'"
     # Transfers of known size may be other traffic, too.
     theirs = share if all(group in _endless(facts) for group in facts.others) else ""
     busy = f"the link {facts.port.name} sent for {_share(1 - facts.idle_share)} of the time"
@@ -133,21 +133,11 @@ _AS_LONG = 1.05
 
 def _why(facts: Facts) -> str:
     """What was lost where and when, who waited for which timer, and how long the link lay idle."""
-    port = facts.port
-    lost = ""
-    if port.drops:
-        end = "and later" if port.last_drop_s is None else f"to {_time(port.last_drop_s)}"
-        when = f"from {_time(port.first_drop_s)} {end}"
-        overflow = port.reason in ("buffer-full", "shared-buffer-full")
-        how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
-        packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
-        if facts.summary["drops"] > port.drops:
-            packets += f" (all ports together {facts.summary['drops']:,})"
-        lost = f"The port {port.name} {how} {when} and lost {packets}"
+    lost = _lost(facts)
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
     if facts.outcome in ("collapse", "timeouts"):
         waited = _waited(facts)
-        idle = f", while {idle}" if facts.idle_share > 0 and not facts.starved else ""
+        idle = f", while {idle}" if facts.idle_share >= _HARDLY and not facts.starved else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "crowded":
         return f"{lost}.{_standing(facts)}" if lost else _standing(facts).lstrip()
@@ -167,6 +157,26 @@ def _why(facts: Facts) -> str:
         # Nobody waited for a timer: what is left are round trips.
         return f"{lost}; {idle}.{_round_trips(facts) if facts.idle_share > _MOSTLY else ''}"
     return _too_little(facts)
+
+
+def _lost(facts: Facts) -> str:
+    """What was lost where and when, if anything was."""
+    port, drops = facts.port, facts.summary["drops"]
+    if facts.faulty and not port.drops:
+        most = "from" if drops == 1 else "most of them from"
+        return f"Faults took {drops:,} packet{'s' if drops != 1 else ''}, {most} {facts.lossiest}"
+    if not port.drops:
+        return ""
+    first, last = _time(port.first_drop_s), _time(port.last_drop_s)
+    end = "and later" if port.last_drop_s is None else f"to {last}"
+    when = f"at {first}" if first == last else f"from {first} {end}"
+    overflow = port.reason in ("buffer-full", "shared-buffer-full")
+    how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
+    packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
+    beside = [f"all ports together {drops:,}"] if drops > port.drops else []
+    beside += [f"{facts.lost_to_faults:,} of them to faults"] if facts.lost_to_faults and not facts.faulty else []
+    more = f" ({', '.join(beside)})" if beside else ""
+    return f"The port {port.name} {how} {when} and lost {packets}{more}"
 
 
 def _waited(facts: Facts) -> str:
@@ -218,7 +228,7 @@ def _standing(facts: Facts) -> str:
 def _too_little(facts: Facts) -> str:
     """Why the link lay idle although nothing was lost."""
     offered = facts.summary.get("offered") or []
-    busy = f"the bottleneck, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
+    busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
@@ -288,6 +298,21 @@ def _windows(facts: Facts) -> str:
     later = drops - lost
     rest = f" The other {_about(later)} came later, when marks or losses can." if later > 0.1 * drops else ""
     return f"{said} the buffer: about {_about(lost)} packets are {early}.{rest}"
+
+
+def _faults(facts: Facts) -> str:
+    """What faults of the scenario were under way: nothing tells waits for them from others."""
+    found = []
+    for fault in facts.scenario["fault"]:
+        begin, lasts = seconds(fault["at"]), seconds(fault["for"])
+        if fault["kind"] in _CHANGES and begin < facts.summary["simulated_s"]:
+            until = f" for {_time(lasts)}" if lasts else ""
+            found.append(f"{fault['link']} {_CHANGES[fault['kind']]} from {_time(begin)} on{until}")
+    return f"By a fault {listed(found)}: what waited for that is part of this." if found else ""
+
+
+_CHANGES = {"link-down": "was down", "rate": "had another rate"}
+"""Kinds of faults that lose few packets, but hold up many."""
 
 
 def _controller(facts: Facts) -> str:
@@ -367,22 +392,24 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
 
 
 def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
-    """Shorter timers: that which most waited for first. Whether the waits end so is what the command shows."""
-    waits, transport = facts.waits, facts.scenario["transport"]
-    found = []
-    # Probes of measured round trips are sent no later than the retransmission timer would expire.
-    if waits.measured and seconds(transport["rto-min"]) > _SHORT_TIMER_S:
-        found.append(with_("transport.rto-min=1ms", "a shorter minimum of the timer: the losses stay"))
-    if waits.initially:
-        why = "a shorter timer while no round trip has been measured: the losses stay"
-        found.insert(0 if waits.initially > waits.measured else 1, with_("transport.rto-initial=10ms", why))
-    if facts.timeouts.get("syn"):
-        found.append(with_("transport.syn-timeout=10ms", "a shorter timer for lost SYNs"))
-    return found
+    """Shorter timers: that which was waited for longest first. Whether the waits end so is what the command shows."""
+    transport = facts.scenario["transport"]
+    return [
+        with_(f"transport.{key}={timer}", why)
+        for key, (timer, why) in ((key, _SHORTER[key]) for key in facts.timers)
+        if seconds(transport[key]) > _SOME * seconds(timer)
+    ]
 
 
-_SHORT_TIMER_S = 0.005
-"""A minimum above this is many round trips of a data centre."""
+_SHORTER = {
+    "rto-min": ("1ms", "a shorter minimum of the timer: the losses stay"),
+    "rto-initial": ("10ms", "a shorter timer while no round trip has been measured: the losses stay"),
+    "syn-timeout": ("10ms", "a shorter timer for lost SYNs: the losses stay"),
+}
+"""Key of ``[transport]`` -> a timer that is some round trips of a data centre, and what it is."""
+
+_SOME = 5
+"""A timer that is not so many times longer is nearly as short."""
 
 
 def _marked(facts: Facts) -> bool:
@@ -433,6 +460,9 @@ def _has_gaps(facts: Facts) -> bool:
     """Whether pauses between transfers, such as those between rounds, make the goodput smaller than it looks."""
     return facts.gaps_s >= _GAPS * facts.window_s > 0
 
+
+_HARDLY = 0.01
+"""A link that lies idle for less than this share of the time is busy."""
 
 _MOSTLY = 0.5
 """A link that lies idle for more than this share of the time needs a reason."""

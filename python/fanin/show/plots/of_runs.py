@@ -13,7 +13,7 @@ from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column, columns_of
 from fanin.numbers.units import number, seconds
 from fanin.results.stored_runs import Shown, ShownRuns
-from fanin.run.observed import is_chosen, observed
+from fanin.run.observed import bottleneck, is_chosen, observed
 from fanin.scenario import remarks
 from fanin.scenario.checks import ASKED_FOR
 from fanin.scenario.format.plot import GRIDS, Plot
@@ -147,7 +147,15 @@ def measured_elsewhere(what: str, runs: ShownRuns, asked: Asked) -> str | None:
     if not of_a_queue(table_of(what, asked)):
         return None
     open_ = [each for each in runs.runs if not is_chosen(each.scenario)]
-    return remarks.unmeasured([(port, each.summary.get("bottleneck")) for each in open_ if (port := port_of(each))])
+    return remarks.unmeasured([(port, _bottleneck(each)) for each in open_ if (port := port_of(each))])
+
+
+def _bottleneck(run: Shown) -> str | None:
+    """The port that limited a run, as far as it kept what tells it."""
+    try:
+        return bottleneck(run)
+    except ResultsError:
+        return run.summary.get("bottleneck")
 
 
 def needs(what: str, asked: Asked, measure: dict[str, Any], lengths: Sequence[float] = ()) -> Settings:
