@@ -29,8 +29,6 @@ from fanin.results.runs import Run, frame_of
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.points import Point
 
-SWEEPS = "sweeps"
-
 OF_THE_MACHINE = ("wall_s",)
 """Totals that differ each time."""
 

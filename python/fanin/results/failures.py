@@ -18,10 +18,9 @@ from fanin.errors import RunError, ScenarioError
 from fanin.results import sums
 from fanin.results.confined import read
 from fanin.results.files import write_whole, writing
+from fanin.results.layout import FAILURES
 from fanin.results.store import now
 from fanin.scenario.settings import Settings
-
-FAILURES = "failures"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,24 @@ from typing import Literal
 RUNS = "runs"
 """Folder of the runs; each has its own folder, named by its id."""
 
+FAILURES = "failures"
+"""Folder of the records of failed runs."""
+
+SWEEPS = "sweeps"
+"""Folder of the data sets of sweeps; each has its own folder."""
+
+SHARDS = "shards"
+"""Folder of the records of shards of sweeps; each sweep has its own folder."""
+
+CAPACITIES = "capacity"
+"""Folder of the results of ``fanin capacity``; each has its own folder."""
+
+ADVICE = "advice"
+"""Folder of the results of ``fanin advise``; each has its own folder."""
+
+REPORT = "report"
+"""Folder of the HTML report."""
+
 MANIFEST = "manifest.json"
 """Description of a run, in its folder."""
 
@@ -57,6 +75,9 @@ ELSEWHERE = "it is that of another place"
 
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""
+
+TAKEN = frozenset((RUNS, FAILURES, SWEEPS, SHARDS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
+"""Folders of a results folder that are no experiment's."""
 
 _LONGEST = 80
 """Number of characters of a folder's name."""

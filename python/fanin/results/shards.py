@@ -24,10 +24,8 @@ from fanin.results import sums
 from fanin.results.confined import read
 from fanin.results.dataset import OF_THE_MACHINE, DataSet, Head, Row, as_json
 from fanin.results.files import write_whole, writing
-from fanin.results.layout import ELSEWHERE
+from fanin.results.layout import ELSEWHERE, SHARDS
 from fanin.results.store import Store
-
-SHARDS = "shards"
 
 
 @dataclass(frozen=True)

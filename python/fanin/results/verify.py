@@ -15,7 +15,19 @@ from fanin.results import failures, judgements, records, search_log, shards, sum
 from fanin.results.confined import read
 from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
-from fanin.results.layout import CLAIMS, ELSEWHERE, FITS, HEAD, HELD_OUT, MANIFEST, RUNS, SEARCH_LOG, STUDIES
+from fanin.results.layout import (
+    CLAIMS,
+    ELSEWHERE,
+    FAILURES,
+    FITS,
+    HEAD,
+    HELD_OUT,
+    MANIFEST,
+    RUNS,
+    SEARCH_LOG,
+    SHARDS,
+    STUDIES,
+)
 from fanin.results.store import manifest_text, read_manifest, read_table
 from fanin.results.walk import walk
 
@@ -273,9 +285,9 @@ def _alone(path: Path, found: Verified) -> None:
 def _check_of(path: Path) -> Callable[[bytes], bool] | None:
     """What compares a file with the digest in it; it returns whether there is one."""
     above = path.parent.name
-    if above == failures.FAILURES and path.suffix == ".json":
+    if above == FAILURES and path.suffix == ".json":
         return lambda content: _json(content, failures.text_of, lambda value: path.stem == value["run_id"])
-    if path.parent.parent.name == shards.SHARDS and path.suffix == ".json":
+    if path.parent.parent.name == SHARDS and path.suffix == ".json":
         return lambda content: _json(content, as_json, lambda value: shards.is_of(path, value))
     if above == FITS and path.name == HELD_OUT:
         return lambda content: _json(content, as_json, lambda _: True)

@@ -16,8 +16,8 @@ from fanin.names import checked
 from fanin.numbers import summary
 from fanin.results import sums
 from fanin.results.confined import MOST_JSON, MOST_TABLE, Folder
-from fanin.results.dataset import SWEEPS, Head, read_head
-from fanin.results.layout import CLAIMS, HEAD
+from fanin.results.dataset import Head, read_head
+from fanin.results.layout import CLAIMS, HEAD, SWEEPS
 from fanin.results.store import CAPTURE, StoredRun
 from fanin.scenario.toml_text import to_toml
 from fanin.serve.answers import ProblemError

@@ -14,12 +14,10 @@ from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
-from fanin.results.layout import ADVISED
+from fanin.results.layout import ADVICE, ADVISED
 from fanin.run.experiment import Experiment
 from fanin.show import pages
 from fanin.show.course import Course, listed
-
-ADVICE = "advice"
 
 PAGE = "advice.md"
 

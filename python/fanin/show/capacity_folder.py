@@ -12,13 +12,11 @@ from fanin.numbers.summary import ColumnInfo, column
 from fanin.results.curves import axis_of, numeric
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
-from fanin.results.layout import CAPACITY
+from fanin.results.layout import CAPACITIES, CAPACITY
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar
 from fanin.show.plots.series import Series, readable
-
-CAPACITIES = "capacity"
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:

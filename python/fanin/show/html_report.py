@@ -21,12 +21,10 @@ from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.results import sums
 from fanin.results.files import whole_folder, writing
-from fanin.results.layout import CLAIMS, GENERATOR, PAGE
+from fanin.results.layout import CLAIMS, GENERATOR, PAGE, REPORT
 from fanin.show import front_end, page_data, ranking_matrix
 from fanin.show.page_experiments import Files
 from fanin.show.page_figures import Keep
-
-FOLDER = "report"
 
 _DOCUMENT = """\
 <!DOCTYPE html>
@@ -69,7 +67,7 @@ def write(out: Path | str, to: Path | str | None = None, *, advance: ledger.Adva
 
     """
     out = Path(out)
-    final = out / FOLDER if to is None else Path(to)
+    final = out / REPORT if to is None else Path(to)
     built = front_end.of_report()
     _refuse_to_replace(final)
     standings = ledger.standings(out, advance=advance)

@@ -19,11 +19,23 @@ from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.names import is_run_id
 from fanin.results import records, sums
 from fanin.results.confined import read
-from fanin.results.dataset import SWEEPS
-from fanin.results.failures import FAILURES
 from fanin.results.files import refuse_links_out, tidy, writing
-from fanin.results.layout import CLAIMS, FITS, HELD_OUT, MANIFEST, SEARCH_LOG, STUDIES, apart, together
-from fanin.results.shards import SHARDS
+from fanin.results.layout import (
+    ADVICE,
+    CAPACITIES,
+    CLAIMS,
+    FAILURES,
+    FITS,
+    HELD_OUT,
+    MANIFEST,
+    REPORT,
+    SEARCH_LOG,
+    SHARDS,
+    STUDIES,
+    SWEEPS,
+    apart,
+    together,
+)
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
 from fanin.results.walk import walk
@@ -36,10 +48,10 @@ from fanin.show.reproduction import judge_and_draw
 
 _MADE_BY = {
     SWEEPS: "run the same 'fanin sweep' or 'fanin merge' again; its runs are kept",
-    "capacity": "run the same 'fanin capacity' again; its runs are kept",
+    CAPACITIES: "run the same 'fanin capacity' again; its runs are kept",
     STUDIES: "run the same 'fanin tune' again; its runs are kept",
     FITS: "run the same 'fanin fit' again; its runs are kept",
-    "advice": "run the same 'fanin advise' again; its runs are kept",
+    ADVICE: "run the same 'fanin advise' again; its runs are kept",
 }
 """Folder of other folders -> what makes them."""
 
@@ -53,7 +65,7 @@ def remedy(damage: Damage, out: Path) -> str:
         return "run its 'fanin reproduce' again; its runs are kept" + _said(command_of(folder))
     if damage.kind == FILE:
         return _of_file(damage.path)
-    if folder == out / html_report.FOLDER:
+    if folder == out / REPORT:
         return "fanin report"
     return _MADE_BY.get(folder.parent.name, "run the command that made it again; its runs are kept")
 
@@ -136,7 +148,7 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
             if place.suffix == records.SUFFIX and names:
                 _drop_damaged(place)
             left.pop(place, None)
-    page = out / html_report.FOLDER
+    page = out / REPORT
     if page in folders[FOLDER]:
         attempt(page, functools.partial(html_report.write, out))
     for damage in found.damaged:

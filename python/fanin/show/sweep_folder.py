@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fanin.results.curves import numeric
-from fanin.results.dataset import SWEEPS, DataSet, as_json, parquet_of
+from fanin.results.dataset import DataSet, as_json, parquet_of
 from fanin.results.files import whole_folder
-from fanin.results.layout import HEAD
+from fanin.results.layout import HEAD, SWEEPS
 from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import means
