@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fanin.choose.capacity.search import Found
-from fanin.choose.comparison import Estimate, Placed
+from fanin.choose.comparison import SCHEME, STACK, Estimate, Placed
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import Varied, effect, is_about, seeds_to_decide
-from fanin.numbers.stats import finite
+from fanin.choose.robust import NEAR, Varied, effect, is_about, seeds_to_decide
+from fanin.numbers.stats import FEWEST, finite
 
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
@@ -27,9 +27,6 @@ Room = Literal["enough", "hardly any", "too little"]
 
 _FINALISTS = 3
 """So many remedies that are about as good are tried on other hosts."""
-
-NEAR = 1.1
-"""A remedy is about as good as another if its mean is worse by no larger factor."""
 
 MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
@@ -104,6 +101,8 @@ class Advised:
             "needs": self.remedy.needs,
             "deployable": self.remedy.effort.is_deployable,
             "unmarked": list(self.remedy.unmarked),
+            "threshold": self.remedy.marking and self.remedy.marking.threshold,
+            "cautions": list(self.remedy.cautions),
             "effect": self.effect(goal),
             "same_runs": self.is_same,
             "change": change and finite(change.difference),
@@ -180,11 +179,28 @@ class Advice:
         What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
         about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
         these, one that holds on all other hosts that were tried; of these, one that takes least effort; of these, one
-        that carries as far as the one that carries furthest, to within the precision of the search; and of these, the
-        one that changes least.
+        than which no other is better by a difference that counts; of these, one that carries as far as the one that
+        carries furthest, to within the precision of the search; and of these, the one that changes least.
         """
         first = self._first
         return _plainest_of_the_least([each for each in first if self.steady(each)] or first)
+
+    @property
+    def passed_over(self) -> Advised | None:
+        """The best by the goal, if it is better than the remedy to deploy by a difference that counts; else ``None``.
+
+        It takes more effort, breaks bounds or does not hold on other hosts.
+        """
+        first = next(iter(self._usable), None)
+        return first if first is not self.best and first is not None and self.precedes(first, self.best) else None
+
+    @property
+    def gain_passed_over(self) -> float:
+        """Share of the goal of the remedy to deploy by which that is better; 0 if there is none."""
+        if self.best is None or self.passed_over is None:
+            return 0.0
+        taken = self.best.place.value.mean
+        return abs(self.passed_over.place.value.mean - taken) / abs(taken)
 
     @property
     def unsteady(self) -> Advised | None:
@@ -219,6 +235,11 @@ class Advice:
             each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
         ]
         return without_useless_settings(_surest(better))
+
+    @property
+    def has_few_seeds(self) -> bool:
+        """Whether so few seeds have run that they decide nothing but what finishes."""
+        return self.own.place.seeds < FEWEST
 
     @property
     def undecided(self) -> Advised | None:
@@ -297,20 +318,18 @@ class Advice:
         return other.place.rank is None or one.place.rank < other.place.rank
 
     def compared_thresholds(self, each: Advised) -> Advised | None:
-        """The same remedy with the other threshold; ``None`` if it has none, or that was not tried."""
-        remedy = each.remedy
-        if remedy.marks is None:
+        """The same remedy with another threshold; ``None`` if it has none, or no other was tried."""
+        marking = each.remedy.marking
+        if marking is None:
             return None
-        path = next(path for path, value in remedy.settings.items() if value == remedy.marks.threshold)
-        rest = {**remedy.settings, path: None}
-        return next(
-            (
-                other
-                for other in self.every
-                if other.remedy.marks not in (None, remedy.marks) and {**other.remedy.settings, path: None} == rest
-            ),
-            None,
-        )
+
+        def rest(other: Remedy) -> dict[str, Any]:
+            scenario = self.facts.scenario
+            own = {SCHEME: scenario["transport"]["scheme"], STACK: scenario["transport"]["stack"]}
+            return {**own, "queue.kind": scenario["queue"]["kind"], **other.settings, marking.path: None}
+
+        others = (other for other in self.every if other.remedy.marking not in (None, marking))
+        return next((other for other in others if rest(other.remedy) == rest(each.remedy)), None)
 
     @property
     def fan_in(self) -> int:
@@ -340,6 +359,8 @@ class Advice:
             "undecided": None if self.undecided is None else self.undecided.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
             "ideal": None if self.ideal is None else self.ideal.remedy.name,
+            "passed_over": None if self.passed_over is None else self.passed_over.remedy.name,
+            "gain_passed_over": self.gain_passed_over,
             "provisional": self.is_provisional,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
@@ -361,22 +382,25 @@ def _surest(found: list[Advised]) -> list[Advised]:
 
 
 def _plainest_of_the_least(found: list[Advised]) -> Advised | None:
+    """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
     least = min((each.remedy.effort for each in found), default=None)
-    return _plainest_of_the_furthest([each for each in found if each.remedy.effort == least])
+    alike = [each for each in found if each.remedy.effort == least]
+    first = min((each.place.rank for each in alike if each.place.rank is not None), default=None)
+    return _plainest_of_the_furthest([each for each in alike if each.place.rank in (None, first)])
 
 
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
     """Of those that carry as far as the one that carries furthest, the one of least effort and fewest settings.
 
-    Of two thresholds it is the usual one.
+    A threshold that nothing speaks against comes before one that `fanin check` warns of, and then the usual one.
     """
     most = max(map(_carries, found), default=0)
     far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
 
-    def order(each: Advised) -> tuple[Effort, int, bool, int]:
+    def order(each: Advised) -> tuple[Effort, bool, int, bool, int]:
         remedy = each.remedy
         is_other = remedy.marks is not None and not remedy.marks.is_first
-        return remedy.effort, len(remedy.settings), is_other, -_carries(each)
+        return remedy.effort, bool(remedy.cautions), len(remedy.settings), is_other, -_carries(each)
 
     return min(far, key=order, default=None)
 

@@ -31,7 +31,7 @@ from fanin.choose.comparison import (
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
 from fanin.choose.plan import Plan
-from fanin.choose.remedies import AS_IT_IS, Remedy, remedies
+from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
 from fanin.choose.robust import Varied, times, variations, varied
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError, RunError
@@ -74,6 +74,7 @@ class Asked:
 def advise(
     experiment: Experiment,
     facts: Facts,
+    to_try: Tried,
     asked: Asked,
     plan: Plan,
     background: Measure | None,
@@ -90,6 +91,7 @@ def advise(
     Args:
         experiment: The scenario; its sweep is ignored.
         facts: What one run of it says.
+        to_try: What :func:`fanin.choose.remedies.remedies` says of these.
         asked: The question.
         plan: How thoroughly to look.
         background: The goodput of the background traffic, if there is any.
@@ -106,7 +108,7 @@ def advise(
 
     """
     begun = time.monotonic()
-    tried, refused = remedies(facts, experiment)
+    tried, refused = to_try
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])

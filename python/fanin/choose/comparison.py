@@ -38,15 +38,14 @@ METRICS = (
 )
 """Totals that are compared."""
 
-FEW_SEEDS = [1, 2, 3, 4, 5]
-"""Seeds for a scenario that names at most one: enough for an interval, and fast."""
-
-
 LEAST = 0.01
 """Candidates that differ by a smaller share tie unless the user says otherwise: such a difference is of no use."""
 
 FEWEST_AGREEING = 6
 """So many differences of one sign have a probability of 2 / 2^6 = 3.1 % if both are as likely; five have 6.3 %."""
+
+FEW_SEEDS = list(range(1, FEWEST_AGREEING + 1))
+"""Seeds for a scenario that names at most one: the fewest with which the sign test can decide."""
 
 _MOST_SEEDS = 10_000
 """More seeds than anybody runs."""
@@ -93,11 +92,14 @@ class Estimate:
         """About how many seeds would tell whether it differs; ``None`` if that is known, or no use.
 
         An interval shrinks with the square root of the number of seeds. Differences that agree so far may need no more
-        than the sign test does.
+        than the sign test does; so few that there is no interval may take no more either.
         """
         away, half = abs(self.difference), self.difference_half
-        if self.differs or math.isnan(half) or away == 0 or away < margin * abs(self.mean):
+        # What has no difference, as no seed is in both, is not a number.
+        if self.differs or away == 0 or not away >= margin * abs(self.mean):
             return None
+        if math.isnan(half):
+            return FEWEST_AGREEING
         needed = math.ceil(seeds * (half / away) ** 2) + 1
         if self.agreeing:
             needed = min(needed, FEWEST_AGREEING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from fanin.numbers.units import number, quantity
 from fanin.registry import registry
@@ -66,7 +66,7 @@ def remarks(loads: Loads, resolved: dict[str, Any]) -> list[str]:
         if packets(port) / port["responses"] < packets(other) / other["responses"]:
             tightest[port["group"]] = port
     found = [_no_room(port) for port in tightest.values()]
-    found += _threshold(loads["fan_in"], resolved)
+    found += threshold_remarks(loads["fan_in"], resolved)
     found += [_overloaded(tier) for tier in loads["tiers"]]
     return list(dict.fromkeys(remark for remark in found if remark))
 
@@ -98,12 +98,11 @@ def _overloaded(tier: TierLoad) -> str | None:
     return f"the tier {tier['tier']} does not carry the load: {tier['port']} is offered {100 * tier['load']:.0f} %"
 
 
-def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
+def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
     """Remarks on a marking threshold that is too low for the link to stay busy, or higher than is of use."""
-    if not ports or (threshold := _marking(resolved)) is None:
+    if not ports or (marking := marking_of(resolved)) is None:
         return []
-    path, value, like_dctcp = threshold
-    size, unit = quantity(value) or (0.0, "")
+    size, unit = quantity(marking.threshold) or (0.0, "")
     found = []
     # A queue of a faster link has the same threshold, which is for the slowest.
     slowest = min(port["rate_bps"] for port in ports)
@@ -112,7 +111,7 @@ def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
         at = f"at {port['port']} ({_gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
         if mark >= packets(port):
             why = f"not below the buffer, {packets(port)} packets {at}, so packets are lost before any is marked"
-        elif not like_dctcp:
+        elif not marking.is_like_dctcp:
             continue
         elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
             why = f"{wrong[0]}, {at}, {wrong[1]}"
@@ -121,7 +120,7 @@ def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
             why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
         else:
             continue
-        found.append(f"{path} = {value}: {why}")
+        found.append(f"{marking.path} = {marking.threshold}: {why}")
     return found
 
 
@@ -160,14 +159,31 @@ def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
     return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]
 
 
-def _marking(resolved: dict[str, Any]) -> tuple[str, str, bool] | None:
-    """The threshold at which queues mark: its path, its value, and whether senders react to the marks as DCTCP's do."""
+class Marking(NamedTuple):
+    """From where on queues mark."""
+
+    path: str
+    threshold: str
+    is_like_dctcp: bool
+    """Whether senders react to the marks as DCTCP's do."""
+
+
+THRESHOLD_OF_THE_QUEUE = "queue.threshold"
+
+
+def threshold_path(scheme: str) -> str:
+    """The value that is a scheme's marking threshold."""
+    return f"scheme.{scheme}.mark-threshold"
+
+
+def marking_of(resolved: dict[str, Any]) -> Marking | None:
+    """The threshold at which queues mark; ``None`` if there is none, or more than one."""
     kind, scheme = resolved["queue"]["kind"], resolved["transport"]["scheme"]
-    path = f"scheme.{scheme}.mark-threshold" if kind == "auto" else "queue.threshold"
+    path = threshold_path(scheme) if kind == "auto" else THRESHOLD_OF_THE_QUEUE
     table = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"]
     if (value := table.get(path.rpartition(".")[2])) is None:
         return None
-    return path, value, scheme in _like_dctcp()
+    return Marking(path, value, scheme in _like_dctcp())
 
 
 def _like_dctcp() -> set[str]:
