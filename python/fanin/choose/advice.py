@@ -226,7 +226,7 @@ class Advice:
         """Those that are about as good as the best by the goal, without those that break bounds, if others do not."""
         usable = self._usable
         near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
-        return [each for each in near if self._keeps(each)] or near
+        return [each for each in near if self.suffices(each)] or near
 
     @property
     def _usable(self) -> list[Advised]:
@@ -265,11 +265,11 @@ class Advice:
     @property
     def keeping(self) -> Advised | None:
         """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
-        if self.best is None or self._keeps(self.best):
+        if self.best is None or self.suffices(self.best):
             return None
-        return next((each for each in self._usable if self._keeps(each)), None)
+        return next((each for each in self._usable if self.suffices(each)), None)
 
-    def _keeps(self, each: Advised) -> bool:
+    def suffices(self, each: Advised) -> bool:
         """Whether a remedy carries the scenario's own senders, as far as that is known."""
         return each.keeps if each.found is None else _carries(each) >= self.fan_in
 

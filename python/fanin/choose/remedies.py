@@ -7,7 +7,6 @@ the jitter from the time that the link needs for all answers.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -23,7 +22,7 @@ from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import Marking, marking_of, threshold_path, threshold_remarks
+from fanin.scenario.loads import Marking, marking_of, most_marked, threshold_path, threshold_remarks
 from fanin.scenario.settings import as_options
 
 
@@ -127,9 +126,6 @@ _ALPHA = 8
 
 _SPREAD = 1.25
 """Starts are spread over so many times what the link needs for all answers, as random starts come in clusters."""
-
-_MOST_MARKED = 0.8
-"""Marks begin at no larger share of the buffer: above it there has to be room for what comes before they are seen."""
 
 _INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
 
@@ -355,9 +351,8 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
     # They give thresholds for two rates; the default is in proportion to these.
     known = facts.port.rate_bps in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
-    if _default_threshold(facts) > _most_marked(facts):
-        authors = f"all that the buffer has room for beside bursts, less than {authors}"
-    found = [Marks(usual, authors), Marks(third, f"a third of {authors}, for a shorter queue")]
+    half = "half of the buffer, as bursts need the rest, and less than " if _is_shallow(facts) else ""
+    found = [Marks(usual, f"{half}{authors}"), Marks(third, f"a third of {authors}, for a shorter queue")]
     if given is not None:
         found.insert(0, Marks(given[1], f"those of your switch ({given[0]})"))
     first, *others = found
@@ -366,14 +361,19 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
 
 
 def thresholds(facts: Facts) -> tuple[int, int]:
-    """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; less than the buffer."""
+    """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; at most half the buffer."""
     usual, most = _default_threshold(facts), _most_marked(facts)
     return min(usual, most), min(max(1, usual // 3), most)
 
 
+def _is_shallow(facts: Facts) -> bool:
+    """Whether the buffer is too small for DCTCP's own threshold."""
+    return _default_threshold(facts) > _most_marked(facts)
+
+
 def _most_marked(facts: Facts) -> int:
     """The highest threshold in packets for the buffer."""
-    return max(1, math.floor(_MOST_MARKED * facts.buffer / facts.segment))
+    return max(1, most_marked(int(facts.buffer // facts.segment)))
 
 
 def _default_threshold(facts: Facts) -> int:

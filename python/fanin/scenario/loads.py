@@ -115,13 +115,18 @@ def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[
             continue
         elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
             why = f"{wrong[0]}, {at}, {wrong[1]}"
-        elif mark > math.ceil(packets(port) / 2):
+        elif mark > most_marked(packets(port)):
             left = packets(port) - mark
             why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
         else:
             continue
         found.append(f"{marking.path} = {marking.threshold}: {why}")
     return found
+
+
+def most_marked(buffer: int) -> int:
+    """The highest threshold that leaves a buffer room for bursts, both in packets."""
+    return math.ceil(buffer / 2)
 
 
 def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, str] | None:
@@ -132,7 +137,8 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, s
     no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
     """
     in_flight = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
-    usual = max(USUAL_LEAST, USUAL_PER_10G * port["rate_bps"] / 1e10)
+    # Whole packets, as the engine rounds.
+    usual = max(USUAL_LEAST, math.floor(USUAL_PER_10G * port["rate_bps"] / 1e10 + 0.5))
     least = in_flight / 7
     idle = "so a long flow leaves the link idle at times"
     if mark < least:

@@ -97,13 +97,15 @@ def _passed_over(advice: Advice) -> str:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
     how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_bounds(each)}{_at_cautions(each)}"
-    fate = _fate(advice.hosts.get(each.remedy.name, []))
-    is_why = advice.steady(best) and not advice.steady(each)
-    where = f", and on other hosts, it {fate}" if fate and is_why else ""
-    return (
-        f"{_quoted(each)} is {format_number(100 * advice.gain_passed_over, 2)} % better ({how}), but needs "
-        f"{each.remedy.needs}{where}."
-    )
+    against = []
+    if advice.suffices(best) and not advice.suffices(each) and each.keeps:
+        against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
+    if advice.steady(best) and not advice.steady(each):
+        against.append(f"on other hosts, it {_fate(advice.hosts[each.remedy.name])}")
+    if each.remedy.needs != best.remedy.needs:
+        against.append(f"it needs {each.remedy.needs}")
+    by = format_number(100 * advice.gain_passed_over, 2)
+    return f"{_quoted(each)} is {by} % better ({how}){', but ' * bool(against)}{', and '.join(against)}."
 
 
 def _threshold(advice: Advice) -> str:
