@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fanin.choose.capacity.search import Found
-from fanin.choose.comparison import SCHEME, STACK, Estimate, Placed
+from fanin.choose.comparison import SCHEME, STACK, BySeed, Estimate, Placed, paired_by_seed
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
@@ -45,6 +45,8 @@ class Advised:
     margin: float
     own: float
     """The goal's mean of the scenario as it is."""
+    values: BySeed
+    """The goal with each seed."""
     broken: tuple[str, ...]
     """What its runs break of the bounds by their mean, without those that are shares of a reference."""
     work: float
@@ -183,7 +185,7 @@ class Advice:
         carries furthest, to within the precision of the search; and of these, the one that changes least.
         """
         first = self._first
-        return _plainest_of_the_least([each for each in first if self.steady(each)] or first)
+        return self._plainest_of_the_least([each for each in first if self.steady(each)] or first)
 
     @property
     def passed_over(self) -> Advised | None:
@@ -192,7 +194,7 @@ class Advice:
         It takes more effort, breaks bounds or does not hold on other hosts.
         """
         first = next(iter(self._usable), None)
-        return first if first is not self.best and first is not None and self.precedes(first, self.best) else None
+        return first if first is not self.best and first is not None and self.is_better(first, self.best) else None
 
     @property
     def gain_passed_over(self) -> float:
@@ -205,7 +207,7 @@ class Advice:
     @property
     def unsteady(self) -> Advised | None:
         """What would be recommended, if it held on other hosts; ``None`` if that is what is recommended."""
-        found = _plainest_of_the_least(self._first)
+        found = self._plainest_of_the_least(self._first)
         return None if found is self.best else found
 
     def steady(self, each: Advised) -> bool:
@@ -235,6 +237,14 @@ class Advice:
             each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
         ]
         return without_useless_settings(_surest(better))
+
+    def _plainest_of_the_least(self, found: list[Advised]) -> Advised | None:
+        """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
+        least = min((each.remedy.effort for each in found), default=None)
+        alike = [each for each in found if each.remedy.effort == least]
+        return _plainest_of_the_furthest(
+            [each for each in alike if not any(self.is_better(other, each) for other in alike)]
+        )
 
     @property
     def has_few_seeds(self) -> bool:
@@ -299,7 +309,7 @@ class Advice:
             if each.remedy.effort == Effort.SWITCH_MEMORY and each is not self.advised:
                 is_searched = each.found is not None and self.advised.found is not None
                 is_further = is_searched and _carries(each) > (1 + PRECISION) * _carries(self.advised)
-                if is_further or (each.effect(self.goal) == "better" and self.precedes(each, self.best)):
+                if is_further or (each.effect(self.goal) == "better" and self.is_better(each, self.best)):
                     return each
         return None
 
@@ -307,15 +317,15 @@ class Advice:
     def ideal(self) -> Advised | None:
         """What is best of all, and better than what is advised, but cannot be deployed; ``None`` if that is nothing."""
         first = self.every[0]
-        is_better = first.effect(self.goal) == "better" and self.precedes(first, self.best)
+        is_better = first.effect(self.goal) == "better" and self.is_better(first, self.best)
         return first if is_better and not first.remedy.effort.is_deployable else None
 
-    @staticmethod
-    def precedes(one: Advised, other: Advised | None) -> bool:
-        """Whether a remedy is better than another by a difference that counts."""
-        if other is None or one.place.rank is None:
-            return other is None
-        return other.place.rank is None or one.place.rank < other.place.rank
+    def is_better(self, one: Advised, other: Advised | None) -> bool:
+        """Whether a remedy is better than another by a difference that counts; any is better than none."""
+        if other is None or (math.isinf(other.place.value.mean) and math.isfinite(one.place.value.mean)):
+            return True
+        change = paired_by_seed(one.values, other.values)
+        return change is not None and change.matters(one.margin) and (change.difference > 0) == self.goal.more
 
     def compared_thresholds(self, each: Advised) -> Advised | None:
         """The same remedy with another threshold; ``None`` if it has none, or no other was tried."""
@@ -379,14 +389,6 @@ class Advice:
 def _surest(found: list[Advised]) -> list[Advised]:
     """Those that need no memory which the switch may lack, if there are any."""
     return [each for each in found if each.remedy.effort != Effort.SWITCH_MEMORY] or found
-
-
-def _plainest_of_the_least(found: list[Advised]) -> Advised | None:
-    """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
-    least = min((each.remedy.effort for each in found), default=None)
-    alike = [each for each in found if each.remedy.effort == least]
-    first = min((each.place.rank for each in alike if each.place.rank is not None), default=None)
-    return _plainest_of_the_furthest([each for each in alike if each.place.rank in (None, first)])
 
 
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:

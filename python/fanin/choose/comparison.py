@@ -332,9 +332,12 @@ def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
 
 def change_of(each: Compared, own: Compared, goal: Goal) -> Estimate | None:
     """A goal, and its paired difference from that of another; ``None`` if no seed is in both, or any is infinite."""
-    before = dict(zip((row["seed"] for row in own.rows), goal.values(own.rows, own.rows), strict=True))
-    after = dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, own.rows), strict=True))
-    return _paired(after, before)
+    return paired_by_seed(goal_by_seed(each, own, goal), goal_by_seed(own, own, goal))
+
+
+def goal_by_seed(each: Compared, reference: Compared, goal: Goal) -> BySeed:
+    """A goal with each seed."""
+    return dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, reference.rows), strict=True))
 
 
 @dataclass(frozen=True)
@@ -465,7 +468,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
     for name in order:
         value, best = means[name], order[0]
         unfinished = math.isinf(value[0])
-        away = {other: _paired(values[name], values[other]) for other in {best: 0} | places if other != name}
+        away = {other: paired_by_seed(values[name], values[other]) for other in {best: 0} | places if other != name}
         better = [
             place
             for other, place in places.items()
@@ -482,6 +485,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
     return found
 
 
-def _paired(own: BySeed, others: BySeed) -> Estimate | None:
+def paired_by_seed(own: BySeed, others: BySeed) -> Estimate | None:
+    """Values, and how they differ from others with the same seeds; ``None`` if none is in both, or any is infinite."""
     both = _same_seeds(own, others)
     return both and paired(*both)

@@ -240,7 +240,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
 
 
 def _has_large_window(facts: Facts) -> bool:
-    return facts.size(facts.scenario["transport"]["initial-window"]) > 2 * facts.segment
+    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_FEW)
 
 
 _LINUX = "linux-6"

@@ -100,8 +100,10 @@ def _passed_over(advice: Advice) -> str:
     against = []
     if advice.suffices(best) and not advice.suffices(each) and each.keeps:
         against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
-    if advice.steady(best) and not advice.steady(each):
-        against.append(f"on other hosts, it {_fate(advice.hosts[each.remedy.name])}")
+    # It need not have been tried there, as one of a kind is.
+    tried = advice.hosts.get(each.remedy.name)
+    if tried and advice.steady(best) and not advice.steady(each):
+        against.append(f"on other hosts, it {_fate(tried)}")
     if each.remedy.needs != best.remedy.needs:
         against.append(f"it needs {each.remedy.needs}")
     by = format_number(100 * advice.gain_passed_over, 2)
@@ -123,7 +125,7 @@ def _threshold(advice: Advice) -> str:
         said = f"Your {scheme_title(scheme)} stays, with marks from {in_packets(marking.threshold)} ({marking.path})"
     other = advice.compared_thresholds(each)
     if other is not None and other.remedy.marking is not None:
-        is_worse, is_better = advice.precedes(each, other), advice.precedes(other, each)
+        is_worse, is_better = advice.is_better(each, other), advice.is_better(other, each)
         verdict = "worse" if is_worse else "better" if is_better else "no different"
         carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
         from_ = in_packets(other.remedy.marking.threshold)
