@@ -80,6 +80,15 @@ def test_a_collapse_gets_a_remedy_that_can_be_deployed(cli, rack):
     assert all(each["needs"] for each in found["remedies"])
 
 
+def test_where_the_best_does_not_carry_the_senders_one_that_does_is_searched_and_told(cli, rack):
+    found = advised(cli, rack, "--capacities", "1", "--set", "traffic.servers.senders=60")
+    carried = {each["remedy"]: each["capacity"]["capacity"] for each in found["remedies"] if each["capacity"]}
+    (said,) = [each for each in found["sentences"] if " keeps the bounds: " in each]
+    other = said.split('"')[1]
+    assert carried[found["recommended"]] < 60 <= carried[other]
+    assert "You have 60, so the bounds do not hold with it either." in found["sentences"]
+
+
 def answer(experiment, *every, keeps=()):
     """Advice whose remedies, the best first, are (name, mean, settings, more fields)."""
     less = goals.goal("query-p99", experiment)
