@@ -6,13 +6,13 @@ from fanin.choose.comparison import SCHEME
 from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import THRESHOLD_OF_THE_QUEUE, threshold_path
+from fanin.scenario.loads import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, threshold_path
 
 
 def marks_by_one_threshold(scheme: str) -> bool:
     """Whether the switch of a scheme marks from one threshold on."""
     params = next(row["params"] for row in registry()["schemes"] if row["key"] == scheme)
-    return any(threshold_path(scheme).endswith(f".{param['key']}") for param in params)
+    return any(param["key"] == MARK_THRESHOLD for param in params)
 
 
 def given_threshold(experiment: Experiment) -> tuple[str, str] | None:

@@ -174,12 +174,15 @@ class Marking(NamedTuple):
     """Whether senders react to the marks as DCTCP's do."""
 
 
+MARK_THRESHOLD = "mark-threshold"
+"""The key of a scheme's marking threshold, if it marks by one."""
+
 THRESHOLD_OF_THE_QUEUE = "queue.threshold"
 
 
 def threshold_path(scheme: str) -> str:
     """The value that is a scheme's marking threshold."""
-    return f"scheme.{scheme}.mark-threshold"
+    return f"scheme.{scheme}.{MARK_THRESHOLD}"
 
 
 def marking_of(resolved: dict[str, Any]) -> Marking | None:
@@ -198,7 +201,7 @@ def _like_dctcp() -> set[str]:
         row["key"]
         for row in registry()["schemes"]
         for param in row["params"]
-        if param["key"] == "mark-threshold" and param["follows"]
+        if param["key"] == MARK_THRESHOLD and param["follows"]
     }
 
 

@@ -68,13 +68,16 @@ def _take(advice: Advice, best: Advised) -> list[str]:
         f"{_at_cost(best)}{_at_bounds(best)}. It needs {best.remedy.needs}."
     ]
     if best.found is not None:
-        said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
+        # The bounds are those of the sentence before.
+        before = _carries_in_words(own, advice, "As it is,", bounded=False)
+        said.append(f"{_carries_in_words(best, advice)} {before}".strip())
         if (best.found.capacity or 0) < advice.fan_in:
             said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
     other = advice.keeping
     # Its runs alone do not tell of bounds that are shares.
     if other is not None and (best.found is None or other.found is not None):
-        said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {_result(other, advice)}{_at_cost(other)}.")
+        how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
+        said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {how}.")
     return said
 
 
@@ -289,16 +292,17 @@ def _quoted(each: Advised) -> str:
     return f'"{each.remedy.name}"'
 
 
-def _carries_in_words(each: Advised, advice: Advice, begin: str = "It") -> str:
+def _carries_in_words(each: Advised, advice: Advice, begin: str = "It", *, bounded: bool = True) -> str:
+    """How far a remedy carries, and within which bounds unless that was said."""
     if each.found is None:
         return ""
     what = (advice.over or "").rpartition(".")[2]
-    bounds = in_words(advice.keeps)
+    bounds = f" ({in_words(advice.keeps)})" if bounded else ""
     verb = "it carries" if begin != "It" else "carries"
     if each.found.capacity is None:
-        return f"{begin} {verb} no number of {what} that keeps {bounds}."
+        return f"{begin} {verb} no number of {what}{bounds}."
     more = "at least " if each.found.breaks_at is None else ""
-    return f"{begin} {verb} {more}{each.found.capacity} {what} ({bounds})."
+    return f"{begin} {verb} {more}{each.found.capacity} {what}{bounds}."
 
 
 def _result(each: Advised, advice: Advice) -> str:
