@@ -156,6 +156,9 @@ def test_what_is_better_than_the_advice_is_told_with_how_much_and_what_it_takes(
     (said,) = [each for each in sentences(unsteady) if "% better" in each]
     assert ", but on other hosts, it does not help with other hosts, and it needs what more needs." in said
     assert not any("about as good here" in each for each in sentences(unsteady))
+    alike = [replace(each, remedy=replace(each.remedy, needs="the same")) for each in found.every]
+    untried = replace(found, every=alike, hosts={"less": good})
+    assert '"more" is 5.7 % better (100 ms), but it was not tried on other hosts.' in sentences(untried)
 
 
 NOISY = [0.05, 0.16, 0.1, 0.11, 0.08, 0.136]
@@ -173,6 +176,16 @@ def test_of_the_same_effort_what_is_better_by_a_difference_that_counts_is_taken(
     # Of less effort, it is taken although the other is better, unless that is much.
     less = answer(fan_in(), (*better[:3], better[3] | SWITCH), plain).best
     assert less.remedy.name == ("better" if values[0] == math.inf else "plain")
+
+
+def test_three_that_are_better_than_one_another_in_a_circle_are_alike(work):
+    # Each pair has three seeds in common.
+    seeds = {"a": {1: 0.1, 2: 0.1, 3: 0.1, 4: 0.11, 5: 0.11, 6: 0.11}}
+    seeds["b"] = {1: 0.11, 2: 0.11, 3: 0.11, 7: 0.1, 8: 0.1, 9: 0.1}
+    seeds["c"] = {4: 0.1, 5: 0.1, 6: 0.1, 7: 0.11, 8: 0.11, 9: 0.11}
+    found = answer(fan_in(), *((name, 0.105, {name: 1}, {"values": values}) for name, values in seeds.items()))
+    assert all(found.is_better(found.of(one), found.of(other)) for one, other in ("ab", "bc", "ca"))
+    assert found.best is not None
 
 
 def test_what_seeds_do_not_decide_is_a_third_answer(work):

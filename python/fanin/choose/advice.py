@@ -194,7 +194,9 @@ class Advice:
         It takes more effort, breaks bounds or does not hold on other hosts.
         """
         first = next(iter(self._usable), None)
-        return first if first is not self.best and first is not None and self.is_better(first, self.best) else None
+        if first is None or first is self.best:
+            return None
+        return first if self.is_better(first, self.best) else None
 
     @property
     def gain_passed_over(self) -> float:
@@ -242,9 +244,9 @@ class Advice:
         """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
         least = min((each.remedy.effort for each in found), default=None)
         alike = [each for each in found if each.remedy.effort == least]
-        return _plainest_of_the_furthest(
-            [each for each in alike if not any(self.is_better(other, each) for other in alike)]
-        )
+        first = [each for each in alike if not any(self.is_better(other, each) for other in alike)]
+        # If runs failed, pairs have other seeds in common, and three may be better than one another in a circle.
+        return _plainest_of_the_furthest(first or alike)
 
     @property
     def has_few_seeds(self) -> bool:

@@ -103,12 +103,14 @@ def _passed_over(advice: Advice) -> str:
     against = []
     if advice.suffices(best) and not advice.suffices(each) and each.keeps:
         against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
-    # It need not have been tried there, as one of a kind is.
     tried = advice.hosts.get(each.remedy.name)
     if tried and advice.steady(best) and not advice.steady(each):
         against.append(f"on other hosts, it {_fate(tried)}")
     if each.remedy.needs != best.remedy.needs:
         against.append(f"it needs {each.remedy.needs}")
+    # Only some of those that are about as good are tried there.
+    if not against and not tried and advice.steady(best):
+        against.append("it was not tried on other hosts")
     by = format_number(100 * advice.gain_passed_over, 2)
     return f"{_quoted(each)} is {by} % better ({how}){', but ' * bool(against)}{', and '.join(against)}."
 
