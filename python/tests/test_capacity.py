@@ -10,6 +10,7 @@ from patches import before_runs, stored
 import fanin
 from fanin.choose import goals
 from fanin.choose.capacity.find import fan_in_path, find
+from fanin.choose.capacity.judge import judge
 from fanin.choose.capacity.search import Search
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import share_at_most
@@ -186,6 +187,25 @@ def test_seeds_that_disagree_more_than_fan_ins_do_end_the_search(work):
     assert all(each.breaks_at - each.capacity > 0.05 * each.capacity for each in told)
 
 
+def test_what_ends_it_is_what_is_broken_and_what_seeds_leave_open_says_so(work):
+    keeps = [goals.keep(text, fanin.load("small.toml")) for text in ("drops=5", "timeouts=5")]
+
+    def why(drops, timeouts):
+        rows = [
+            {"seed": at, "drops": each[0], "timeouts": each[1]}
+            for at, each in enumerate(zip(drops, timeouts, strict=True))
+        ]
+        return judge(2, keeps, {2: rows}).why
+
+    few, open_, many = (0, 1, 0), (0, 1, 9), (90, 91, 90)
+    assert why(few, many).startswith("timeouts 90")
+    assert "drops" not in why(open_, many)
+    # Its mean, 3.3, keeps the bound.
+    assert why(open_, few).startswith("drops 3.333")
+    assert why(open_, few).endswith("(at most 5), undecided")
+    assert why(few, few) == ""
+
+
 def test_the_share_that_seeds_exclude():
     assert share_at_most(0, 10) == pytest.approx(1 - 0.05**0.1)
     # Clopper and Pearson's limits, as tables have them.
@@ -259,7 +279,10 @@ def test_several_schemes_are_drawn_as_bars(cli, tiny):
     result = cli("capacity", "tiny.toml", "--scheme", "newreno,dctcp", "--over", "traffic.answers.senders=2..16")
     assert result.code == 0, result.err
     lines = result.out.splitlines()
-    assert lines[0] == "# tiny: largest traffic.answers.senders that keeps goodput=90% and timeout-ratio=1%"
+    assert (
+        lines[0]
+        == "# tiny: largest traffic.answers.senders that keeps goodput=90% of its own best and timeout-ratio=1%"
+    )
     table = [line.split("\t") for line in lines[1:4]]
     assert [row[0] for row in table] == ["scheme", "newreno", "dctcp"]
     assert [row[2] for row in table] == ["seeds that break it", *["0 of 10: at most 26 %"] * 2]

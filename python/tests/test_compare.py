@@ -12,7 +12,7 @@ from patches import before_runs, stored
 import fanin
 from fanin.choose import comparison, goals
 from fanin.choose.cautions import few_samples, medians, other_switches, same_with_all_seeds, with_medians
-from fanin.choose.comparison import Compared, Estimate, compare, paired, placed, referred_to
+from fanin.choose.comparison import FEWEST_AGREEING, Compared, Estimate, compare, paired, placed, referred_to
 from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
@@ -614,9 +614,25 @@ def test_six_differences_of_one_sign_count_where_their_interval_contains_zero():
 
 def test_the_number_of_seeds_that_would_decide_is_told_where_it_is_of_use():
     assert Estimate(100, 9, 5, 10).seeds_to_decide(5) == 21
-    # Known already, too small to be of use, too far away, and without any interval.
-    for known in (Estimate(100, 9, 5, 1), Estimate(100, 9, 0.5, 10), Estimate(100, 9, 1.5, 90), Estimate(1, 1, 1, nan)):
+    # Known already, too small to be of use, too far away, and of no seed that is in both.
+    for known in (
+        Estimate(100, 9, 5, 1),
+        Estimate(100, 9, 0.5, 10),
+        Estimate(100, 9, 1.5, 90),
+        Estimate(1, 1, nan, nan),
+    ):
         assert known.seeds_to_decide(5) is None
+    assert Estimate(1, 1, nan, nan).seeds_to_decide(5) is None
+    # Without an interval, so many as the sign test takes.
+    assert Estimate(100, nan, 5, nan).seeds_to_decide(2) == FEWEST_AGREEING
+    assert Estimate(100, nan, 0.5, nan).seeds_to_decide(2) is None
+
+
+def test_so_many_seeds_are_compared_as_can_decide(cli, work):
+    text = Path("small.toml").read_text().partition("[sweep]")[0]
+    Path("one.toml").write_text(text)
+    found = json.loads(cli("compare", "one.toml", *TWO, "--json").out)
+    assert found["seeds"] == [1, 2, 3, 4, 5, 6]
 
 
 def test_the_margin_is_the_users(cli, work):

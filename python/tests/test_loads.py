@@ -158,10 +158,11 @@ def test_a_threshold_above_what_is_of_use(cli, incast):
 
 @pytest.mark.parametrize("rate", ["1Gbps", "10Gbps", "25Gbps", "100Gbps"])
 @pytest.mark.parametrize("scheme", ["dctcp", "linux-dctcp"])
-def test_no_default_is_warned_of(cli, incast, rate, scheme):
+@pytest.mark.parametrize("delay", ["1us", "25us"])
+def test_no_default_is_warned_of(cli, incast, rate, scheme, delay):
     text = INCAST.replace('buffer = "150pkt"\n', "")
     Path("loads.toml").write_text(text, encoding="utf-8")
-    assert warnings(cli, f"network.rate={rate}", f"transport.scheme={scheme}", "network.delay=25us") == []
+    assert warnings(cli, f"network.rate={rate}", f"transport.scheme={scheme}", f"network.delay={delay}") == []
 
 
 def test_the_usual_threshold_is_the_default():

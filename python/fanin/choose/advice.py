@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fanin.choose.capacity.search import Found
-from fanin.choose.comparison import Estimate, Placed
+from fanin.choose.comparison import SCHEME, STACK, BySeed, Estimate, Placed, paired_by_seed
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import Varied, effect, is_about, seeds_to_decide
-from fanin.numbers.stats import finite
+from fanin.choose.robust import NEAR, Varied, effect, is_about, seeds_to_decide
+from fanin.numbers.stats import FEWEST, finite
 
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
@@ -27,9 +27,6 @@ Room = Literal["enough", "hardly any", "too little"]
 
 _FINALISTS = 3
 """So many remedies that are about as good are tried on other hosts."""
-
-NEAR = 1.1
-"""A remedy is about as good as another if its mean is worse by no larger factor."""
 
 MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
@@ -48,6 +45,8 @@ class Advised:
     margin: float
     own: float
     """The goal's mean of the scenario as it is."""
+    values: BySeed
+    """The goal with each seed."""
     broken: tuple[str, ...]
     """What its runs break of the bounds by their mean, without those that are shares of a reference."""
     work: float
@@ -104,6 +103,8 @@ class Advised:
             "needs": self.remedy.needs,
             "deployable": self.remedy.effort.is_deployable,
             "unmarked": list(self.remedy.unmarked),
+            "threshold": self.remedy.marking and self.remedy.marking.threshold,
+            "cautions": list(self.remedy.cautions),
             "effect": self.effect(goal),
             "same_runs": self.is_same,
             "change": change and finite(change.difference),
@@ -180,16 +181,35 @@ class Advice:
         What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
         about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
         these, one that holds on all other hosts that were tried; of these, one that takes least effort; of these, one
-        that carries as far as the one that carries furthest, to within the precision of the search; and of these, the
-        one that changes least.
+        than which no other is better by a difference that counts; of these, one that carries as far as the one that
+        carries furthest, to within the precision of the search; and of these, the one that changes least.
         """
         first = self._first
-        return _plainest_of_the_least([each for each in first if self.steady(each)] or first)
+        return self._plainest_of_the_least([each for each in first if self.steady(each)] or first)
+
+    @property
+    def passed_over(self) -> Advised | None:
+        """The best by the goal, if it is better than the remedy to deploy by a difference that counts; else ``None``.
+
+        It takes more effort, breaks bounds or does not hold on other hosts.
+        """
+        first = next(iter(self._usable), None)
+        if first is None or first is self.best:
+            return None
+        return first if self.is_better(first, self.best) else None
+
+    @property
+    def gain_passed_over(self) -> float:
+        """Share of the goal of the remedy to deploy by which that is better; 0 if there is none."""
+        if self.best is None or self.passed_over is None:
+            return 0.0
+        taken = self.best.place.value.mean
+        return abs(self.passed_over.place.value.mean - taken) / abs(taken)
 
     @property
     def unsteady(self) -> Advised | None:
         """What would be recommended, if it held on other hosts; ``None`` if that is what is recommended."""
-        found = _plainest_of_the_least(self._first)
+        found = self._plainest_of_the_least(self._first)
         return None if found is self.best else found
 
     def steady(self, each: Advised) -> bool:
@@ -210,7 +230,7 @@ class Advice:
         """Those that are about as good as the best by the goal, without those that break bounds, if others do not."""
         usable = self._usable
         near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
-        return [each for each in near if self._keeps(each)] or near
+        return [each for each in near if self.suffices(each)] or near
 
     @property
     def _usable(self) -> list[Advised]:
@@ -219,6 +239,19 @@ class Advice:
             each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
         ]
         return without_useless_settings(_surest(better))
+
+    def _plainest_of_the_least(self, found: list[Advised]) -> Advised | None:
+        """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
+        least = min((each.remedy.effort for each in found), default=None)
+        alike = [each for each in found if each.remedy.effort == least]
+        first = [each for each in alike if not any(self.is_better(other, each) for other in alike)]
+        # If runs failed, pairs have other seeds in common, and three may be better than one another in a circle.
+        return _plainest_of_the_furthest(first or alike)
+
+    @property
+    def has_few_seeds(self) -> bool:
+        """Whether so few seeds have run that they decide nothing but what finishes."""
+        return self.own.place.seeds < FEWEST
 
     @property
     def undecided(self) -> Advised | None:
@@ -244,11 +277,11 @@ class Advice:
     @property
     def keeping(self) -> Advised | None:
         """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
-        if self.best is None or self._keeps(self.best):
+        if self.best is None or self.suffices(self.best):
             return None
-        return next((each for each in self._usable if self._keeps(each)), None)
+        return next((each for each in self._usable if self.suffices(each)), None)
 
-    def _keeps(self, each: Advised) -> bool:
+    def suffices(self, each: Advised) -> bool:
         """Whether a remedy carries the scenario's own senders, as far as that is known."""
         return each.keeps if each.found is None else _carries(each) >= self.fan_in
 
@@ -278,7 +311,7 @@ class Advice:
             if each.remedy.effort == Effort.SWITCH_MEMORY and each is not self.advised:
                 is_searched = each.found is not None and self.advised.found is not None
                 is_further = is_searched and _carries(each) > (1 + PRECISION) * _carries(self.advised)
-                if is_further or (each.effect(self.goal) == "better" and self.precedes(each, self.best)):
+                if is_further or (each.effect(self.goal) == "better" and self.is_better(each, self.best)):
                     return each
         return None
 
@@ -286,31 +319,29 @@ class Advice:
     def ideal(self) -> Advised | None:
         """What is best of all, and better than what is advised, but cannot be deployed; ``None`` if that is nothing."""
         first = self.every[0]
-        is_better = first.effect(self.goal) == "better" and self.precedes(first, self.best)
+        is_better = first.effect(self.goal) == "better" and self.is_better(first, self.best)
         return first if is_better and not first.remedy.effort.is_deployable else None
 
-    @staticmethod
-    def precedes(one: Advised, other: Advised | None) -> bool:
-        """Whether a remedy is better than another by a difference that counts."""
-        if other is None or one.place.rank is None:
-            return other is None
-        return other.place.rank is None or one.place.rank < other.place.rank
+    def is_better(self, one: Advised, other: Advised | None) -> bool:
+        """Whether a remedy is better than another by a difference that counts; any is better than none."""
+        if other is None or (math.isinf(other.place.value.mean) and math.isfinite(one.place.value.mean)):
+            return True
+        change = paired_by_seed(one.values, other.values)
+        return change is not None and change.matters(one.margin) and (change.difference > 0) == self.goal.more
 
     def compared_thresholds(self, each: Advised) -> Advised | None:
-        """The same remedy with the other threshold; ``None`` if it has none, or that was not tried."""
-        remedy = each.remedy
-        if remedy.marks is None:
+        """The same remedy with another threshold; ``None`` if it has none, or no other was tried."""
+        marking = each.remedy.marking
+        if marking is None:
             return None
-        path = next(path for path, value in remedy.settings.items() if value == remedy.marks.threshold)
-        rest = {**remedy.settings, path: None}
-        return next(
-            (
-                other
-                for other in self.every
-                if other.remedy.marks not in (None, remedy.marks) and {**other.remedy.settings, path: None} == rest
-            ),
-            None,
-        )
+
+        def rest(other: Remedy) -> dict[str, Any]:
+            scenario = self.facts.scenario
+            own = {SCHEME: scenario["transport"]["scheme"], STACK: scenario["transport"]["stack"]}
+            return {**own, "queue.kind": scenario["queue"]["kind"], **other.settings, marking.path: None}
+
+        others = (other for other in self.every if other.remedy.marking not in (None, marking))
+        return next((other for other in others if rest(other.remedy) == rest(each.remedy)), None)
 
     @property
     def fan_in(self) -> int:
@@ -340,6 +371,8 @@ class Advice:
             "undecided": None if self.undecided is None else self.undecided.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
             "ideal": None if self.ideal is None else self.ideal.remedy.name,
+            "passed_over": None if self.passed_over is None else self.passed_over.remedy.name,
+            "gain_passed_over": self.gain_passed_over,
             "provisional": self.is_provisional,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
@@ -360,23 +393,18 @@ def _surest(found: list[Advised]) -> list[Advised]:
     return [each for each in found if each.remedy.effort != Effort.SWITCH_MEMORY] or found
 
 
-def _plainest_of_the_least(found: list[Advised]) -> Advised | None:
-    least = min((each.remedy.effort for each in found), default=None)
-    return _plainest_of_the_furthest([each for each in found if each.remedy.effort == least])
-
-
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
     """Of those that carry as far as the one that carries furthest, the one of least effort and fewest settings.
 
-    Of two thresholds it is the usual one.
+    A threshold that nothing speaks against comes before one that `fanin check` warns of, and then the usual one.
     """
     most = max(map(_carries, found), default=0)
     far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
 
-    def order(each: Advised) -> tuple[Effort, int, bool, int]:
+    def order(each: Advised) -> tuple[Effort, bool, int, bool, int]:
         remedy = each.remedy
         is_other = remedy.marks is not None and not remedy.marks.is_first
-        return remedy.effort, len(remedy.settings), is_other, -_carries(each)
+        return remedy.effort, bool(remedy.cautions), len(remedy.settings), is_other, -_carries(each)
 
     return min(far, key=order, default=None)
 

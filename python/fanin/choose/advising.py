@@ -24,6 +24,7 @@ from fanin.choose.comparison import (
     Estimate,
     beside_scheme,
     change_of,
+    goal_by_seed,
     paired,
     placed,
     unequal,
@@ -31,7 +32,7 @@ from fanin.choose.comparison import (
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
 from fanin.choose.plan import Plan
-from fanin.choose.remedies import AS_IT_IS, Remedy, remedies
+from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
 from fanin.choose.robust import Varied, times, variations, varied
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError, RunError
@@ -74,6 +75,7 @@ class Asked:
 def advise(
     experiment: Experiment,
     facts: Facts,
+    to_try: Tried,
     asked: Asked,
     plan: Plan,
     background: Measure | None,
@@ -90,6 +92,7 @@ def advise(
     Args:
         experiment: The scenario; its sweep is ignored.
         facts: What one run of it says.
+        to_try: What :func:`fanin.choose.remedies.remedies` says of these.
         asked: The question.
         plan: How thoroughly to look.
         background: The goodput of the background traffic, if there is any.
@@ -106,7 +109,7 @@ def advise(
 
     """
     begun = time.monotonic()
-    tried, refused = remedies(facts, experiment)
+    tried, refused = to_try
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
@@ -229,6 +232,7 @@ def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, backgr
             None if background is None else _paid(by_name[name].rows, own.rows, background),
             asked.margin,
             places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
+            goal_by_seed(by_name[name], own, asked.goal),
             tuple(said for each in asked.keeps if (said := each.broken_by(by_name[name].rows))),
             _work(by_name[name].rows, own.rows),
             _hashes(by_name[name]) == _hashes(own),

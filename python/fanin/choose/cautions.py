@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from fanin.choose.comparison import some_of
 from fanin.choose.goals import Measure
-from fanin.choose.threshold import threshold_path, value_with
+from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST, fewest_for
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks, scheme_title
@@ -17,6 +17,7 @@ from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
+from fanin.scenario.loads import threshold_path
 from fanin.scenario.settings import Settings
 
 

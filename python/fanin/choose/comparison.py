@@ -38,15 +38,14 @@ METRICS = (
 )
 """Totals that are compared."""
 
-FEW_SEEDS = [1, 2, 3, 4, 5]
-"""Seeds for a scenario that names at most one: enough for an interval, and fast."""
-
-
 LEAST = 0.01
 """Candidates that differ by a smaller share tie unless the user says otherwise: such a difference is of no use."""
 
 FEWEST_AGREEING = 6
 """So many differences of one sign have a probability of 2 / 2^6 = 3.1 % if both are as likely; five have 6.3 %."""
+
+FEW_SEEDS = list(range(1, FEWEST_AGREEING + 1))
+"""Seeds for a scenario that names at most one: the fewest with which the sign test can decide."""
 
 _MOST_SEEDS = 10_000
 """More seeds than anybody runs."""
@@ -93,11 +92,14 @@ class Estimate:
         """About how many seeds would tell whether it differs; ``None`` if that is known, or no use.
 
         An interval shrinks with the square root of the number of seeds. Differences that agree so far may need no more
-        than the sign test does.
+        than the sign test does; so few that there is no interval may take no more either.
         """
         away, half = abs(self.difference), self.difference_half
-        if self.differs or math.isnan(half) or away == 0 or away < margin * abs(self.mean):
+        # What has no difference, as no seed is in both, is not a number.
+        if self.differs or away == 0 or not away >= margin * abs(self.mean):
             return None
+        if math.isnan(half):
+            return FEWEST_AGREEING
         needed = math.ceil(seeds * (half / away) ** 2) + 1
         if self.agreeing:
             needed = min(needed, FEWEST_AGREEING)
@@ -330,9 +332,12 @@ def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
 
 def change_of(each: Compared, own: Compared, goal: Goal) -> Estimate | None:
     """A goal, and its paired difference from that of another; ``None`` if no seed is in both, or any is infinite."""
-    before = dict(zip((row["seed"] for row in own.rows), goal.values(own.rows, own.rows), strict=True))
-    after = dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, own.rows), strict=True))
-    return _paired(after, before)
+    return paired_by_seed(goal_by_seed(each, own, goal), goal_by_seed(own, own, goal))
+
+
+def goal_by_seed(each: Compared, reference: Compared, goal: Goal) -> BySeed:
+    """A goal with each seed."""
+    return dict(zip((row["seed"] for row in each.rows), goal.values(each.rows, reference.rows), strict=True))
 
 
 @dataclass(frozen=True)
@@ -463,7 +468,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
     for name in order:
         value, best = means[name], order[0]
         unfinished = math.isinf(value[0])
-        away = {other: _paired(values[name], values[other]) for other in {best: 0} | places if other != name}
+        away = {other: paired_by_seed(values[name], values[other]) for other in {best: 0} | places if other != name}
         better = [
             place
             for other, place in places.items()
@@ -480,6 +485,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
     return found
 
 
-def _paired(own: BySeed, others: BySeed) -> Estimate | None:
+def paired_by_seed(own: BySeed, others: BySeed) -> Estimate | None:
+    """Values, and how they differ from others with the same seeds; ``None`` if none is in both, or any is infinite."""
     both = _same_seeds(own, others)
     return both and paired(*both)

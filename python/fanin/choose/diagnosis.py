@@ -33,7 +33,7 @@ _COLLAPSED = 0.5
 _EXPLAINED = 0.5
 """Waits for tail loss probes are the cause if they last for at least this share of the idle time."""
 
-_SLOW = 1 / (1 - _COLLAPSED)
+SLOW = 1 / (1 - _COLLAPSED)
 """Queries that take so many times longer than alone do not use the link for as large a share of their time."""
 
 _MANY = 10
@@ -147,7 +147,7 @@ class Facts:
     @property
     def faulty(self) -> bool:
         """Whether these are most of the packets that were lost."""
-        return 2 * self.lost_to_faults > int(self.summary["drops"])
+        return self.lost_to_faults > int(self.summary["drops"]) - self.lost_to_faults
 
     @property
     def collapsed(self) -> bool:
@@ -168,13 +168,13 @@ class Facts:
     @property
     def starved(self) -> bool:
         """Whether the link was for the most part of the queries' time not theirs, but that of other traffic."""
-        slow = self.queries is not None and self.queries.times >= _SLOW
+        slow = self.queries is not None and self.queries.times >= SLOW
         return slow and bool(self.others) and self.idle_share < _COLLAPSED
 
     @property
     def is_healthy(self) -> bool:
         """Whether the queries leave nothing to mend: they took hardly longer than they need alone."""
-        return self.queries is not None and self.queries.p99_times < _SLOW
+        return self.queries is not None and self.queries.p99_times < SLOW
 
     @property
     def timeouts(self) -> dict[str, int]:
@@ -208,6 +208,17 @@ class Facts:
     def is_closed_loop(self) -> bool:
         """Whether how many queries a run has in some time depends on how long they take: none comes by a clock."""
         return self.fan_in is not None and not {"load", "interval"} & self.fan_in.keys()
+
+    def slower(self, scenario: dict[str, Any]) -> float:
+        """How many times longer a query takes alone if the hosts are those of another scenario, at least one.
+
+        Interrupts and handshakes take their time in every round trip, and that is no fault of what is deployed.
+        """
+        if not self.typical_bytes:
+            return 1.0
+        here, there = (_least_s(each, self.typical_bytes, self.round_trip_s) for each in (self.scenario, scenario))
+        alone = here + 8 * self.typical_bytes / self.port.rate_bps if self.queries is None else self.queries.alone_s
+        return max(1.0, 1 + (there - here) / alone)
 
     @property
     def segment(self) -> float:
@@ -354,7 +365,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     lowest = float(run.links()["rate_bps"].min())  # type: ignore[arg-type]
     size = float(finite["bytes"].median() or 0.0)  # type: ignore[arg-type]
     round_trip = _round_trip(flows, scenario, lowest)
-    trips_s = _trips(scenario, size) * (round_trip + seconds(scenario["transport"]["interrupt-interval"]))
+    least = _least_s(scenario, size, round_trip)
     queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
     loaded = round_trip + 8 * queue / port.rate_bps
     return Facts(
@@ -368,7 +379,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         busy_s=min(busy, under_way),
         transfers=flows.height,
         waits=waits(flows, scenario["transport"], [group["name"] for group in fan_in], loaded, summary["simulated_s"]),
-        queries=queries(flows, _jitter(fan_in), _wire(scenario), lowest, trips_s, summary["simulated_s"]),
+        queries=queries(flows, _jitter(fan_in), _wire(scenario), lowest, least, summary["simulated_s"]),
         round_trip_s=round_trip,
         typical_bytes=size,
         loaded_s=loaded,
@@ -418,9 +429,10 @@ def _windows(scenario: dict[str, Any], size: float) -> int:
     return max(1, math.ceil(math.log2(size / _size(scenario, scenario["transport"]["initial-window"]) + 1)))
 
 
-def _trips(scenario: dict[str, Any], size: float) -> int:
-    """The same with the handshake, where there is one."""
-    return _windows(scenario, size) + is_fresh(scenario)
+def _least_s(scenario: dict[str, Any], size: float, round_trip_s: float) -> float:
+    """How long its round trips take without queues, that of a handshake among them, with an interrupt in each."""
+    trips = _windows(scenario, size) + is_fresh(scenario)
+    return trips * (round_trip_s + seconds(scenario["transport"]["interrupt-interval"]))
 
 
 def is_fresh(scenario: dict[str, Any]) -> bool:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fanin.choose.comparison import FEWEST_AGREEING
+from fanin.choose.comparison import FEW_SEEDS
 from fanin.numbers.stats import FEWEST
-
-SEEDS = list(range(1, FEWEST_AGREEING + 1))
-"""Enough for intervals and for the sign test, and for an answer in about a minute."""
 
 _CAPACITIES = 3
 
@@ -117,5 +114,7 @@ def planned(
     """
     alike = [1.0] * remedies
     searched = _CAPACITIES if capacities is None else capacities
-    thorough = Plan(seeds or SEEDS, searched, run_s / slots, within_s, alike, seeds is not None, capacities is not None)
+    thorough = Plan(
+        seeds or FEW_SEEDS, searched, run_s / slots, within_s, alike, seeds is not None, capacities is not None
+    )
     return thorough.knowing(alike)

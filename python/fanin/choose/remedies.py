@@ -7,23 +7,23 @@ the jitter from the time that the link needs for all answers.
 from __future__ import annotations
 
 import json
-import math
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from fanin import _engine
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
-from fanin.choose.threshold import carried_threshold, given_threshold, threshold_path
+from fanin.choose.threshold import carried_threshold, given_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.loads import Marking, marking_of, most_marked, threshold_path, threshold_remarks
+from fanin.scenario.settings import as_options
 
 
 class Effort(IntEnum):
@@ -55,10 +55,10 @@ class Marks:
     is_first: bool = False
     """Whether it is the one to take unless another is better: the switch's own, or the usual one."""
 
-    @property
-    def shown(self) -> str:
-        """The threshold as the text has it."""
-        return f"{self.threshold.removesuffix('pkt')} packets" if self.threshold.endswith("pkt") else self.threshold
+
+def in_packets(threshold: str) -> str:
+    """A threshold as the text has it."""
+    return f"{threshold.removesuffix('pkt')} packets" if threshold.endswith("pkt") else threshold
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,15 @@ class Remedy:
     """If it needs marks: the traffic groups whose packets no switch can mark."""
     marks: Marks | None = None
     """Its marks, if it chooses from where on there are any."""
+    marking: Marking | None = None
+    """From where on the switch marks with it, whether it chooses that or the scenario does."""
+    cautions: tuple[str, ...] = ()
+    """What `fanin check` says against that threshold."""
 
     @property
     def command(self) -> str:
         """The options that set it."""
-        return " ".join(f"--set {shlex.quote(f'{path}={value}')}" for path, value in self.settings.items())
+        return as_options(self.settings)
 
 
 AS_IT_IS = "as it is"
@@ -117,6 +121,12 @@ _FIRST = "10ms"
 _FEW = "2mss"
 """A small first window."""
 
+_ALPHA = 8
+"""A dynamic threshold of usual switches with which one port may take most of a memory that the others do not use."""
+
+_SPREAD = 1.25
+"""Starts are spread over so many times what the link needs for all answers, as random starts come in clusters."""
+
 _INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
 
 
@@ -140,18 +150,25 @@ _ANY_TRAFFIC = '[[traffic]]\nkind = "incast"\nsenders = 1\nbytes-each = "1KB"\n'
 """A default of the network's rates needs some traffic, whichever."""
 
 
-def remedies(facts: Facts, experiment: Experiment) -> tuple[list[Remedy], list[str]]:
-    """The remedies to try, the scenario as it is first; and why others cannot be tried on this scenario.
+class Tried(NamedTuple):
+    """What can be tried on a scenario."""
 
-    One that changes no value of the scenario is none.
+    remedies: list[Remedy]
+    """The scenario as it is first."""
+    refused: list[str]
+    """What cannot be tried on it, and why."""
+
+
+def remedies(facts: Facts, experiment: Experiment) -> Tried:
+    """The remedies to try on a scenario; one that changes none of its values is none.
 
     Args:
         facts: What a run of the scenario says about it.
         experiment: The scenario.
 
     """
-    own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing", _unmarked(facts.scenario))
-    found, scenarios, refused = [own], [facts.scenario], []
+    own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
+    found, scenarios, refused = [_known(own, facts.scenario, experiment)], [facts.scenario], []
     given = given_threshold(experiment)
     of_networks = (*_of_switches(facts, given), *_systems(facts, experiment, given))
     for each in (*_of_hosts(facts), *_of_applications(facts), *of_networks):
@@ -161,9 +178,16 @@ def remedies(facts: Facts, experiment: Experiment) -> tuple[list[Remedy], list[s
             refused.append(f"{each.name}: {error}")
             continue
         if scenario not in scenarios:
-            found.append(replace(each, unmarked=_unmarked(scenario)))
+            found.append(_known(each, scenario, experiment))
             scenarios.append(scenario)
-    return found, refused
+    return Tried(found, refused)
+
+
+def _known(each: Remedy, scenario: dict[str, Any], experiment: Experiment) -> Remedy:
+    """A remedy with what the scenario that it makes says about its marks."""
+    marking = marking_of(scenario)
+    said = [] if marking is None else threshold_remarks(experiment.loads(each.settings)["fan_in"], scenario)
+    return replace(each, unmarked=_unmarked(scenario), marking=marking, cautions=tuple(said))
 
 
 def resolved(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, Any]:
@@ -216,7 +240,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
 
 
 def _has_large_window(facts: Facts) -> bool:
-    return facts.size(facts.scenario["transport"]["initial-window"]) > 2 * facts.segment
+    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_FEW)
 
 
 _LINUX = "linux-6"
@@ -245,7 +269,7 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
     answer = quantity(group.get("bytes-each", ""))
     if "jitter" in group and answer is not None and at_once:
         all_s = at_once * answer[0] * 8 / facts.port.rate_bps
-        spread = f"{max(1, round(1.25 * all_s * 1e6))}us"
+        spread = f"{max(1, round(_SPREAD * all_s * 1e6))}us"
         if seconds(group["jitter"]) < seconds(spread):
             yield Remedy(
                 f"starts spread over {spread}",
@@ -259,17 +283,22 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
     network = facts.scenario["network"]
     if network["admission"] == "static":
         ports = facts.port.beside
-        memory = round(ports * facts.buffer)
+        memory, share = round(ports * facts.buffer), 100 * _ALPHA / (_ALPHA + 1)
         yield Remedy(
             "ports share the switch's memory",
-            {"network.admission": "dynamic-threshold", "network.shared-buffer": f"{memory}B", "network.dt-alpha": 8},
+            {
+                "network.admission": "dynamic-threshold",
+                "network.shared-buffer": f"{memory}B",
+                "network.dt-alpha": _ALPHA,
+            },
             Effort.SWITCH_MEMORY,
             f"a switch that has the memory of {ports} ports in one pool, {format_number(memory / 1e6, 3)} MB (ask its "
-            "data sheet), and a dynamic threshold of 8: one port may take eight ninths of it, as long as the others' "
-            "queues are short",
+            f"data sheet), and a dynamic threshold of {_ALPHA}: one port may take {share:.0f} % of it, as long as the "
+            "others' queues are short",
         )
-    elif float(network["dt-alpha"]) < 8:
-        yield Remedy("dynamic threshold of 8", {"network.dt-alpha": 8}, Effort.SWITCH_SETTING, "alpha 8 in the switch")
+    elif float(network["dt-alpha"]) < _ALPHA:
+        name, needs = f"dynamic threshold of {_ALPHA}", f"alpha {_ALPHA} in the switch"
+        yield Remedy(name, {"network.dt-alpha": _ALPHA}, Effort.SWITCH_SETTING, needs)
     # A comparison of schemes is one on the same stack; that of Linux is another remedy.
     if facts.scenario["transport"]["stack"] != _LINUX:
         yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"], given)
@@ -290,9 +319,11 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
             "queue.kind": "auto",
             threshold_path(scheme): marks.threshold,
         }
-        alone = Remedy(f"{scheme_title(scheme)}, marks from {marks.shown}", settings, effort, needs, marks=marks)
+        alone = Remedy(
+            f"{scheme_title(scheme)}, marks from {in_packets(marks.threshold)}", settings, effort, needs, marks=marks
+        )
         yield alone
-        added = replace(alone, name=f"{scheme_title(scheme)}, {marks.shown}")
+        added = replace(alone, name=f"{scheme_title(scheme)}, {in_packets(marks.threshold)}")
         if is_long:
             yield _together(added, timer)
         # The other threshold alone tells what thresholds do.
@@ -319,8 +350,9 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
     rate = f"{facts.port.rate_bps / 1e9:g} Gbit/s"
     # They give thresholds for two rates; the default is in proportion to these.
     known = facts.port.rate_bps in (1e9, 10e9)
-    authors = f"what DCTCP's authors take at {rate}" if known else f"in proportion to DCTCP's authors' at {rate}"
-    found = [Marks(usual, authors), Marks(third, f"a third of {authors}, for a shorter queue")]
+    authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
+    half = "half of the buffer, as bursts need the rest, and less than " if _is_shallow(facts) else ""
+    found = [Marks(usual, f"{half}{authors}"), Marks(third, f"a third of {authors}, for a shorter queue")]
     if given is not None:
         found.insert(0, Marks(given[1], f"those of your switch ({given[0]})"))
     first, *others = found
@@ -329,7 +361,23 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
 
 
 def thresholds(facts: Facts) -> tuple[int, int]:
-    """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; less than the buffer."""
+    """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; at most half the buffer."""
+    usual, most = _default_threshold(facts), _most_marked(facts)
+    return min(usual, most), min(max(1, usual // 3), most)
+
+
+def _is_shallow(facts: Facts) -> bool:
+    """Whether the buffer is too small for DCTCP's own threshold."""
+    return _default_threshold(facts) > _most_marked(facts)
+
+
+def _most_marked(facts: Facts) -> int:
+    """The highest threshold in packets for the buffer."""
+    return max(1, most_marked(int(facts.buffer // facts.segment)))
+
+
+def _default_threshold(facts: Facts) -> int:
+    """DCTCP's threshold in packets by the engine's rule for the rates of the scenario."""
     network = facts.scenario["network"]
     rates = [
         (f"network.{key}", str(value)) for key, value in network.items() if key == "topology" or key.endswith("rate")
@@ -338,9 +386,7 @@ def thresholds(facts: Facts) -> tuple[int, int]:
     resolved = json.loads(_engine.resolve(_ANY_TRAFFIC, "", [*rates, (SCHEME, "linux-dctcp")]))
     default = quantity(resolved["scheme"]["linux-dctcp"]["mark-threshold"])
     assert default is not None
-    usual = int(default[0])
-    most = max(1, math.floor(0.8 * facts.buffer / facts.segment))
-    return min(usual, most), min(max(1, usual // 3), most)
+    return int(default[0])
 
 
 def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fanin.choose.comparison import SCHEME, Compared, Estimate, change_of
-from fanin.choose.diagnosis import Facts
+from fanin.choose.diagnosis import SLOW, Facts
 from fanin.choose.goals import Goal
 from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import ScenarioError
@@ -53,7 +53,7 @@ def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin:
         return "unfinished"
     if math.isinf(own):
         return "better"
-    if change is None or math.isnan(change.difference_half):
+    if change is None or math.isnan(change.difference):
         return "not comparable"
     if seeds_to_decide(change, seeds, margin) is not None:
         return "undecided"
@@ -67,6 +67,11 @@ def times(one: float, other: float) -> float:
     if not (0 < one < math.inf and 0 < other < math.inf):
         return math.nan
     return max(one / other, other / one)
+
+
+NEAR = 1.1
+"""A result is about as good as another if it is worse by no larger factor: what gains less is hardly worth a change of
+hosts and switches."""
 
 
 def is_about(mean: float, other: float, goal: Goal, factor: float) -> bool:
@@ -84,6 +89,8 @@ class Variation:
 
     name: str
     settings: dict[str, Scalar]
+    slower: float = 1.0
+    """How many times longer a query takes there alone, at least one."""
 
 
 Outcome = Literal["holds", "helps less", "not needed", "undecided", "does not hold"]
@@ -91,7 +98,7 @@ Outcome = Literal["holds", "helps less", "not needed", "undecided", "does not ho
 
 Of a remedy: it is better there and about as good as promised; it is better, but far from that; the scenario is about as
 good without it as was promised with it; seeds do not tell; or it is no better. Of the advice that none is needed: no
-remedy is better and the scenario is not much worse than as given; seeds do not tell; or that is not so.
+remedy is worth it there and the scenario is not much worse than as given; seeds do not tell; or that is not so.
 """
 
 
@@ -153,7 +160,11 @@ def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Var
     schemes = [str(remedy.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
     if any(map(reacts_to_marks, schemes)) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
-    return [each for each in found if all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))]
+    return [
+        replace(each, slower=facts.slower(experiment.resolved(each.settings)))
+        for each in found
+        if all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))
+    ]
 
 
 def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
@@ -162,13 +173,6 @@ def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
     except ScenarioError:
         return False
     return True
-
-
-_ENOUGH = 2.0
-"""What is worse by no larger factor than on the hosts as given is about as good: interrupts take their time."""
-
-_LITTLE = 1.1
-"""What is better by a smaller factor is hardly worth a change of hosts and switches."""
 
 
 def varied(
@@ -196,12 +200,15 @@ def varied(
 
 def _outcome(each: Varied, given: Varied, goal: Goal) -> Outcome:
     open_: Outcome = "undecided" if each.effect in ("undecided", "not comparable") else "does not hold"
+    # What a query alone takes longer there is no fault of what is deployed.
+    enough = SLOW * each.variation.slower
+    is_worth_it = each.effect == "better" and not each.times < NEAR
     if given.effect != "better":
-        is_well = is_about(each.own.mean, given.own.mean, goal, _ENOUGH)
-        return "holds" if is_well and each.effect not in ("better", "undecided", "not comparable") else open_
+        is_well = is_about(each.own.mean, given.own.mean, goal, enough)
+        return "holds" if is_well and not is_worth_it and open_ != "undecided" else open_
     promised = given.remedy.mean
-    if each.effect == "better" and not times(each.own.mean, each.remedy.mean) < _LITTLE:
-        return "holds" if is_about(each.remedy.mean, promised, goal, _ENOUGH) else "helps less"
-    if is_about(each.own.mean, promised, goal, _ENOUGH):
+    if is_worth_it:
+        return "holds" if is_about(each.remedy.mean, promised, goal, enough) else "helps less"
+    if is_about(each.own.mean, promised, goal, enough):
         return "not needed"
     return "helps less" if each.effect == "better" else open_

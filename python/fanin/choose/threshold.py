@@ -6,21 +6,13 @@ from fanin.choose.comparison import SCHEME
 from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-
-_KEY = "mark-threshold"
-
-_OF_THE_QUEUE = "queue.threshold"
-
-
-def threshold_path(scheme: str) -> str:
-    """The value that is a scheme's marking threshold."""
-    return f"scheme.{scheme}.{_KEY}"
+from fanin.scenario.loads import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, threshold_path
 
 
 def marks_by_one_threshold(scheme: str) -> bool:
     """Whether the switch of a scheme marks from one threshold on."""
     params = next(row["params"] for row in registry()["schemes"] if row["key"] == scheme)
-    return any(param["key"] == _KEY for param in params)
+    return any(param["key"] == MARK_THRESHOLD for param in params)
 
 
 def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
@@ -31,7 +23,7 @@ def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
     own = str(experiment.resolved()["transport"]["scheme"])
     schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
     asked = [
-        (own, _OF_THE_QUEUE),
+        (own, THRESHOLD_OF_THE_QUEUE),
         *((each, threshold_path(each)) for each in sorted(schemes, key=lambda key: key != own)),
     ]
     for scheme, path in asked:

@@ -92,9 +92,11 @@ def advise(
     thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
     needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the best by the goal of
     those that take only settings of hosts, applications and switches, if it is better than the scenario as it is by a
-    difference that counts; where up to 30 seeds would decide, the answer is how many. Of those within a tenth of it,
-    one is preferred that keeps the --keep bounds, and then the one with the least effort; a bound that the advice
-    breaks is named. What needs memory that the switch may lack comes after all others, and no remedy is named without
+    difference that counts; where up to 30 seeds would decide, the answer is how many, and with fewer than three seeds
+    nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep bounds, then one that
+    holds on other hosts, then the least effort, and of the same effort the better one; what is better than the advice
+    is named with what it needs, and so is a bound that the advice breaks, and what `fanin check` says against its
+    marking threshold. What needs memory that the switch may lack comes after all others, and no remedy is named without
     what it costs the background traffic.
 
     The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
@@ -106,8 +108,8 @@ def advise(
     --capacities, if they are given, stay.
 
     For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
-    default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps. If the scenario
-    needs no remedy, the one that carries furthest is named for more senders.
+    default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps; a share is one of
+    the remedy's own best. If the scenario needs no remedy, the one that carries furthest is named for more senders.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
@@ -117,16 +119,18 @@ def advise(
     that drops what it cannot mark.
 
     --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, undecided, further, ideal,
-    provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank, mean, half, low, high,
-    difference, difference_half, comparison, seeds_to_decide, measures, settings, needs, deployable, unmarked, effect,
-    same_runs, change, change_half, broken, background_change, costly, capacity: {case, capacity, sure, breaks_at, why,
-    monotone, remarks, runs, error, tried}}], holds, rival, unsteady, variations: [{variation, settings, own: {mean,
-    half, low, high}, remedy, effect, outcome}], ideal_variations, dropped, unsearched, refused, failed, warnings,
-    paths}. rival is the remedy of the variations: the recommended one, or else the best other that can be deployed.
-    undecided may be better, as seeds do not tell; broken names the bounds that a remedy breaks. unsteady is what is
-    about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed, with variations of
-    its own; costly says that the background traffic loses a fifth or more; dropped names what was left out after the
-    first seed; and unsearched says that time was short for capacities.
+    passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank,
+    mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, settings, needs,
+    deployable, unmarked, threshold, cautions, effect, same_runs, change, change_half, broken, background_change,
+    costly, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds, rival,
+    unsteady, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, outcome}],
+    ideal_variations, dropped, unsearched, refused, failed, warnings, paths}. rival is the remedy of the variations: the
+    recommended one, or else the best other that can be deployed. undecided may be better, as seeds do not tell; broken
+    names the bounds that a remedy breaks. threshold is that from which the switch marks with a remedy, and cautions
+    what `fanin check` says against it. passed_over is what is better than the advice by the share gain_passed_over of
+    the goal, but takes more. unsteady is what is about as good, but does not hold on other hosts. ideal is what is
+    better but cannot be deployed, with variations of its own; costly says that the background traffic loses a fifth or
+    more; dropped names what was left out after the first seed; and unsearched says that time was short for capacities.
 
     **Examples**
 
@@ -137,9 +141,11 @@ def advise(
     from fanin.choose import advising
     from fanin.choose import plan as planning
     from fanin.choose.capacity.find import KEEP
+    from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
     from fanin.run.observed import unmeasured
+    from fanin.scenario.settings import as_options
     from fanin.show import advice_page
     from fanin.show.course import course
 
@@ -147,15 +153,16 @@ def advise(
     experiment = fanin.load(scenario, given)
     experiment.check()
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
-    run, run_s = _first(experiment, (some or planning.SEEDS)[0])
+    run, run_s = _first(experiment, (some or FEW_SEEDS)[0])
     happened = facts(run, experiment.resolved())
     wanted = goal_of(goal or _usual_goal(happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or KEEP), experiment), least)
     measures = [*wanted.measures, *(each.measure for each in asked.keeps)]
     for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
         note(f"warning: {remark}")
+    to_try = remedies(happened, experiment)
     told, title = course(happened, scenario, given), experiment.document.title or experiment.name
-    options = "".join(f" --set {shlex.quote(f'{path}={value}')}" for path, value in given)
+    command = f"{shlex.quote(scenario)} {as_options(given)}".strip()
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
@@ -164,7 +171,9 @@ def advise(
             words = {"sentences": advice_page.sentences(found), "diagnosis": diagnosis}
             print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
             return
-        _print(title, found, f"fanin run {shlex.quote(scenario)}{options}", told.what, all_=all_)
+        # What a remedy sets takes the place of what was given.
+        kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
+        _print(title, found, f"fanin run {shlex.quote(scenario)} {as_options(kept)}".strip(), told.what, all_=all_)
         for path in paths:
             say(str(path))
 
@@ -173,16 +182,19 @@ def advise(
         _showing_what_is_known(show) as so_far,
         workers(cluster, jobs, memory) as pool,
     ):
-        number = len(remedies(happened, experiment)[0])
-        plan = planning.planned(number, some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s)
+        plan = planning.planned(
+            len(to_try.remedies), some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s
+        )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
             background = _background(experiment)
-            found = advising.advise(experiment, happened, asked, plan, background, advance=counter.advance, **how)
+            found = advising.advise(
+                experiment, happened, to_try, asked, plan, background, advance=counter.advance, **how
+            )
     # The plan depends on the machine; the same question has the same folder.
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
-    paths = advice_page.write(found, told, title, f"fanin advise {scenario}{options}", question, folder)
+    paths = advice_page.write(found, told, title, f"fanin advise {command}", question, folder)
     show(found, paths)
     _tell(found)
 

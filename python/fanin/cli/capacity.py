@@ -109,9 +109,9 @@ def capacity(
     bounds.
 
     Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
-    goodput=90% is relative to the best at any smaller fan-in. The default is goodput=90% and timeout-ratio=1%, which
-    leaves out transfers that waited for a tail loss probe only. Runs are stored, so the same command continues an
-    interrupted search.
+    goodput=90% is relative to its own best at any smaller or equal fan-in, and not to the link. The default is
+    goodput=90% and timeout-ratio=1%, which leaves out transfers that waited for a tail loss probe only. Runs are
+    stored, so the same command continues an interrupted search.
 
     OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,
@@ -130,6 +130,7 @@ def capacity(
       --json`
     """
     from fanin.choose.capacity.find import KEEP, fan_in_path, find
+    from fanin.choose.capacity.judge import in_words
     from fanin.choose.capacity.search import SEEDS
     from fanin.show import capacity_folder
 
@@ -174,13 +175,13 @@ def capacity(
         "vary": None if varied is None else {varied: values},
     }
     title = experiment.document.title or experiment.name
-    paths = capacity_folder.write(found, title, asked, varied, capacity_folder.folder_of(experiment, asked, out))
+    paths = capacity_folder.write(found, title, asked, keeps, varied, capacity_folder.folder_of(experiment, asked, out))
     warnings = _warnings(experiment, found, [each.measure for each in keeps], path)
     if json:
         answers = capacity_folder.as_dict(found)
         print_json({**asked, **answers, "warnings": warnings, "paths": [str(each) for each in paths]})
     else:
-        _print(title, found, asked, varied)
+        _print(title, found, f"largest {path} that keeps {in_words(keeps)}", asked, varied)
         for written in paths:
             say(str(written))
     _tell(found, warnings)
@@ -236,7 +237,7 @@ def _range(text: str, option: str) -> Range | None:
         raise typer.BadParameter(str(error), param_hint=option) from None
 
 
-def _print(title: str, found: list[Found], asked: dict[str, Any], varied: str | None) -> None:
+def _print(title: str, found: list[Found], what: str, asked: dict[str, Any], varied: str | None) -> None:
     names = ["scheme", *([varied.rpartition(".")[2]] if varied else [])]
     header = [*names, "capacity", "seeds that break it", "breaks at", "because of", "runs"]
     body = []
@@ -246,7 +247,7 @@ def _print(title: str, found: list[Found], asked: dict[str, Any], varied: str | 
             capacity = f"{capacity} or more"
         cells = [capacity, _sure(each), "-" if each.breaks_at is None else str(each.breaks_at), each.why]
         body.append([*map(str, each.case.values()), *(["-"] * 4 if each.error else cells), str(each.runs)])
-    print_table(f"{title}: largest {asked['over']} that keeps {' and '.join(asked['keep'])}", header, body)
+    print_table(f"{title}: {what}", header, body)
     say_wrapped(
         f"{CONFIDENCE:.0%} confidence that no larger share of all seeds breaks a bound at the capacity".replace(
             "%", " %"

@@ -57,7 +57,7 @@ def compare(
     ] = "all",
     seeds_: Annotated[
         str | None,
-        typer.Option("--seeds", help="Seeds such as 1..10; by default those of the sweep, or 1..5."),
+        typer.Option("--seeds", help="Seeds such as 1..10; by default those of the sweep, or 1..6."),
     ] = None,
     set_: SetOption = None,
     goal: GoalOption = "goodput",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from fanin.numbers.units import number, quantity
 from fanin.registry import registry
@@ -69,7 +69,7 @@ def remarks(loads: Loads, resolved: dict[str, Any]) -> list[str]:
     found = [
         _no_room(port) or _too_many(port, groups[port["group"]], resolved["transport"]) for port in tightest.values()
     ]
-    found += _threshold(loads["fan_in"], resolved)
+    found += threshold_remarks(loads["fan_in"], resolved)
     found += [_overloaded(tier) for tier in loads["tiers"]]
     return list(dict.fromkeys(remark for remark in found if remark))
 
@@ -144,12 +144,11 @@ def _overloaded(tier: TierLoad) -> str | None:
     return f"the tier {tier['tier']} does not carry the load: {tier['port']} is offered {100 * tier['load']:.0f} %"
 
 
-def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
+def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
     """Remarks on a marking threshold that is too low for the link to stay busy, or higher than is of use."""
-    if not ports or (threshold := _marking(resolved)) is None:
+    if not ports or (marking := marking_of(resolved)) is None:
         return []
-    path, value, like_dctcp = threshold
-    size, unit = quantity(value) or (0.0, "")
+    size, unit = quantity(marking.threshold) or (0.0, "")
     found = []
     # A queue of a faster link has the same threshold, which is for the slowest.
     slowest = min(port["rate_bps"] for port in ports)
@@ -158,17 +157,22 @@ def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
         at = f"at {port['port']} ({_gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
         if mark >= packets(port):
             why = f"not below the buffer, {packets(port)} packets {at}, so packets are lost before any is marked"
-        elif not like_dctcp:
+        elif not marking.is_like_dctcp:
             continue
         elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
             why = f"{wrong[0]}, {at}, {wrong[1]}"
-        elif mark > math.ceil(packets(port) / 2):
+        elif mark > most_marked(packets(port)):
             left = packets(port) - mark
             why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
         else:
             continue
-        found.append(f"{path} = {value}: {why}")
+        found.append(f"{marking.path} = {marking.threshold}: {why}")
     return found
+
+
+def most_marked(buffer: int) -> int:
+    """The highest threshold that leaves a buffer room for bursts, both in packets."""
+    return math.ceil(buffer / 2)
 
 
 def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, str] | None:
@@ -179,7 +183,8 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> tuple[str, s
     no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
     """
     in_flight = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
-    usual = max(USUAL_LEAST, USUAL_PER_10G * port["rate_bps"] / 1e10)
+    # Whole packets, as the engine rounds.
+    usual = max(USUAL_LEAST, math.floor(USUAL_PER_10G * port["rate_bps"] / 1e10 + 0.5))
     least = in_flight / 7
     idle = "so a long flow leaves the link idle at times"
     if mark < least:
@@ -206,14 +211,34 @@ def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
     return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]
 
 
-def _marking(resolved: dict[str, Any]) -> tuple[str, str, bool] | None:
-    """The threshold at which queues mark: its path, its value, and whether senders react to the marks as DCTCP's do."""
+class Marking(NamedTuple):
+    """From where on queues mark."""
+
+    path: str
+    threshold: str
+    is_like_dctcp: bool
+    """Whether senders react to the marks as DCTCP's do."""
+
+
+MARK_THRESHOLD = "mark-threshold"
+"""The key of a scheme's marking threshold, if it marks by one."""
+
+THRESHOLD_OF_THE_QUEUE = "queue.threshold"
+
+
+def threshold_path(scheme: str) -> str:
+    """The value that is a scheme's marking threshold."""
+    return f"scheme.{scheme}.{MARK_THRESHOLD}"
+
+
+def marking_of(resolved: dict[str, Any]) -> Marking | None:
+    """The threshold at which queues mark; ``None`` if there is none, or more than one."""
     kind, scheme = resolved["queue"]["kind"], resolved["transport"]["scheme"]
-    path = f"scheme.{scheme}.mark-threshold" if kind == "auto" else "queue.threshold"
+    path = threshold_path(scheme) if kind == "auto" else THRESHOLD_OF_THE_QUEUE
     table = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"]
     if (value := table.get(path.rpartition(".")[2])) is None:
         return None
-    return path, value, scheme in _like_dctcp()
+    return Marking(path, value, scheme in _like_dctcp())
 
 
 def _like_dctcp() -> set[str]:
@@ -222,7 +247,7 @@ def _like_dctcp() -> set[str]:
         row["key"]
         for row in registry()["schemes"]
         for param in row["params"]
-        if param["key"] == "mark-threshold" and param["follows"]
+        if param["key"] == MARK_THRESHOLD and param["follows"]
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from fanin.scenario.format.values import Scalar
@@ -17,6 +18,11 @@ def settings(overrides: Overrides | None) -> Settings:
     """Overrides in the engine's format."""
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides or []
     return [(path, override(value)) for path, value in pairs]
+
+
+def as_options(overrides: Overrides) -> str:
+    """Overrides as options of a command."""
+    return " ".join(f"--set {shlex.quote(f'{path}={value}')}" for path, value in settings(overrides))
 
 
 def override(value: Scalar) -> str:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
-from fanin.choose.comparison import FEWEST_AGREEING
-from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND
+from fanin.choose.capacity.judge import in_words
+from fanin.choose.comparison import FEWEST_AGREEING, SCHEME
+from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND, in_packets
 from fanin.choose.robust import Outcome, Varied, times
 from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number, format_value
+from fanin.registry import reacts_to_marks, scheme_title
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
 from fanin.results.layout import ADVICE, ADVISED
@@ -36,7 +38,8 @@ def sentences(advice: Advice) -> list[str]:
     if advice.is_provisional:
         return [_provisional(advice)]
     said = _as_it_is(advice) if advice.best is None else _take(advice, advice.best)
-    said += [_threshold(advice), *_robustness(advice), _beside_the_switch(advice), _with_memory(advice), _ideal(advice)]
+    said += [_passed_over(advice), _threshold(advice), *_robustness(advice), _beside_the_switch(advice)]
+    said += [_with_memory(advice), _ideal(advice)]
     return [sentence for sentence in said if sentence]
 
 
@@ -63,13 +66,16 @@ def _take(advice: Advice, best: Advised) -> list[str]:
         f"{_at_cost(best)}{_at_bounds(best)}. It needs {best.remedy.needs}."
     ]
     if best.found is not None:
-        said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
+        # The bounds are those of the sentence before.
+        before = _carries_in_words(own, advice, "As it is,", bounded=False)
+        said.append(f"{_carries_in_words(best, advice)} {before}".strip())
         if (best.found.capacity or 0) < advice.fan_in:
             said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
     other = advice.keeping
     # Its runs alone do not tell of bounds that are shares.
     if other is not None and (best.found is None or other.found is not None):
-        said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {_result(other, advice)}{_at_cost(other)}.")
+        how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
+        said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {how}.")
     return said
 
 
@@ -85,24 +91,61 @@ def _at_bounds(each: Advised) -> str:
     return f", but {' and '.join(each.broken)}" if each.broken else ""
 
 
-def _threshold(advice: Advice) -> str:
-    """Why this threshold and not the other one."""
-    each = advice.advised
-    if each.remedy.marks is None:
+def _passed_over(advice: Advice) -> str:
+    """What is better than the advice, by how much, and what speaks against it."""
+    each, best = advice.passed_over, advice.best
+    if each is None or best is None:
         return ""
-    why = f"Set one threshold: marks from {each.remedy.marks.shown} are {each.remedy.marks.why}"
+    carries = "" if each.found is None else f", carries {_carried(each)}"
+    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_bounds(each)}{_at_cautions(each)}"
+    against = []
+    if advice.suffices(best) and not advice.suffices(each) and each.keeps:
+        against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
+    tried = advice.hosts.get(each.remedy.name)
+    if tried and advice.steady(best) and not advice.steady(each):
+        against.append(f"on other hosts, it {_fate(tried)}")
+    if each.remedy.needs != best.remedy.needs:
+        against.append(f"it needs {each.remedy.needs}")
+    # Only some of those that are about as good are tried there.
+    if not against and not tried and advice.steady(best):
+        against.append("it was not tried on other hosts")
+    by = format_number(100 * advice.gain_passed_over, 2)
+    return f"{_quoted(each)} is {by} % better ({how}){', but ' * bool(against)}{', and '.join(against)}."
+
+
+def _threshold(advice: Advice) -> str:
+    """From where on the switch marks, why from there, and how another threshold compares."""
+    each = advice.advised
+    remedy, marking = each.remedy, each.remedy.marking
+    if marking is None:
+        return ""
+    if remedy.marks is not None:
+        said = f"Set one threshold: marks from {in_packets(marking.threshold)} are {remedy.marks.why}"
+    else:
+        scheme = advice.facts.scenario["transport"]["scheme"]
+        if SCHEME in remedy.settings or not reacts_to_marks(scheme):
+            return ""
+        said = f"Your {scheme_title(scheme)} stays, with marks from {in_packets(marking.threshold)} ({marking.path})"
     other = advice.compared_thresholds(each)
-    if other is None or other.remedy.marks is None:
-        return f"{why}."
-    verdict = "worse" if advice.precedes(each, other) else "better" if advice.precedes(other, each) else "no different"
-    carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
-    return f"{why}; from {other.remedy.marks.shown} on it is {verdict} ({_result(other, advice)}){carries}."
+    if other is not None and other.remedy.marking is not None:
+        is_worse, is_better = advice.is_better(each, other), advice.is_better(other, each)
+        verdict = "worse" if is_worse else "better" if is_better else "no different"
+        carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
+        from_ = in_packets(other.remedy.marking.threshold)
+        said += f"; from {from_} on it is {verdict} ({_result(other, advice)}{_at_cautions(other)}){carries}"
+    warns = [f" `fanin check` warns: {caution}." for caution in remedy.cautions]
+    return f"{said}.{''.join(warns)}"
+
+
+def _at_cautions(each: Advised) -> str:
+    """Whether something speaks against its threshold, as the end of a sentence."""
+    return ", with a threshold that `fanin check` warns of" if each.remedy.cautions else ""
 
 
 def _beside_the_switch(advice: Advice) -> str:
     """What is left to somebody who may not change the switch."""
     each = advice.beside_the_switch
-    if each is None or each is advice.keeping:
+    if each is None or each in (advice.keeping, advice.passed_over):
         return ""
     how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}"
     return f"If the switch stays as it is: {_quoted(each)} ({how}) needs {each.remedy.needs}."
@@ -139,7 +182,8 @@ def _robustness(advice: Advice) -> list[str]:
         fate = _fate(advice.varied)
         find = "" if advice.holds else ": find out what yours are"
         said = [f"On other hosts, it {fate}{find}."] if fate else []
-        if (other := advice.unsteady) is not None:
+        other = advice.unsteady
+        if other is not None and other is not advice.passed_over:
             fate = _fate(advice.hosts[other.remedy.name])
             said.append(
                 f"{_quoted(other)} is about as good here ({_result(other, advice)}), but on other hosts, it {fate}."
@@ -148,7 +192,7 @@ def _robustness(advice: Advice) -> list[str]:
     # Where bounds break, more is needed, and it is of use to know where there is some.
     if not others or rival is None:
         return []
-    if advice.undecided is not None or advice.room == "too little" or not advice.own.keeps:
+    if not _is_kept(advice) or advice.room == "too little" or not advice.own.keeps:
         better = listed([each.variation.name for each in others if each.effect == "better"])
         return [f"{_quoted(rival)} is better with {better}: find out what yours are."] if better else []
     kept, open_, broken = (_named(others, outcome) for outcome in ("holds", "undecided", "does not hold"))
@@ -200,7 +244,7 @@ def _as_it_is(advice: Advice) -> list[str]:
     own, further = advice.own, advice.further
     carries = _carries_in_words(own, advice, "As it is,")
     what = (advice.over or "").rpartition(".")[2]
-    verdict, keep = _verdict(advice), advice.undecided is None
+    verdict, keep = _verdict(advice), _is_kept(advice)
     if advice.room == "enough":
         said = [f"Keep yours: {verdict}" if keep else verdict, carries]
     elif advice.room == "hardly any":
@@ -218,9 +262,20 @@ def _as_it_is(advice: Advice) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
+def _is_kept(advice: Advice) -> bool:
+    """Whether it is known that nothing is better than the scenario as it is."""
+    return advice.undecided is None and not advice.has_few_seeds
+
+
 def _verdict(advice: Advice) -> str:
     """That nothing is better, or what may be, and how many seeds would tell."""
     each, own = advice.undecided, _result(advice.own, advice)
+    if each is None and advice.has_few_seeds:
+        few = "1 seed tells" if advice.own.place.seeds == 1 else f"{advice.own.place.seeds} seeds tell"
+        return (
+            f"Undecided: {few} nothing about differences ({advice.goal.name} {own}), and about {FEWEST_AGREEING} would "
+            f"decide (--seeds 1..{FEWEST_AGREEING})."
+        )
     if each is None:
         return (
             f"no remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by "
@@ -237,16 +292,17 @@ def _quoted(each: Advised) -> str:
     return f'"{each.remedy.name}"'
 
 
-def _carries_in_words(each: Advised, advice: Advice, begin: str = "It") -> str:
+def _carries_in_words(each: Advised, advice: Advice, begin: str = "It", *, bounded: bool = True) -> str:
+    """How far a remedy carries, and within which bounds unless that was said."""
     if each.found is None:
         return ""
     what = (advice.over or "").rpartition(".")[2]
-    bounds = " and ".join(keep.text for keep in advice.keeps)
+    bounds = f" ({in_words(advice.keeps)})" if bounded else ""
     verb = "it carries" if begin != "It" else "carries"
     if each.found.capacity is None:
-        return f"{begin} {verb} no number of {what} that keeps {bounds}."
+        return f"{begin} {verb} no number of {what}{bounds}."
     more = "at least " if each.found.breaks_at is None else ""
-    return f"{begin} {verb} {more}{each.found.capacity} {what} ({bounds})."
+    return f"{begin} {verb} {more}{each.found.capacity} {what}{bounds}."
 
 
 def _result(each: Advised, advice: Advice) -> str:
@@ -298,7 +354,7 @@ def _rank(each: Advised, advice: Advice) -> str:
     """Its place, with a sign if others share it; none beside another place of what it does not differ from."""
     rank, own = each.place.rank, advice.own.place.rank
     is_open = each.effect(advice.goal) in ("undecided", "no difference that counts")
-    if rank is None or (is_open and rank != own):
+    if rank is None or advice.has_few_seeds or (is_open and rank != own):
         return "-"
     tied = sum(other.place.rank == rank for other in advice.every) > 1
     return f"{rank}{'=' if tied else ''}"
@@ -377,13 +433,17 @@ def legend(advice: Advice) -> list[str]:
     if any(each.has_no_width for each in spreads):
         said.append(f"{NO_SPREAD}.")
     if advice.over is not None and any(each.found for each in advice.every):
-        bounds = " and ".join(keep.text for keep in advice.keeps)
         said.append(
-            f'"carries" is the largest {advice.over} that keeps {bounds}, to within {100 * PRECISION:g} %; it was '
-            "searched for the scenario as it is and the best remedies (--capacities says for how many), or for all "
-            "that can be deployed and do not differ, if none is better. `fanin capacity` searches more narrowly and "
-            "with more seeds, so its answer may differ by as much."
+            f'"carries" is the largest {advice.over} that keeps {in_words(advice.keeps)}, to within '
+            f"{100 * PRECISION:g} %; it was searched for the scenario as it is and the best remedies (--capacities has "
+            "their number), or for all that can be deployed and do not differ, if none is better. `fanin capacity` "
+            "searches more narrowly and with more seeds, so its answer may differ by as much."
         )
+        if any(each.relative for each in advice.keeps):
+            said.append(
+                f"A share is one of the remedy's own best at any smaller or equal {advice.over}, not of the link, and "
+                "not of another remedy's best."
+            )
     return said
 
 

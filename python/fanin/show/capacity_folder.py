@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fanin.choose.capacity.judge import in_words
 from fanin.choose.capacity.search import Found
 from fanin.choose.comparison import SCHEME
+from fanin.choose.goals import Keep
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column
 from fanin.results.curves import axis_of, numeric
@@ -29,13 +31,16 @@ def as_dict(found: list[Found]) -> dict[str, Any]:
     return {"runs": sum(each.runs for each in found), "cases": [each.as_dict() for each in found]}
 
 
-def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> list[Path]:
+def write(
+    found: list[Found], title: str, asked: dict[str, Any], keeps: list[Keep], varied: str | None, folder: Path
+) -> list[Path]:
     """Writes ``capacity.json`` and, if there are several cases, ``capacity.png``, ``.svg`` and ``.csv``.
 
     Args:
         found: The answers.
         title: Title of the plot.
         asked: What was searched for.
+        keeps: The bounds.
         varied: The scenario value on the plot's x axis; the scheme if left out.
         folder: The folder to write.
 
@@ -46,12 +51,12 @@ def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     with whole_folder(folder) as temporary:
         (temporary / CAPACITY).write_bytes(as_json({**asked, **as_dict(found)}))
         if len(found) > 1:
-            _draw(found, title, asked, varied, temporary)
+            _draw(found, title, in_words(keeps), varied, temporary)
         names = sorted(path.name for path in temporary.iterdir())
     return [folder / name for name in names]
 
 
-def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> None:
+def _draw(found: list[Found], title: str, bounds: str, varied: str | None, folder: Path) -> None:
     from fanin.show.plots.drawing import draw
 
     x = varied or SCHEME
@@ -59,7 +64,7 @@ def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     frame = numeric(pl.DataFrame(rows, schema_overrides={"mean": pl.Float64}), "x")
     texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
     is_curve = varied is not None and frame.schema["x"].is_numeric()
-    y = ColumnInfo("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
+    y = ColumnInfo("Capacity", f"largest fan-in that keeps {bounds}", "1", "senders")
     how = readable(Series(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y))
     note = "Whiskers end at the next larger fan-in that was tried and does not meet the bounds."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}

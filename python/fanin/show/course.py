@@ -11,7 +11,7 @@ from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
-from fanin.scenario.settings import Settings
+from fanin.scenario.settings import Settings, as_options
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     """The two or three commands to try."""
 
     def of(kept: Settings) -> str:
-        return " ".join([shlex.quote(scenario), *(f"--set {shlex.quote(f'{path}={value}')}" for path, value in kept)])
+        return f"{shlex.quote(scenario)} {as_options(kept)}".strip()
 
     def with_(setting: str, why: str) -> Trial:
         # The last of two values for a path counts; one that is replaced would only confuse.

@@ -99,8 +99,9 @@ class Judged:
 
     @property
     def why(self) -> str:
-        """The bounds that do not hold."""
-        return "; ".join(bound.shown() for bound in self.bounds if bound.state != "keeps")
+        """The bounds that are broken, or if none is, those that seeds leave open, whose means may keep them."""
+        broken = [bound.shown() for bound in self.bounds if bound.state == "breaks"]
+        return "; ".join(broken or [f"{bound.shown()}, undecided" for bound in self.bounds if bound.state == "open"])
 
     @property
     def sure(self) -> dict[str, Any]:
@@ -117,6 +118,11 @@ class Judged:
         bounds = [bound.as_dict() for bound in self.bounds]
         seeds = {"seeds": len(self.seeds), "breaking": len(self.breaking)}
         return {"fan_in": self.fan_in, **seeds, "state": self.state, "bounds": bounds}
+
+
+def in_words(keeps: Sequence[Keep]) -> str:
+    """Bounds as text, with what :func:`judge` takes a share of."""
+    return " and ".join(f"{each.text} of its own best" if each.relative else each.text for each in keeps)
 
 
 def judge(fan_in: int, keeps: Sequence[Keep], rows: dict[int, list[Row]]) -> Judged:
