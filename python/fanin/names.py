@@ -35,7 +35,8 @@ def checked_path(path: str) -> str:
         ValueError: it can, or no file has such a name.
 
     """
-    if any(part in ("", ".", "..") or "\0" in part or len(os.fsencode(part)) > _LONGEST for part in path.split("/")):
+    parts = path.split("/")
+    if not path.isprintable() or any(part in ("", ".", "..") or len(os.fsencode(part)) > _LONGEST for part in parts):
         raise ValueError(f"{path[:100]!r} cannot be the path of a file in a folder")
     return path
 

@@ -12,6 +12,8 @@ from fanin.claims import record
 from fanin.errors import ResultsError
 from fanin.names import checked, is_run_id
 from fanin.results import sums
+from fanin.results.layout import TAKEN
+from fanin.scenario import library
 from fanin.show.page_figures import figure
 
 BAD = ["../x", "a/b", "/etc/passwd", "", ".", "..", ".hidden", "-o", "a\\b", "a\nb", "A", "a" * 101, "a\0", "ü"]
@@ -154,3 +156,28 @@ def test_a_log_of_a_stranger_holds_runs_or_counts_as_damaged(cli, work, key):
     log.write_bytes(text)
     result = cli("sweep", "small.toml", "--seeds", "1")
     assert (result.code, "not runs); its runs are repeated" in result.err) == (0, True), result.err
+
+
+@pytest.mark.parametrize("name", ["...toml", "..toml", "a\nb.toml", "a\x1b[2Jb.toml"])
+@pytest.mark.parametrize("verb", ["check", "run", "reproduce"])
+def test_a_file_whose_name_leads_out_of_the_results_is_refused(cli, work, monkeypatch, verb, name):
+    (work / name).write_text((work / "small.toml").read_text())
+    result = cli(verb, f"./{name}")
+    assert result.code == 3
+    assert "cannot be the path of a file in a folder: rename the file" in result.err
+    assert "\x1b" not in result.err
+    assert not (work / "claims.json").exists()
+    # Nor is it found as one of a library.
+    (work / "experiments").mkdir()
+    (work / name).rename(work / "experiments" / name)
+    monkeypatch.setattr(library, "_ROOTS", (Path("experiments"),))
+    assert "rename the file" in cli("reproduce", name.removesuffix(".toml")).err
+
+
+@pytest.mark.parametrize("name", sorted(TAKEN))
+def test_no_experiment_writes_into_a_folder_of_other_results(cli, work, name):
+    (work / f"{name}.toml").write_text((work / "small.toml").read_text())
+    result = cli("reproduce", f"{name}.toml", "--quick")
+    assert (result.code, "has others: rename it" in result.err) == (3, True)
+    assert not (work / "results").exists()
+    assert cli("check", f"{name}.toml").code == 0

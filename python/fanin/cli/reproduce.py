@@ -114,6 +114,7 @@ def reproduce(
     from fanin.claims.standing import date
     from fanin.run.sweep import sweep_all
     from fanin.scenario import library
+    from fanin.show.reproduction import folder_of
 
     changes = [("environment", environment)] if environment is not None else []
     changes += overrides(set_)
@@ -125,6 +126,7 @@ def reproduce(
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
             raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
+        folder_of(experiment, out)
         for remark in _unchanged(experiment):
             note(f"{experiment.name}: {remark}")
     kept = assessment.whole(loaded, out) if quick else {}

@@ -11,7 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fanin.errors import NotFoundError
+from fanin.errors import NotFoundError, ScenarioError
+from fanin.names import checked_path
 
 _ROOTS = (Path(__file__).parents[1] / "experiments", Path("experiments"))
 
@@ -58,8 +59,19 @@ def find(name: str | Path) -> tuple[str, Path]:
 
     Raises:
         NotFoundError: there is neither a file nor an experiment of that name.
+        ScenarioError: the file's name would lead out of a results folder.
 
     """
+    found, path = _found(name)
+    try:
+        # The folder of its results has this name.
+        checked_path(found)
+    except ValueError as error:
+        raise ScenarioError(ascii(str(path))[1:-1], None, "", f"{error}: rename the file") from None
+    return found, path
+
+
+def _found(name: str | Path) -> tuple[str, Path]:
     path = Path(name)
     known = experiments()
     if path.suffix != ".toml" and str(name) in known:

@@ -15,13 +15,13 @@ from typing import Any
 from fanin.claims import record
 from fanin.claims.judge import Judgement, judge, together
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
-from fanin.errors import FaninError
+from fanin.errors import FaninError, ResultsError
 from fanin.garbage import collect_seldom
 from fanin.later import pl
 from fanin.results import columns, curves
 from fanin.results.dataset import parquet_of
 from fanin.results.files import filling, writing
-from fanin.results.layout import CLAIMS
+from fanin.results.layout import CLAIMS, TAKEN
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
@@ -184,7 +184,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
 
     """
     experiment = runs.experiment
-    folder = Path(out) / experiment.name
+    folder = folder_of(experiment, out)
     frame = runs.frame()
     document = experiment.document
     labels = columns.own_labels(experiment)
@@ -220,6 +220,19 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
+
+
+def folder_of(experiment: Experiment, out: Path | str) -> Path:
+    """The folder of an experiment's results.
+
+    Raises:
+        ResultsError: its name is that of a folder with other results.
+
+    """
+    folder = Path(out) / experiment.name
+    if (first := experiment.name.partition("/")[0]) in TAKEN:
+        raise ResultsError(f"{experiment.path}: its results would be in {folder}, but {first} has others: rename it")
+    return folder
 
 
 def _written_for(runs: Runs, *, quick: bool) -> str:
