@@ -433,6 +433,13 @@ def test_processes_beside_each_other_draw_the_same(cli, paper, second):
     assert {path.stem for path in beside} >= {"size", "cdf"}
 
 
+def test_processes_beside_each_other_run_nothing_of_the_working_folder(cli, paper, second):
+    paper.with_name("multiprocessing.py").write_text("open('ran', 'w')\nraise SystemExit")
+    assert cli("reproduce", "paper.toml", "second.toml", "--quick", "--jobs", "2").code == 0
+    assert not paper.with_name("ran").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
 def test_what_is_wrong_in_another_process_is_told_as_it_is_here(cli, paper, second):
     paper.write_text(paper.read_text().replace('label = "Table", by = "TCP"', 'label = "Table", by = "UDP"'))
     told = [cli("reproduce", "paper.toml", "second.toml", "--quick", "--jobs", jobs) for jobs in "12"]

@@ -17,6 +17,7 @@ from fanin.errors import RunError
 from fanin.numbers.stats import NO_SPREAD, mean_interval
 from fanin.results import files, sums
 from fanin.results.shards import Shard
+from fanin.results.store import Store
 
 SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "--columns", "goodput_bps")
 
@@ -447,6 +448,18 @@ def test_failed_runs_of_shards_are_joined_too(cli, work, monkeypatch):
 def test_every_point_is_in_one_shard(count):
     shards = [Shard.parse(f"{index}/{count}") for index in range(1, count + 1)]
     assert all(sum(shard.has(place) for shard in shards) == 1 for place in range(50))
+
+
+def test_results_that_somebody_removes_meanwhile_are_no_results(cli, work, monkeypatch):
+    close = Store.close
+
+    def removed(store):
+        shutil.rmtree(store.folder)
+        close(store)
+
+    monkeypatch.setattr(Store, "close", removed)
+    result = cli(*SWEEP)
+    assert (result.code, "removed while it was written" in result.err) == (3, True)
 
 
 def test_ctrl_c_exits_with_130(cli, work, monkeypatch):

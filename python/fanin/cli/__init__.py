@@ -28,6 +28,8 @@ def main(arguments: list[str] | None = None) -> None:
         return
     # Otherwise pydantic, which the parser uses, searches all installed packages for plugins at each start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    # Matplotlib refuses to be imported with a value that it does not know; what is drawn here is never a window.
+    os.environ["MPLBACKEND"] = "agg"
     if "_FANIN_COMPLETE" in os.environ:
         from fanin.cli import tab_completion
 

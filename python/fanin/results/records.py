@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import fcntl
 import functools
 import hashlib
@@ -365,13 +366,15 @@ class Records:
         """Flushes what was written; what is written later continues the same log.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: it cannot be written, or somebody has removed it.
 
         """
         with self._lock:
             if self._log is None or self._descriptor < 0:
                 return
             try:
+                if os.fstat(self._descriptor).st_nlink == 0:
+                    raise FileNotFoundError(errno.ENOENT, "removed while it was written", str(self._log))
                 if self._unsynced:
                     self._sync()
             finally:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -129,7 +130,10 @@ def judge_and_draw_all(
             made.append(judge_and_draw(runs, out, quick=quick, png=png))
             advance(len(made))
         return made
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker) as pool:
+    with (
+        _without_working_folder(),
+        ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker) as pool,
+    ):
         # Those with the most plots first, so that none of them is left to a single process at the end.
         order = sorted(_sharing(swept), key=lambda shared: -sum(figures[index] for index in shared))
         pending = {
@@ -149,6 +153,22 @@ def judge_and_draw_all(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
         return [found[index] for index in range(len(swept))]
+
+
+@contextlib.contextmanager
+def _without_working_folder() -> Iterator[None]:
+    """Processes that are started meanwhile import nothing from the working folder, which may be a stranger's."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_SAFE_PATH]
+        if before is not None:
+            os.environ[_SAFE_PATH] = before
+
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def _sharing(swept: list[Runs]) -> list[list[int]]:
