@@ -20,6 +20,7 @@ from fanin.errors import NotFoundError, ResultsError, ScenarioError
 from fanin.extras import needed
 from fanin.imports.source import Source
 from fanin.later import pl
+from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
 from fanin.results import sums
@@ -202,11 +203,9 @@ def numbers(theirs: Records, names: Sequence[str]) -> Records:
 
 def _numbers(theirs: Records, name: str) -> pl.Series:
     values = theirs.frame[name]
-    if values.dtype in (pl.Categorical, pl.Enum):
-        values = values.cast(pl.String)
-    if values.dtype == pl.String:
-        values = values.str.strip_chars()
-    elif not _has_numbers(values):
+    if of_texts(values.dtype):
+        values = values.cast(pl.String).str.strip_chars()
+    elif not of_numbers(values.dtype):
         raise ResultsError(f"{theirs.path}: the column {name} is of {values.dtype}, not of numbers")
     found = _finite(values)
     if (wrong := _unread(values, found).arg_true()).len():
@@ -215,10 +214,6 @@ def _numbers(theirs: Records, name: str) -> pl.Series:
             f"{theirs.row(at)}: {name}: {values[at]!r} is not a finite number; an empty cell is no value"
         )
     return found
-
-
-def _has_numbers(values: pl.Series) -> bool:
-    return values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)
 
 
 def column(text: str) -> Pairing:
@@ -286,7 +281,7 @@ def join(
     _check(ours, "our runs", [*key, *(each.ours for each in compared)])
     check_columns(theirs, [*key, *(each.theirs for each in compared)])
     for each in compared:
-        if not _has_numbers(ours[each.ours]):
+        if not of_numbers(ours.schema[each.ours]):
             raise ResultsError(f"our runs: the column {each.ours} is not of numbers")
     mine, others = _cells(ours, key), _cells(theirs.frame, key)
     common = [place for place in mine if place in others]
