@@ -330,6 +330,13 @@ def test_records_without_a_column_of_ours_are_refused_before_anything_runs(cli, 
     assert (result.code, "there is no result table flow; there are flows, " in result.err) == (3, True)
 
 
+def test_a_total_that_no_run_has_does_not_agree(cli, sweep, work):
+    # Of a scheme with a table alone.
+    (work / "theirs.csv").write_text(f"{SENDERS},table_evictions\n2,0\n4,0\n")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv")
+    assert (result.code, "theirs.csv: our runs have none of the columns" in result.err) == (3, True)
+
+
 def test_of_very_many_columns_a_message_names_some(cli, sweep, work):
     (work / "theirs.csv").write_text(",".join(f"c{place}" for place in range(30_000)) + "\n")
     result = cli("compare", "sweep.toml", "--reference", "theirs.csv")

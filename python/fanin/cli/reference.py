@@ -69,6 +69,8 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
     ours = runs.frame() if asked.table is None else runs.rows(asked.table)
     # Not all runs have every total.
     chosen = named or [each for each in chosen if each.ours in ours.columns]
+    if not chosen:
+        raise NotFoundError(f"{asked.reference}: our runs have none of the columns of these records")
     joined = reference.join(ours, theirs, key, chosen, tolerances, asked.level)
     if json:
         cells = [cell.as_dict(joined.key) for cell in joined.cells]
