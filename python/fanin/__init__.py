@@ -4,13 +4,13 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 
 - `numbers/`: names and formats of totals, statistics over seeds, units, formulas
 - `scenario/`: scenario and experiment files: format (`format/`), checks, points of a sweep, ids of runs
+- `imports/`: readers of other programs' files
 - `results/`: the store, result tables, declared columns, data sets, shards
 - `run/`: `Experiment`, sweeps, the pool of threads, Dask clusters, estimates of memory
 - `claims/`: measures, outcomes of cases, verdicts on sentences, the records of experiments, the ledger
 - `choose/`: goals, comparison and its warnings (`cautions.py`), ranking, `capacity/`, `tuning/`, `fit/`, comparison
   with other data (`reference.py`)
 - `show/`: plots, pages, the HTML report, and the folders that commands write
-- `imports/`: readers of other programs' files
 - `cli/`: one module per command, and `tab_completion.py`
 
 `experiments/` has the experiment files. Every folder uses `errors`, `extension` (checks the compiled engine), `later`

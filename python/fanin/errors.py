@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
-class FaninError(Exception):
-    """Base of all errors that fanin raises deliberately."""
-
-
 _MOST = 1000
-"""Characters of a message; it may quote a value of any length."""
+"""Characters of a message; it may quote a value or list names of any length."""
 
 
 def _short(message: str) -> str:
     half = _MOST // 2
     return message if len(message) <= _MOST else f"{message[:half]} … {message[-half:]}"
+
+
+class FaninError(Exception):
+    """Base of all errors that fanin raises deliberately."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_short(message))
 
 
 class ScenarioError(FaninError):
@@ -46,7 +48,7 @@ class ScenarioError(FaninError):
         where = file if line is None else f"{file}:{line}"
         subject = f"{key}: " if key else ""
         hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
-        super().__init__("\n".join((f"{where}: {subject}{_short(message)}{hint}", *self.more)))
+        Exception.__init__(self, "\n".join((f"{where}: {subject}{_short(message)}{hint}", *self.more)))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
         # For transfer between processes: by default an exception is rebuilt from its text alone.

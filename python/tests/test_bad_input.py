@@ -24,6 +24,11 @@ def complaint(result, *expected):
     assert result.out == ""
 
 
+def _own(name):
+    """The beginning of a column."""
+    return f"[[column]]\nid = '{name}'\nlabel = 'x'\n"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -75,6 +80,18 @@ def complaint(result, *expected):
         ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nlevel = nan", ["bad.toml:49", "claim.0.level", "finite"]),
         ('by = "transport.scheme"', 'by = "transport.scheme"\ny-range = [0, inf]', ["bad.toml:38", "plot.0.y-range"]),
         ("[[claim]]", '[[column]]\nid = "a"\nlabel = "a"\nformula = "1e999"\n[[claim]]', ["bad.toml:43", "too large"]),
+        (
+            "[[claim]]",
+            f"{_own('a')}formula = '0/0'\n[[claim]]",
+            ["bad.toml:43", "column.0.formula", "division by zero"],
+        ),
+        ("[[claim]]", f"{_own('a')}formula = '{{drops}} # 2'\n[[claim]]", ["bad.toml:43", "no comment"]),
+        ("[[claim]]", f"{_own('a')}formula = '{{a}} + 1'\n[[claim]]", ["bad.toml:43", "a is this column itself"]),
+        (
+            "[[claim]]",
+            f"{_own('a')}formula = '{{b}}'\n{_own('b')}formula = '1'\n[[claim]]",
+            ["bad.toml:43", "b is computed later"],
+        ),
     ],
 )
 def test_a_wrong_scenario(cli, work, old, new, expected):
@@ -84,6 +101,25 @@ def test_a_wrong_scenario(cli, work, old, new, expected):
     complaint(cli("check", "bad.toml"), *expected)
     complaint(cli("reproduce", "bad.toml"), *expected)
     assert not (work / "results").exists() or not any(path.is_file() for path in (work / "results").rglob("*"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "goodput_bps",
+        "run_id",
+        "seed",
+        "wall_s",
+        "table_evictions",
+        "transport.scheme",
+        "groups.bursts.fct_p99_s",
+    ],
+)
+def test_a_column_does_not_replace_one_of_the_runs(cli, work, name):
+    text = (work / "small.toml").read_text()
+    (work / "bad.toml").write_text(f"{text}\n{_own(name)}formula = '1'\n")
+    line = len((work / "bad.toml").read_text().splitlines()) - 2
+    complaint(cli("check", "bad.toml"), f"bad.toml:{line}: column.0.id: the runs have a column {name} already")
 
 
 @pytest.mark.parametrize(

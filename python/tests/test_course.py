@@ -58,6 +58,32 @@ def test_a_collapse_by_lost_windows(tmp_path):
     assert tries[-1] == "fanin advise s.toml"
 
 
+@pytest.mark.parametrize(("duration", "outcome"), [("1ps", "idle"), ("20us", "idle"), ("400us", "full")])
+def test_a_run_in_which_nothing_ended_does_not_tell_how_long_it_takes(tmp_path, duration, outcome):
+    text = STAR.format(rate="10Gbps", buffer="2MB", window="2mss", senders=8, bytes="200KB")
+    found, words = told(tmp_path / "s.toml", text, **{"run.duration": duration})
+    assert (found.outcome, found.cut_short, found.is_healthy) == (outcome, True, False)
+    assert words.what.startswith("The run ended too early to tell: after ")
+    assert "none of 8 transfers was complete" in words.what
+    for claimed in ("No collapse", "took", "it needs", "short", "Nothing needs changing"):
+        assert claimed not in f"{words.what} {words.why}"
+    assert [each.command for each in words.trials] == ["fanin run s.toml --set run.duration=30s"]
+    # Of one that ran long, some are complete.
+    found, words = told(tmp_path / "s.toml", text, **{"run.duration": "1s"})
+    assert not found.cut_short
+    assert words.what.startswith("No collapse")
+
+
+def test_a_long_transfer_that_fills_its_link_is_not_cut_short(tmp_path):
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="2mss")
+    traffic = '[[traffic]]\nkind = "background"\nbytes-each = "1GB"\n[run]\nduration = "50ms"\n'
+    found, words = told(tmp_path / "s.toml", text + traffic)
+    assert found.unfinished
+    assert not found.summary["completed"]
+    assert (found.outcome, found.cut_short) == ("full", False)
+    assert words.what.startswith("No collapse: the link ")
+
+
 def test_losses_of_first_windows_are_told_from_later_ones(tmp_path):
     # 700 windows of ten packets in a buffer of 4,000: what is beyond is lost, and more is lost as windows grow.
     found, words = star(tmp_path / "s.toml", buffer="4000pkt", window="10mss", senders=700)

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,19 @@ def test_what_is_no_number_is_none(formula):
 
 
 @pytest.mark.parametrize(
+    "formula", ["min(1, {a})", "min({a}, 1)", "max(1, {a})", "max({a}, 1)", "{a} ** 0", "1 ** {a}"]
+)
+def test_of_what_is_no_number_nothing_has_a_value(formula):
+    assert evaluate(formula, {"a": float("nan")}) is None
+    undefined = formula.replace("{a}", "({a} - {a})")
+    assert math.isnan(evaluate(undefined, {"a": float("inf")}))
+
+
+def test_a_column_may_have_a_name_with_a_hash():
+    assert evaluate("{a#b} + 1", {"a#b": 1.0}) == 2.0
+
+
+@pytest.mark.parametrize(
     ("formula", "complaint"),
     [
         ("a + 1", "a column is written in braces: {a}"),
@@ -35,6 +50,14 @@ def test_what_is_no_number_is_none(formula):
         ("{a}(1)", "a formula has numbers"),
         ("{a}1 + {b}", "not a formula"),
         ("1{a}", "not a formula"),
+        ("{a} # / {b}", "a formula has no comment, so no #"),
+        ("0/0", "a division by zero has no value"),
+        ("{a} / (1 - 1)", "a division by zero has no value"),
+        ("9**9**9", "9 ** 9 ** 9 has no finite value"),
+        ("(1e308*10)-(1e308*10)", "has no finite value"),
+        ("{a} + sqrt(-1)", "sqrt(-1) has no finite value"),
+        ("{a} + (-8) ** 0.5", "(-8) ** 0.5 has no finite value"),
+        ("min({a}, 1e308*10)", "1e+308 * 10 has no finite value"),
         ("sqrt()", "sqrt takes one value, not 0"),
         ("ceil({a}, 1)", "ceil takes one value, not 2"),
         ("min({a})", "min takes at least two values, not 1"),

@@ -73,6 +73,12 @@ def read_records(path):
             "x:3: start 2e6 is more than 1000000 s from an earlier one",
         ),
         (read_records, "ts,sa,da,by\n0,a,a,1\n", "x:2: a sends to itself"),
+        (read_records, 'ts,sa,da,by,rem\n0,a,b,5,"x\n1,c,d,6,y\n', "x:2: not a CSV file: unexpected end of data"),
+        (read_records, 'ts,sa,da,by,rem\n0,a,b,5,"x\n1,c,d,6,y"\n', "x:2: not a CSV file: unexpected end of data"),
+        (read_records, 'ts,sa,da,by,rem\n0,a,b,5,"x"y\n', "x:2: not a CSV file: ',' expected after '\"'"),
+        (read_records, "ts,sa,da,by,ts\n0,a,b,5,1\n", "x:1: two columns are called 'ts'"),
+        (read_records, "ts,sa,da,by\n0,a\0,b,5\n", "x:2: no text: it has a NUL"),
+        (read_records, "ts,sa,da,by\n0,a,b\n", "x:2: 3 fields, but the header has 4"),
         (read_records, "ts,sa,da,by\n0,a,b,1.5 M\n", "x:2: bytes '1.5 M'"),
         (read_records, f'ts,sa,da,by\n0,"{"a" * 200_000}",b,1\n', "x:2: not a CSV file: field larger"),
         (imports.sizes, "0 0\n10 50\n5 100\n", "x:3: points decrease"),
@@ -91,6 +97,15 @@ def test_a_bad_line_of_another_tool_is_named(tmp_path, reader, text, message):
         reader(path)
     assert f"{path.name}:" in str(raised.value)
     assert message.removeprefix("x") in str(raised.value)
+
+
+@pytest.mark.parametrize("reader", [imports.hpcc, read_records])
+def test_an_empty_file_has_no_line_to_name(tmp_path, reader):
+    path = tmp_path / "x"
+    path.touch()
+    with pytest.raises(ScenarioError) as raised:
+        reader(path)
+    assert str(raised.value).startswith(f"{path}: ")
 
 
 def test_records_have_a_column_map_and_hosts_by_name(tmp_path, cli):

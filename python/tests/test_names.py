@@ -134,6 +134,13 @@ def test_a_figures_data_of_a_stranger_are_shown_or_refused(tmp_path, text):
         figure(plot, [], tmp_path)
 
 
+def test_an_unbalanced_quote_hides_no_rows_of_a_figure(tmp_path):
+    (tmp_path / "x.csv").write_text('a,b\n1,"2\n3,4\n')
+    plot = record.PlotRecord(name="x", title="", x_label="", y_label="", lines=[], files=["x.csv"])
+    with pytest.raises(ResultsError, match=r"x\.csv: not the data of a figure \(unexpected end of data"):
+        figure(plot, [], tmp_path, lambda name, _: name)
+
+
 def test_a_figures_data_through_a_link_are_not_read(tmp_path):
     (tmp_path / "secret.csv").write_text("by,x,mean\na,1,2\n")
     (tmp_path / "results").mkdir()

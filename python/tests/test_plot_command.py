@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import matplotlib as mpl
 import polars as pl
@@ -186,6 +187,14 @@ def test_mistakes_are_named(cli, work):
     with pytest.raises(FaninError, match="there is no table nothing"):
         distributed("nothing.here")
     assert distributed("query") == "requests.qct_s"
+
+
+def test_tables_that_do_not_fit_together_are_named(work):
+    runs = shown("small.toml", ["newreno", "dctcp"], "cdf")
+    first = runs.runs[0]
+    other = replace(first, table=lambda name: first.table(name).with_columns(more=pl.lit(1)))
+    with pytest.raises(FaninError, match="newreno or another of these runs: its table flows is none of fanin"):
+        drawn("cdf", replace(runs, runs=[other, runs.runs[1]]), Asked())
 
 
 def test_lines_are_too_many_to_be_told_apart(work, monkeypatch):

@@ -2,13 +2,14 @@
 
 import json
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 import fanin
 from fanin.choose import reference
-from fanin.choose.reference import Cell, Pairing, Tolerance, column, join, tolerance
+from fanin.choose.reference import Cell, Pairing, Records, Tolerance, column, join, tolerance
 from fanin.errors import NotFoundError, ResultsError
 
 SWEEP = """
@@ -42,6 +43,14 @@ def sweep(work, cli):
     frame = pl.read_parquet(next(work.glob("results/sweeps/*/runs.parquet")))
     frame.write_parquet(work / "theirs.parquet")
     return frame
+
+
+@pytest.fixture
+def never_runs(sweep, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr("fanin.run.laboratory.Batches.run", never)
 
 
 def compared(cli, *arguments, code=0):
@@ -97,7 +106,7 @@ def test_keys_of_one_side_are_told(cli, sweep, work):
     assert f"no run of ours has {SENDERS} = 6" in result.err
     other.with_columns(pl.col(SENDERS) + 20).write_csv(work / "theirs.csv")
     result = cli("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "flows=flows")
-    assert (result.code, "is in both" in result.err) == (3, True)
+    assert (result.code, f"theirs.csv: no {SENDERS} is in both" in result.err) == (3, True)
 
 
 def test_rows_of_a_result_table_are_compared(cli, sweep, work):
@@ -110,16 +119,12 @@ def test_rows_of_a_result_table_are_compared(cli, sweep, work):
     assert (cell["values"], cell["p"], found["agrees"]) == ([18, 18], 1, True)
 
 
-def test_records_without_a_varied_key_are_refused_before_anything_runs(cli, sweep, work, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("it ran")
-
-    monkeypatch.setattr("fanin.run.laboratory.Batches.run", never)
+def test_records_without_a_varied_key_are_refused_before_anything_runs(cli, sweep, work, never_runs, monkeypatch):
     sweep.select(pl.col(SENDERS).alias("traffic.servers.sendrs"), "goodput_bps").write_csv(work / "theirs.csv")
     arguments = ("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "goodput_bps=goodput_bps")
     result = cli(*arguments)
     assert (result.code, result.out) == (3, "")
-    assert f'varies {SENDERS}, which the reference lacks (did you mean "traffic.servers.sendrs"?)' in result.err
+    assert f'varies {SENDERS}, which these records lack (did you mean "traffic.servers.sendrs"?)' in result.err
     monkeypatch.undo()
     monkeypatch.chdir(work)
     assert "1 comparisons" in cli(*arguments, "--key", "").out
@@ -155,7 +160,7 @@ def test_a_missing_scipy_is_told_before_anything_runs(cli, sweep, work, monkeypa
         (["--reference", "theirs.parquet", "--column", "goodput_bps=a"], "no column a"),
         (["--reference", "theirs.parquet", "--column", "goodput_bps"], "is not OURS=THEIRS"),
         (["--reference", "theirs.parquet", "--tolerance", "goodput_bps=x"], "is not COLUMN=SHARE"),
-        (["--reference", "theirs.parquet", "--key", "nonsense"], "the reference: no column nonsense"),
+        (["--reference", "theirs.parquet", "--key", "nonsense"], "theirs.parquet: no column nonsense"),
     ],
 )
 def test_what_cannot_be_compared_says_why(cli, sweep, arguments, message):
@@ -165,12 +170,17 @@ def test_what_cannot_be_compared_says_why(cli, sweep, arguments, message):
 
 
 def frames(ours, theirs):
-    return [
+    own, other = (
         pl.DataFrame(
             {"n": [n for n, values in side.items() for _ in values], "y": [v for vs in side.values() for v in vs]}
         )
         for side in (ours, theirs)
-    ]
+    )
+    return own, records(other)
+
+
+def records(frame):
+    return Records(Path("theirs.parquet"), frame)
 
 
 def test_distributions_with_the_same_mean_may_differ():
@@ -207,7 +217,7 @@ def test_too_few_values_are_not_tested_and_need_no_scipy(monkeypatch):
 def test_equal_numbers_are_one_key_however_they_are_written():
     ours = pl.DataFrame({"size": ["64KB", "1MB"], "on": [True, False], "y": [1.0, 2.0]})
     theirs = pl.DataFrame({"size": [64000, 1000000], "on": ["true", "false"], "y": [1.0, 3.0]})
-    found = join(ours, theirs, ["size", "on"], [Pairing("y", "y")], {"y": Tolerance(number=0.5)}, 0.01)
+    found = join(ours, records(theirs), ["size", "on"], [Pairing("y", "y")], {"y": Tolerance(number=0.5)}, 0.01)
     assert [(cell.key, cell.status) for cell in found.cells] == [
         (("64000", "true"), "agrees"),
         (("1000000", "false"), "out of tolerance"),
@@ -216,7 +226,7 @@ def test_equal_numbers_are_one_key_however_they_are_written():
 
 def test_a_cell_without_a_number_does_not_agree():
     ours = pl.DataFrame({"y": [None, None]}, schema={"y": pl.Float64})
-    found = join(ours, pl.DataFrame({"y": [1.0]}), [], [Pairing("y", "y")], {}, 0.01)
+    found = join(ours, records(pl.DataFrame({"y": [1.0]})), [], [Pairing("y", "y")], {}, 0.01)
     assert (found.cells[0].status, found.agrees) == ("no value", False)
     assert found.cells[0].as_dict([])["ours"] is None
 
@@ -242,3 +252,94 @@ def test_a_file_that_is_no_table_is_an_error(tmp_path):
     (tmp_path / "bad.parquet").write_text("no")
     with pytest.raises(ResultsError, match=r"bad\.parquet: neither CSV"):
         reference.read(tmp_path / "bad.parquet")
+
+
+CELLS = f"# of a testbed\n{SENDERS},mbps,remark\n2,900,none\n4,{{}},\n4,,late\n"
+
+
+@pytest.mark.parametrize("cell", ["78x0", '"7,650"', "inf", "1e999", "nan", "NA", "5_600", "0x10"])
+def test_a_cell_that_is_no_number_is_named(cli, sweep, work, never_runs, cell):
+    (work / "theirs.csv").write_text(CELLS.format(cell))
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "goodput_bps=mbps*1e6")
+    said = repr(cell.strip('"'))
+    assert (result.code, result.out) == (3, "")
+    assert f"theirs.csv:4: mbps: {said} is not a finite number; an empty cell is no value" in result.err
+    # So it is where the column is compared because it has the name of ours.
+    (work / "theirs.csv").write_text(CELLS.format(cell).replace("mbps", "goodput_bps"))
+    assert "theirs.csv:4: goodput_bps: " in cli("compare", "sweep.toml", "--reference", "theirs.csv").err
+
+
+def test_an_empty_cell_is_no_value_and_a_text_beside_is_not_read(cli, sweep, work):
+    (work / "theirs.csv").write_text(CELLS.format(850))
+    found = compared(
+        cli, "--reference", "theirs.csv", "--column", "goodput_bps=mbps*1e6", "--tolerance", "goodput_bps=1Gbps"
+    )
+    assert [cell["values"] for cell in found["cells"]] == [[3, 1], [3, 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{n},mbps\n2,900\n4\n", "theirs.csv:3: 1 fields, but the header has 2"),
+        ("{n},mbps\n2,900\n4,850,1\n", "theirs.csv:3: 3 fields, but the header has 2"),
+        ("{n},mbps, mbps\n2,900,1\n", "theirs.csv:1: two columns are called 'mbps'"),
+        ('{n},mbps\n2,"900\n4,850\n', "theirs.csv:2: not a CSV file"),
+        ("{n},mbps\n2,9\0" + "00\n", "theirs.csv:2: no text"),
+        ("", "theirs.csv: nothing in it"),
+    ],
+)
+def test_a_row_that_is_no_row_is_named(cli, sweep, work, never_runs, text, message):
+    (work / "theirs.csv").write_text(text.replace("{n}", SENDERS))
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "goodput_bps=mbps*1e6")
+    assert (result.code, message in result.err) == (3, True), result.err
+
+
+@pytest.mark.parametrize(
+    ("theirs", "message"),
+    [
+        (pl.lit(b"900"), "the column mbps is of Binary, not of numbers"),
+        (pl.concat_list(pl.lit(9.0)), "the column mbps is of List(Float64), not of numbers"),
+        (pl.concat_list(pl.lit(9.0)).list.to_array(1), "the column mbps is of Array(Float64"),
+        (pl.lit("servers").cast(pl.Categorical), "row 1: mbps: 'servers' is not a finite number"),
+        (pl.lit(float("inf")), "row 1: mbps: inf is not a finite number"),
+    ],
+)
+def test_a_column_that_has_no_numbers_is_refused(cli, sweep, work, never_runs, theirs, message):
+    sweep.select(SENDERS, mbps=theirs).write_parquet(work / "theirs.parquet")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.parquet", "--column", "goodput_bps=mbps*1e6")
+    assert result.code == 3
+    assert f"theirs.parquet: {message}" in result.err
+
+
+def test_a_column_of_ours_that_has_no_numbers_is_refused(cli, sweep, work):
+    fanin.load("sweep.toml").run(1).flows().write_parquet(work / "flows.parquet")
+    arguments = ("--reference", "flows.parquet", "--table", "flows", "--key", "")
+    result = cli("compare", "sweep.toml", *arguments, "--column", "group=fct_s")
+    assert (result.code, "our runs: the column group is not of numbers" in result.err) == (3, True)
+    # Names and places are no quantities.
+    found = json.loads(cli("compare", "sweep.toml", *arguments, "--json").out)
+    assert "fct_s" in (columns := {cell["column"] for cell in found["cells"]})
+    assert not {"group", "class", "flow", "src"} & columns
+
+
+def test_records_without_a_column_of_ours_are_refused_before_anything_runs(cli, sweep, work, never_runs):
+    pl.DataFrame({SENDERS: [2, 4], "remark": ["a", "b"]}).write_parquet(work / "theirs.parquet")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.parquet")
+    assert (result.code, "no column is in both" in result.err) == (2, True)
+    result = cli("compare", "sweep.toml", "--reference", "theirs.parquet", "--table", "flow")
+    assert (result.code, "there is no result table flow; there are flows, " in result.err) == (3, True)
+
+
+def test_a_total_that_no_run_has_does_not_agree(cli, sweep, work):
+    # Of a scheme with a table alone.
+    (work / "theirs.csv").write_text(f"{SENDERS},table_evictions\n2,0\n4,0\n")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv")
+    assert (result.code, "theirs.csv: our runs have none of the columns" in result.err) == (3, True)
+
+
+def test_of_very_many_columns_a_message_names_some(cli, sweep, work):
+    (work / "theirs.csv").write_text(",".join(f"c{place}" for place in range(30_000)) + "\n")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv")
+    assert result.code == 3
+    assert "which these records lack; there are c0, c1" in result.err
+    assert len(result.err) < 2000

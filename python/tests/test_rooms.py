@@ -7,7 +7,7 @@ import fanin
 
 ROOT = Path(fanin.__file__).parent
 
-ROOMS = ["numbers", "scenario", "results", "run", "claims", "choose", "show", "imports", "serve", "cli"]
+ROOMS = ["numbers", "scenario", "imports", "results", "run", "claims", "choose", "show", "serve", "cli"]
 """From below to above."""
 
 

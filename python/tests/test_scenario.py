@@ -64,6 +64,9 @@ def test_values_of_the_command_line_are_lists_ranges_and_quoted_text():
     for empty in ("", ",", "1,"):
         with pytest.raises(ValueError, match="empty value"):
             parse_values(empty)
+    for unbalanced in ('"1MB 50%, 4MB 50%,64KB', '64KB,"1MB', '"1MB"50%,64KB'):
+        with pytest.raises(ValueError, match="a value in quotes ends with a quote"):
+            parse_values(unbalanced)
 
 
 def test_dotted_and_quoted_paths_mean_the_same():

@@ -336,6 +336,71 @@ def test_a_flows_table_of_a_stranger_is_refused(cli, work, column, values):
     assert not [each for each in refused if each.code == 3 and len(each.err.splitlines()) != 1]
 
 
+@pytest.mark.parametrize("column", ["fct_s", "start_s", "flow", "bytes"])
+def test_numbers_of_any_type_are_exported(cli, work, column):
+    pl.DataFrame(FLOWS).write_parquet("flows.parquet")
+    usual = cli("export", "flows.parquet", "--to", "fct").out
+    pl.DataFrame(FLOWS).with_columns(pl.col(column).cast(pl.Decimal(10, 2))).write_parquet("flows.parquet")
+    assert cli("export", "flows.parquet", "--to", "fct").out == usual
+    pl.DataFrame(FLOWS | {"bytes": [1e100, 1.0]}).write_parquet("flows.parquet")
+    result = cli("export", "flows.parquet", "--to", "fct")
+    assert (result.code, "flows.parquet: not a flows table" in result.err) == (3, True)
+
+
+def test_a_refused_flows_table_is_named(cli, work):
+    for other, message in (
+        (pl.DataFrame({"a": [1]}), "flows.parquet: the flow table has no column flow"),
+        (pl.DataFrame(FLOWS | {"class": [1, 2]}), "flows.parquet: not a flows table: not every class is a text"),
+    ):
+        other.write_parquet("flows.parquet")
+        result = cli("fct", "flows.parquet")
+        assert (result.code, message in result.err) == (3, True), result.err
+
+
+DRAWN = pl.col("fct_s")
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (DRAWN.alias("fct"), "its table flows has no column fct_s"),
+        (DRAWN.implode(), "flows.fct_s is of List(Float64), not of numbers"),
+        (DRAWN.cast(pl.String).cast(pl.Binary), "flows.fct_s is of Binary, not of numbers"),
+        (DRAWN.cast(pl.String), "flows.fct_s is of String, not of numbers"),
+        (pl.lit(None, pl.Float64).alias("fct_s"), "there is no value of flows.fct_s to draw"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(cli, folder, column, message):
+    run = run_in(folder)
+    flows = pl.read_parquet(run / "flows.parquet")
+    flows.drop("fct_s").head(1).with_columns(flows.select(column)[:1]).write_parquet(run / "x.parquet")
+    refilled(run, "flows.parquet", (run / "x.parquet").read_bytes())
+    result = cli("plot", "cdf", str(run))
+    assert (result.code, f"{run.name}: {message}" in result.err) == (3, True), result.err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda runs: runs.clear(), "no run of the sweep has finished"),
+        (
+            lambda runs: runs.with_columns(pl.concat_list("traffic.bursts.senders").alias("traffic.bursts.senders")),
+            "damaged (the column traffic.bursts.senders is of List(Int64))",
+        ),
+    ],
+)
+def test_a_sweep_that_cannot_be_drawn_is_refused(cli, work, change, message):
+    arguments = ("--set", "traffic.bursts.senders=2,4", "--set", "run.duration=20ms", "--tables", "flows")
+    assert cli("sweep", "small.toml", "--bare", *arguments).code == 0
+    (sweep,) = (work / "results" / "sweeps").iterdir()
+    change(pl.read_parquet(sweep / "runs.parquet")).write_parquet(sweep / "runs.parquet")
+    found = sums.read_sums(sweep)
+    (sweep / sums.SUMS).write_bytes(b"")
+    (sweep / sums.SUMS).write_bytes(sums.text_of(sweep, list(found.files), found.command))
+    result = cli("plot", "cdf", str(sweep))
+    assert (result.code, f"runs.parquet: {message}" in result.err) == (3, True), result.err
+
+
 def test_a_table_that_takes_too_long_is_given_up(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "small.parquet")
     reader = Reader(seconds=0)

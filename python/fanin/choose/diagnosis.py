@@ -174,7 +174,21 @@ class Facts:
     @property
     def is_healthy(self) -> bool:
         """Whether the queries leave nothing to mend: they took hardly longer than they need alone."""
-        return self.queries is not None and self.queries.p99_times < SLOW
+        return self.queries is not None and not self.cut_short and self.queries.p99_times < SLOW
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the run ended before any transfer did and nobody waited for a timer: how long they take is open.
+
+        Without queries, a busy link or losses may be what the run is about: large transfers that last longer than it.
+        """
+        open_ = ("losses", "full", "idle") if self.queries is not None else ("idle",)
+        return bool(self.unfinished) and not self.summary["completed"] and self.outcome in open_
+
+    @property
+    def unfinished(self) -> int:
+        """How many transfers of known size were not complete when the run ended."""
+        return self.summary["incomplete"] or 0
 
     @property
     def timeouts(self) -> dict[str, int]:

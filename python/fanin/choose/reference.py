@@ -8,16 +8,19 @@ probability that any of them is reported is at most the level.
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from fanin.errors import NotFoundError, ResultsError
+from fanin.errors import NotFoundError, ResultsError, ScenarioError
 from fanin.extras import needed
-from fanin.later import np, pl
+from fanin.imports.source import Source
+from fanin.later import pl
+from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
 from fanin.results import sums
@@ -115,8 +118,22 @@ class Joined:
         return all(cell.status == "agrees" for cell in self.cells)
 
 
-def read(path: Path) -> pl.DataFrame:
-    """The records in a CSV or Parquet file.
+@dataclass(frozen=True)
+class Records:
+    """The data of somebody else."""
+
+    path: Path
+    frame: pl.DataFrame
+    lines: list[int] | None = None
+    """The line of each row in the file, if it has lines."""
+
+    def row(self, index: int) -> str:
+        """The place of a row, for messages."""
+        return f"{self.path}: row {index + 1}" if self.lines is None else f"{self.path}:{self.lines[index]}"
+
+
+def read(path: Path) -> Records:
+    """The records in a CSV or Parquet file; of a CSV file, a column is of texts unless all of it is numbers.
 
     Raises:
         NotFoundError: there is no such file.
@@ -126,15 +143,77 @@ def read(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise NotFoundError(f"{path}: no such file")
     try:
-        if path.suffix.lower() == ".parquet":
-            return pl.read_parquet(io.BytesIO(sums.read_bytes(path, available)))
-        text = io.BytesIO(sums.read_bytes(path, available))
-        found = pl.read_csv(text, comment_prefix="#", infer_schema_length=None)
-        # Blanks around names and values align a table for the eye.
-        return found.rename(str.strip).with_columns(pl.col(pl.String).str.strip_chars())
+        content = sums.read_bytes(path, available)
+        if path.suffix.lower() != ".parquet":
+            return _of_csv(path, content)
+        return Records(path, pl.read_parquet(io.BytesIO(content)))
+    except ScenarioError as error:
+        raise ResultsError(str(error)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = next(iter(str(error).strip().splitlines()), "nothing in it")
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
+
+
+_AT_ONCE = 10_000
+"""Rows of a CSV file that are held as Python's texts at a time."""
+
+
+def _of_csv(path: Path, content: bytes) -> Records:
+    source = Source(path, content)
+    rows = source.table()
+    schema = dict.fromkeys(next(rows, []), pl.String())
+    if not schema:
+        source.fail("nothing in it")
+    lines: list[int] = []
+    numbered = ((source.line, fields) for fields in rows)
+    parts = [pl.DataFrame(schema=schema)]
+    while part := list(itertools.islice(numbered, _AT_ONCE)):
+        lines += [line for line, _ in part]
+        parts.append(pl.DataFrame([fields for _, fields in part], schema=schema, orient="row"))
+    texts = pl.concat(parts)
+    return Records(path, texts.with_columns(_read_if_all(each) for each in texts.iter_columns()), lines)
+
+
+def _read_if_all(texts: pl.Series) -> pl.Series:
+    numbers = _finite(texts)
+    return texts if _unread(texts, numbers).any() else numbers
+
+
+def _finite(values: pl.Series) -> pl.Series:
+    """The finite numbers of a column, null where there is none."""
+    numbers = values.cast(pl.Float64, strict=False)
+    return pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series().rename(values.name)
+
+
+def _unread(values: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Where a column has something that is no number; an empty text is nothing."""
+    there = values.is_not_null() if values.dtype != pl.String else values.fill_null("") != ""
+    return there & numbers.is_null()
+
+
+def numbers(theirs: Records, names: Sequence[str]) -> Records:
+    """The records with some columns as finite numbers; what is empty has no value.
+
+    Raises:
+        ResultsError: a cell is no finite number.
+
+    """
+    return replace(theirs, frame=theirs.frame.with_columns(_numbers(theirs, name) for name in dict.fromkeys(names)))
+
+
+def _numbers(theirs: Records, name: str) -> pl.Series:
+    values = theirs.frame[name]
+    if of_texts(values.dtype):
+        values = values.cast(pl.String).str.strip_chars()
+    elif not of_numbers(values.dtype):
+        raise ResultsError(f"{theirs.path}: the column {name} is of {values.dtype}, not of numbers")
+    found = _finite(values)
+    if (wrong := _unread(values, found).arg_true()).len():
+        at = wrong[0]
+        raise ResultsError(
+            f"{theirs.row(at)}: {name}: {values[at]!r} is not a finite number; an empty cell is no value"
+        )
+    return found
 
 
 def column(text: str) -> Pairing:
@@ -178,7 +257,7 @@ def _number(text: str) -> float | str:
 
 def join(
     ours: pl.DataFrame,
-    theirs: pl.DataFrame,
+    theirs: Records,
     key: Sequence[str],
     compared: Sequence[Pairing],
     tolerances: Mapping[str, Tolerance],
@@ -188,7 +267,7 @@ def join(
 
     Args:
         ours: Our rows.
-        theirs: The records.
+        theirs: The records, with what is compared as numbers.
         key: Columns of both that identify a cell; without any, all rows are one cell.
         compared: Columns to compare.
         tolerances: By our column's name.
@@ -196,18 +275,22 @@ def join(
 
     Raises:
         NotFoundError: SciPy is not installed, a column is missing, or no key is in both.
+        ResultsError: a column of ours is not of numbers.
 
     """
     _check(ours, "our runs", [*key, *(each.ours for each in compared)])
-    _check(theirs, "the reference", [*key, *(each.theirs for each in compared)])
-    mine, others = _cells(ours, key), _cells(theirs, key)
+    check_columns(theirs, [*key, *(each.theirs for each in compared)])
+    for each in compared:
+        if not of_numbers(ours.schema[each.ours]):
+            raise ResultsError(f"our runs: the column {each.ours} is not of numbers")
+    mine, others = _cells(ours, key), _cells(theirs.frame, key)
     common = [place for place in mine if place in others]
     if not common:
-        raise NotFoundError(f"no {' and '.join(key) or 'row'} is in both our runs and the reference")
+        raise NotFoundError(f"{theirs.path}: no {' and '.join(key) or 'row'} is in both our runs and these records")
     cells = []
     for place in common:
         for each in compared:
-            own, other = _values(mine[place], each.ours), _values(others[place], each.theirs) * each.factor
+            own, other = _values(mine[place][each.ours]), _values(others[place][each.theirs]) * each.factor
             cells.append(_cell(place, each.ours, own, other, tolerances.get(each.ours)))
     return Joined(
         list(key),
@@ -217,7 +300,7 @@ def join(
     )
 
 
-def key_of(points: pl.DataFrame, theirs: pl.DataFrame) -> list[str]:
+def key_of(points: pl.DataFrame, theirs: Records) -> list[str]:
     """The varied keys that the records have, if these tell all points of ours apart.
 
     Args:
@@ -228,27 +311,27 @@ def key_of(points: pl.DataFrame, theirs: pl.DataFrame) -> list[str]:
         NotFoundError: the records lack a key that is varied: different points would be taken for samples of one.
 
     """
-    key = [name for name in points.columns if name in theirs.columns]
+    key = [name for name in points.columns if name in theirs.frame.columns]
     if len(_cells(points, key)) < len(_cells(points, points.columns)):
         name = next(each for each in points.columns if each not in key and points[each].n_unique() > 1)
         raise NotFoundError(
-            f"the sweep varies {name}, which the reference lacks{_instead(name, theirs)}; --key names the columns that "
-            "identify a cell, --key '' takes all rows for samples of one"
+            f"{theirs.path}: the sweep varies {name}, which these records lack{_instead(name, theirs.frame)}; "
+            "--key names the columns that identify a cell, --key '' takes all rows for samples of one"
         )
     return key
 
 
-def check_columns(theirs: pl.DataFrame, names: Sequence[str]) -> None:
+def check_columns(theirs: Records, names: Sequence[str]) -> None:
     """Refuses records without some columns, before anything runs.
 
     Raises:
         NotFoundError: a column is missing.
 
     """
-    _check(theirs, "the reference", names)
+    _check(theirs.frame, str(theirs.path), names)
 
 
-def check_test(points: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str], *, rows: bool) -> None:
+def check_test(points: pl.DataFrame, theirs: Records, key: Sequence[str], *, rows: bool) -> None:
     """Refuses what will need a test of distributions without SciPy, before anything runs.
 
     Args:
@@ -263,7 +346,7 @@ def check_test(points: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str], *
     """
     if not set(key) <= set(points.columns):
         return
-    mine, others = _cells(points, key), _cells(theirs, key)
+    mine, others = _cells(points, key), _cells(theirs.frame, key)
     common = [place for place in mine if place in others]
     if any((rows or len(mine[place]) >= FEWEST) and len(others[place]) >= FEWEST for place in common):
         _scipy_stats()
@@ -298,10 +381,9 @@ def _shown(value: object) -> str:
     return str(value) if found is None else f"{found[0]:.12g}"
 
 
-def _values(frame: pl.DataFrame, name: str) -> Floats:
-    values: Floats = frame[name].cast(pl.Float64, strict=False).drop_nulls().to_numpy()
-    finite_ones: Floats = values[np.isfinite(values)]
-    return finite_ones
+def _values(column: pl.Series) -> Floats:
+    values: Floats = _finite(column).drop_nulls().to_numpy()
+    return values
 
 
 def _cell(key: tuple[str, ...], name: str, ours: Floats, theirs: Floats, allowed: Tolerance | None) -> Cell:
@@ -333,14 +415,14 @@ def _rejected(cells: list[Cell], level: float) -> list[Cell]:
     ]
 
 
-def compared_by_default(ours: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str]) -> list[Pairing]:
-    """The columns of numbers that both tables have, without the key and the seed."""
+def compared_by_default(names: Iterable[str], theirs: Records, key: Sequence[str]) -> list[Pairing]:
+    """The columns that have the same name in the records, without the key and the seed.
+
+    Args:
+        names: Columns of our runs that are of numbers.
+        theirs: The records.
+        key: Columns of both that identify a cell.
+
+    """
     skipped = {*key, "seed"}
-    return [
-        Pairing(name, name)
-        for name in ours.columns
-        if name not in skipped
-        and name in theirs.columns
-        and ours.schema[name].is_numeric()
-        and theirs.schema[name].is_numeric()
-    ]
+    return [Pairing(name, name) for name in names if name not in skipped and name in theirs.frame.columns]

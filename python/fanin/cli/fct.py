@@ -58,9 +58,13 @@ def fct(
     from fanin.results.tables import not_numbers
 
     definition = analysis.DEFINITIONS[slowdown.value]
-    flows = analysis.complete(_together(paths))
-    if name := not_numbers(flows.select(analysis.NUMBERS)):
-        raise ResultsError(f"{paths[0]}: not a flows table: not every {name} is a finite number")
+    together = _together(paths)
+    try:
+        flows = analysis.complete(together)
+        if name := not_numbers(flows.select(analysis.NUMBERS)):
+            raise ResultsError(f"not a flows table: not every {name} is a finite number")
+    except ResultsError as error:
+        raise ResultsError(f"{paths[0]}: {error}") from None
     sizes = analysis.by_size(flows, definition, bins)
     classes = analysis.by_class(flows, definition)
     if cdf is not None:

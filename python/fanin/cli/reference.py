@@ -10,11 +10,11 @@ import typer
 
 from fanin.cli.options import workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.later import pl
-from fanin.numbers.summary import format_value
+from fanin.errors import NotFoundError
+from fanin.numbers.summary import columns_of, format_value, is_text, measured, table_names
 
 if TYPE_CHECKING:
-    from fanin.choose.reference import Cell, Joined, Pairing, Tolerance
+    from fanin.choose.reference import Cell, Joined, Pairing, Records, Tolerance
     from fanin.run.experiment import Experiment
     from fanin.run.sweep import Runs
     from fanin.scenario.points import Point
@@ -56,16 +56,21 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
     if asked.reference.suffix.lower() == ".parquet" and asked.reference.is_file():
         refuse_large([asked.reference])
     theirs = reference.read(asked.reference)
-    columns, tolerances = _columns(asked)
+    named, tolerances = _columns(asked)
     todo = points(experiment, making.seeds)
-    key = _key(experiment, asked, todo, theirs, columns)
+    key = _key(experiment, asked, todo, theirs, named)
+    chosen = named or reference.compared_by_default(_numbers(experiment, asked.table), theirs, key)
+    if not chosen:
+        raise typer.BadParameter("no column is in both: name some, such as goodput_bps=mbps*1e6", param_hint="--column")
+    theirs = reference.numbers(theirs, [each.theirs for each in chosen])
     runs, failures = _runs(experiment, asked.table, todo, making)
     for failure in failures:
         note(f"error: {failure}")
     ours = runs.frame() if asked.table is None else runs.rows(asked.table)
-    chosen = columns or reference.compared_by_default(ours, theirs, key)
+    # Not all runs have every total.
+    chosen = named or [each for each in chosen if each.ours in ours.columns]
     if not chosen:
-        raise typer.BadParameter("no column is in both: name some, such as goodput_bps=mbps*1e6", param_hint="--column")
+        raise NotFoundError(f"{asked.reference}: our runs have none of the columns of these records")
     joined = reference.join(ours, theirs, key, chosen, tolerances, asked.level)
     if json:
         cells = [cell.as_dict(joined.key) for cell in joined.cells]
@@ -82,9 +87,7 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
         raise typer.Exit(1)
 
 
-def _key(
-    experiment: Experiment, asked: Asked, todo: list[Point], theirs: pl.DataFrame, columns: list[Pairing]
-) -> list[str]:
+def _key(experiment: Experiment, asked: Asked, todo: list[Point], theirs: Records, columns: list[Pairing]) -> list[str]:
     """The columns that identify a cell; everything that can be is refused here, before the runs."""
     from fanin.choose import reference
     from fanin.results.runs import frame_of
@@ -97,6 +100,23 @@ def _key(
     reference.check_columns(theirs, [*key, *(each.theirs for each in columns)])
     reference.check_test(varied, theirs, key, rows=asked.table is not None)
     return key
+
+
+def _numbers(experiment: Experiment, table: str | None) -> list[str]:
+    """The columns of our runs that are quantities: no names, and nothing that is varied.
+
+    Raises:
+        NotFoundError: there is no such result table.
+
+    """
+    from fanin.scenario.checks import columns
+
+    if table is None:
+        every = dict.fromkeys([*columns(experiment), *measured()])
+        return [name for name in every if name not in experiment.swept and not is_text(name)]
+    if table not in table_names():
+        raise NotFoundError(f"there is no result table {table}; there are {', '.join(table_names())}")
+    return [name for name in columns_of(table) if not is_text(f"{table}.{name}")]
 
 
 def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:

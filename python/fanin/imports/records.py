@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -29,10 +28,7 @@ def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
 
     """
     source, flows = Source(path), Flows()
-    try:
-        _read(source, flows, columns, unit)
-    except csv.Error as error:
-        source.fail(f"not a CSV file: {error}")
+    _read(source, flows, columns, unit)
     return flows
 
 
@@ -75,8 +71,8 @@ def _since_1970(source: Source, date: re.Match[str]) -> int:
 
 
 def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> None:
-    lines = csv.reader(source.lines())
-    header = [name.strip() for name in next(lines, [])]
+    lines = source.table(last=_SUMMARY)
+    header = next(lines, [])
     if missing := [name for name in columns.values() if name not in header]:
         source.fail(f"no column {missing[0]!r}; the header has {', '.join(header)}")
     places = {what: header.index(name) for what, name in columns.items()}
@@ -85,9 +81,7 @@ def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> 
         if fields == _SUMMARY:
             flows.said.append(f"totals from line {source.line} on are ignored")
             break
-        if len(fields) != len(header):
-            source.fail(f"{len(fields)} fields, but the header has {len(header)}")
-        given = {what: fields[place].strip() for what, place in places.items()}
+        given = {what: fields[place] for what, place in places.items()}
         if given["src"] == given["dst"]:
             source.fail(f"{given['src']} sends to itself")
         src, dst = (flows.hosts.setdefault(given[end], len(flows.hosts)) for end in ("src", "dst"))

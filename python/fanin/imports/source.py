@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from fanin.errors import ScenarioError
 from fanin.scenario.sections import refuse_special
@@ -36,8 +39,10 @@ class Unit(StrEnum):
 class Source:
     """A file and the position in it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
+        self.content = content
+        """What is in the file, if it has been read."""
         self.line = 0
 
     def fail(self, message: str) -> NoReturn:
@@ -47,7 +52,7 @@ class Source:
             ScenarioError: always.
 
         """
-        raise ScenarioError(str(self.path), self.line, "", message)
+        raise ScenarioError(str(self.path), self.line or None, "", message)
 
     def whole(self, text: str, what: str, least: int = 0) -> int:
         """A whole number, at least ``least``."""
@@ -81,12 +86,45 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         """Lines without comments; ``line`` is kept up to date."""
-        refuse_special(self.path)
         try:
-            with self.path.open(encoding="utf-8-sig") as stream:
+            with self._opened() as stream:
                 for self.line, text in enumerate(stream, 1):
+                    if "\0" in text:
+                        self.fail("no text: it has a NUL")
                     if text.strip() and not text.lstrip().startswith("#"):
                         yield text.strip()
         except UnicodeDecodeError:
             self.line += 1
             self.fail("no UTF-8 text")
+
+    def _opened(self) -> TextIO:
+        if self.content is not None:
+            return io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig")
+        refuse_special(self.path)
+        return self.path.open(encoding="utf-8-sig")
+
+    def table(self, last: Sequence[str] | None = None) -> Iterator[list[str]]:
+        """The rows of a CSV file without blanks around their fields, first the names of the columns, each another one.
+
+        A field ends on its line: in records, an unbalanced quote is more likely than a text of several lines.
+
+        Args:
+            last: A row with which the table ends, of any length.
+
+        """
+        header: list[str] | None = None
+        for text in self.lines():
+            try:
+                fields = [field.strip() for field in next(csv.reader([text], strict=True))]
+            except csv.Error as error:
+                self.fail(f"not a CSV file: {error}")
+            if header is None:
+                header = fields
+                if twice := [name for name, count in Counter(header).items() if count > 1]:
+                    self.fail(f"two columns are called {twice[0]!r}")
+            elif fields == last:
+                yield fields
+                return
+            elif len(fields) != len(header):
+                self.fail(f"{len(fields)} fields, but the header has {len(header)}")
+            yield fields

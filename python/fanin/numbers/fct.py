@@ -11,6 +11,7 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.later import pl
+from fanin.numbers.kinds import of_texts
 from fanin.numbers.stats import Floats, percentile
 from fanin.numbers.summary import format_number, format_value
 
@@ -64,13 +65,13 @@ def complete(flows: pl.DataFrame) -> pl.DataFrame:
     """The finite flows that completed, smallest first.
 
     Raises:
-        ResultsError: the table was written by an engine that did not record a needed column.
+        ResultsError: the table was written by an engine that did not record a needed column, or is none of flows.
 
     """
     if missing := [name for name in (*NUMBERS, "group", "class") if name not in flows.columns]:
         raise ResultsError(f"the flow table has no column {missing[0]}: run the scenario again with this engine")
     for name in ("group", "class"):
-        if flows.schema[name] not in (pl.String, pl.Categorical, pl.Enum) or flows[name].null_count():
+        if not of_texts(flows.schema[name]) or flows[name].null_count():
             raise ResultsError(f"not a flows table: not every {name} is a text")
     done = flows.filter(pl.col("fct_s").is_not_null(), pl.col("bytes").is_not_null())
     return done.sort("bytes", "flow").with_columns(pl.col("class", "group").cast(pl.String))

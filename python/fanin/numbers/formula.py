@@ -1,8 +1,8 @@
 """Arithmetic over a run's columns: ``{drops} / ({segments_received} + {drops})``.
 
 Column names are written in braces, because they may contain dots and dashes. The rest is numbers, ``+ - * / **``,
-parentheses, ``min`` and ``max`` of at least two values, ``sqrt`` and ``ceil`` of one. A formula that cannot be computed
-for any row is refused when its file is read.
+parentheses, ``min`` and ``max`` of at least two values, ``sqrt`` and ``ceil`` of one. A formula is refused when its
+file is read if a part of it that has no columns has no finite value, or is zero and a divisor.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def parse_formula(formula: str) -> ast.expr:
         raise ValueError(f"a formula has at most {_MOST_CHARACTERS} characters, not {len(formula)}")
     if own := re.search(rf"\b{_COLUMN.pattern}\b", _NAME.sub("", formula)):
         raise ValueError(f"a column is written in braces: {{{own.group()}}}, in {formula!r}")
+    if "#" in _NAME.sub("", formula):
+        raise ValueError(f"a formula has no comment, so no #: {formula!r}")
     order = names(formula)
     # Apart from what stands beside it: the 1 of "{a}1" is no part of the name.
     plain = _NAME.sub(lambda match: f" _{order.index(match.group(1))} ", formula).strip()
@@ -69,7 +71,27 @@ def parse_formula(formula: str) -> ast.expr:
     operations = sum(isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call) for node in nodes)
     if operations > _MOST_OPERATIONS:
         raise ValueError(f"a formula has at most {_MOST_OPERATIONS} operations, not {operations}")
+    for node in nodes:
+        _refuse_undefined(node, formula)
     return tree
+
+
+def _refuse_undefined(node: ast.AST, formula: str) -> None:
+    """Refuses what has no value in any row: a constant that is not finite, or a division by zero."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _constant(node.right) == 0:
+        raise ValueError(f"a division by zero has no value: {formula!r}")
+    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call) and not math.isfinite(_constant(node) or 0.0):
+        raise ValueError(f"{ast.unparse(node)} has no finite value: {formula!r}")
+
+
+def _constant(node: ast.expr) -> float | None:
+    """The value of what has no columns, NaN if it has none; ``None`` if it has columns."""
+    if any(isinstance(each, ast.Name) and _COLUMN.fullmatch(each.id) for each in ast.walk(node)):
+        return None
+    try:
+        return _value(node, [])
+    except (ArithmeticError, ValueError):
+        return math.nan
 
 
 def _allow(node: ast.AST, formula: str) -> None:
@@ -115,6 +137,7 @@ def evaluate(formula: str, row: Mapping[str, float]) -> float | None:
 
 
 def _value(node: ast.expr, values: list[float]) -> float:
+    function: Callable[..., float]
     match node:
         case ast.Constant(value=int() | float() as number):
             return float(number)
@@ -123,10 +146,14 @@ def _value(node: ast.expr, values: list[float]) -> float:
         case ast.UnaryOp(operand=operand):
             return -_value(operand, values)
         case ast.BinOp(left=left, op=operation, right=right):
-            found = _OPERATORS[type(operation)](_value(left, values), _value(right, values))
-            if isinstance(found, complex):
-                raise ValueError("no real number")
-            return found
+            function, operands = _OPERATORS[type(operation)], [left, right]
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return float(_FUNCTIONS[name](*(_value(argument, values) for argument in arguments)))
-    raise AssertionError(f"not allowed by parse_formula: {node}")
+            function, operands = _FUNCTIONS[name], arguments
+        case _:
+            raise AssertionError(f"not allowed by parse_formula: {node}")
+    of = [_value(operand, values) for operand in operands]
+    # min, max and ** have a value even of what is none.
+    found = math.nan if any(map(math.isnan, of)) else function(*of)
+    if isinstance(found, complex):
+        raise ValueError("no real number")
+    return float(found)

@@ -12,6 +12,7 @@ from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.names import is_run_id
+from fanin.numbers.kinds import of_texts
 from fanin.numbers.summary import column
 from fanin.results import records, sums
 from fanin.results.confined import opened
@@ -169,7 +170,7 @@ def csv_parts(frame: pl.DataFrame, units: list[str]) -> Iterator[str]:
         ValueError: it has columns of lists or of objects, or texts that are longer than a label.
 
     """
-    texts = [each for each in frame.iter_columns() if each.dtype in (pl.String, pl.Categorical, pl.Enum)]
+    texts = [each for each in frame.iter_columns() if of_texts(each.dtype)]
     sizes = [each.cast(pl.String).str.len_bytes().fill_null(0).to_numpy() for each in texts]
     total = sum(int(each.sum(dtype="u8")) for each in sizes)
     if total > max(_MOST_TEXT, _LABEL * frame.height * len(sizes)):
@@ -190,7 +191,7 @@ _MOST_TEXT, _LABEL = 1 << 30, 256
 _PART, _NUMBER = 1 << 26, 20
 """Bytes of CSV that are made at a time, and of a number in it."""
 
-_FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")
+_FCT_WHOLE, _FCT_SECONDS = ("flow", "src", "dst", "bytes"), ("start_s", "fct_s", "ideal_s")
 
 
 def write_fct(path: Path, out: TextIO) -> None:
@@ -204,12 +205,16 @@ def write_fct(path: Path, out: TextIO) -> None:
 
     """
     frame = read_table(path)
-    missing = [name for name in _FCT_COLUMNS if name not in frame.columns]
+    missing = [name for name in (*_FCT_WHOLE, *_FCT_SECONDS) if name not in frame.columns]
     if missing:
         raise ResultsError(f"{path}: not a flows table: it has no {', '.join(missing)}")
-    completed = frame.select(_FCT_COLUMNS).filter(pl.col("fct_s").is_not_null())
+    completed = frame.select(*_FCT_WHOLE, *_FCT_SECONDS).filter(pl.col("fct_s").is_not_null())
     if name := not_numbers(completed):
         raise ResultsError(f"{path}: not a flows table: not every {name} is a finite number")
+    try:
+        completed = completed.select(pl.col(_FCT_WHOLE).cast(pl.Int64), pl.col(_FCT_SECONDS).cast(pl.Float64))
+    except pl.exceptions.PolarsError as error:
+        raise ResultsError(f"{path}: not a flows table: {str(error).splitlines()[0]}") from None
     for flow, source, destination, size, *seconds in completed.iter_rows():
         addresses = " ".join(f"{_address(node):08x}" for node in (source, destination))
         times = " ".join(str(round(value * 1e9)) for value in seconds)

@@ -199,6 +199,8 @@ class _Names:
         groups = experiment.groups if experiment.needs_network else []
         of_groups = [f"groups.{group}.{name}" for group in groups for name in summary.group_names()]
         self.columns = [*self._swept, *declared, *summary.names(), *of_groups]
+        self._taken = {*self._swept, *summary.names(), *summary.measured(), *of_groups}
+        self._declared = declared
 
     def check(self) -> None:
         document = self._experiment.document
@@ -206,8 +208,16 @@ class _Names:
             return
         for index, column in enumerate(document.column):
             location: Location = ("column", index)
+            if column.id in self._taken:
+                self._fail((*location, "id"), f"the runs have a column {column.id} already; give it another name", None)
+            later = self._declared[self._declared.index(column.id) :]
             for name in column.inputs:
                 self._check((*location, "formula"), name, self.columns)
+                if name in later:
+                    which = (
+                        "is this column itself" if name == column.id else "is computed later: put it before this one"
+                    )
+                    self._fail((*location, "formula"), f"{name} {which}", None)
             if column.of is not None:
                 known = self._check_table((*location, "of"), column.of)
                 self._check_rows((*location, "rows"), column.rows, known)

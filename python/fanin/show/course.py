@@ -47,13 +47,21 @@ def course(facts: Facts, scenario: str, given: Settings) -> Course:
     """
     parts = (_why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
     why = " ".join(said for part in parts if (said := part(facts)))
-    return Course(f"{_what(facts)}{_took(facts)}", why, _trials(facts, scenario, given))
+    what = _too_early(facts) if facts.cut_short else f"{_what(facts)}{_took(facts)}"
+    return Course(what, why, _trials(facts, scenario, given))
+
+
+def _too_early(facts: Facts) -> str:
+    """That the run does not tell how long transfers take."""
+    none = f"none of {facts.unfinished:,} transfers was" if facts.unfinished > 1 else "the transfer was not"
+    after = f"after {_time(facts.summary['simulated_s'])}"
+    return f"The run ended too early to tell: {after}, {none} complete; {_goodput(facts)}."
 
 
 def _what(facts: Facts) -> str:
     """Whether it collapsed, and what it came to."""
     summary, port = facts.summary, facts.port
-    unfinished = summary["incomplete"] or 0
+    unfinished = facts.unfinished
     open_ = f", and {unfinished} of them were not complete when the run ended" if unfinished else ""
     ended = open_.replace("them", "the transfers")
     goodput = _goodput(facts)
@@ -229,6 +237,8 @@ def _too_little(facts: Facts) -> str:
     """Why the link lay idle although nothing was lost."""
     offered = facts.summary.get("offered") or []
     busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
+    if facts.cut_short:
+        return f"{busy[0].upper()}{busy[1:]}.{_round_trips(facts)}"
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
@@ -347,8 +357,10 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         kept = [(path, value) for path, value in given if path != setting.partition("=")[0]]
         return Trial(f"fanin run {of(kept)} --set {setting}", why)
 
+    if facts.cut_short:
+        longer = max(_LONG_S, 10 * seconds(facts.scenario["run"]["duration"]))
+        return [with_(f"run.duration={longer:g}s", "a longer run: it ends when all transfers have")]
     where = of(given)
-
     found = []
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
@@ -364,6 +376,10 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
     advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
     return [*found[:2], advise]
+
+
+_LONG_S = 30.0
+"""So long is a run at most, if its scenario does not say it."""
 
 
 def _needs_nothing(facts: Facts) -> bool:

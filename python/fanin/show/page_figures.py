@@ -165,7 +165,7 @@ def _rows(drawn: PlotRecord, content: bytes, folder: Path) -> dict[str, Any]:
     """The data of a figure without lines, as they are."""
     text = content.decode("utf-8", errors="replace")
     try:
-        header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+        header, *rows = list(csv.reader(io.StringIO(text), strict=True)) or [[]]
     except csv.Error as error:
         raise _refused(drawn, folder, error) from None
     return {"header": header, "first": rows[:_MOST_ROWS], "of": len(rows)}

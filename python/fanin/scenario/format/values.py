@@ -213,7 +213,10 @@ def parse_all_values(text: str) -> list[Scalar]:
 
 
 def _parts(text: str) -> list[Scalar]:
-    parts = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error as error:
+        raise ValueError(f"{_cut(text)}: a value in quotes ends with a quote, and then a comma: {error}") from None
     if not parts or not all(part.strip() for part in parts):
         raise ValueError(f"{text!r} has an empty value")
     return [_scalar(part.strip()) for part in parts]

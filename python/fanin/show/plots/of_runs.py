@@ -10,6 +10,7 @@ from typing import Any, Literal
 from fanin.choose.diagnosis import buffer_bytes, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
+from fanin.numbers.kinds import of_numbers
 from fanin.numbers.summary import ColumnInfo, column, columns_of
 from fanin.numbers.units import number, seconds
 from fanin.results.stored_runs import Shown, ShownRuns
@@ -235,14 +236,16 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     assert plot.table is not None
     for run in runs.runs:
         _refuse_unrecorded(run, what, asked)
-    if what == "windows":
-        runs, told = by_sender(runs, asked.senders)
-        plot = plot.model_copy(update={"note": told})
-    series = series_of(plot, runs, pl.DataFrame())
-    if what == "windows":
-        unit = "B" if plot.rows["name"] in (["cwnd"], ["ssthresh"], ["in-flight"]) else ""
-        label = {"cwnd": "Congestion window", "ssthresh": "Slow-start threshold"}.get(str(plot.rows["name"][0]))
-        series = readable(replace(series, y=ColumnInfo(label or str(plot.rows["name"][0]), "", unit, unit)))
+        _refuse_other(run, plot)
+    try:
+        plot, series = (
+            _of_senders(plot, runs, asked) if what == "windows" else (plot, series_of(plot, runs, pl.DataFrame()))
+        )
+    except pl.exceptions.PolarsError as error:
+        named = f"{runs.runs[0].place} or another of these runs" if len(runs.runs) > 1 else runs.runs[0].place
+        raise ResultsError(f"{named}: its table {plot.table} is none of fanin ({type(error).__name__})") from None
+    if series.data.is_empty():
+        raise ResultsError(f"{runs.runs[0].place}: there is no value of {plot.drawn} to draw")
     if len(series.lines) > MOST_LINES:
         keys = ", ".join(by)
         raise ResultsError(
@@ -257,6 +260,17 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     if plot.kind != "cdf" and isinstance(last, float) and last < 1:
         series = replace(series, x=replace(series.x, shown_as="ms", scale=1e3))
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
+
+
+def _of_senders(plot: Plot, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
+    """Values of some senders' connections, such as windows."""
+    runs, told = by_sender(runs, asked.senders)
+    plot = plot.model_copy(update={"note": told})
+    series = series_of(plot, runs, pl.DataFrame())
+    name = str(plot.rows["name"][0])
+    unit = "B" if name in ("cwnd", "ssthresh", "in-flight") else ""
+    label = {"cwnd": "Congestion window", "ssthresh": "Slow-start threshold"}.get(name, name)
+    return plot, readable(replace(series, y=ColumnInfo(label, "", unit, unit)))
 
 
 def _within(span: tuple[float, float], last: float, plot: Plot, series: Series) -> tuple[Plot, Series]:
@@ -293,6 +307,19 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
         raise ResultsError(f"{error}; {again}; a sweep keeps it with --tables {','.join(tables)}") from None
     if empty:
         raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
+
+
+def _refuse_other(run: Shown, plot: Plot) -> None:
+    """Refuses a run whose table lacks what is drawn, or has something else than numbers there."""
+    names = [name.partition(".")[2] for name in ([plot.x or ""] if plot.kind == "cdf" else plot.y or [])]
+    drawn_of = {"cdf": names, "time": ["time_s", *names], "lanes": ["start_s", "completion_s", "timeouts"]}[plot.kind]
+    assert plot.table is not None
+    schema = run.table(plot.table).schema
+    for name in drawn_of:
+        if name not in schema:
+            raise ResultsError(f"{run.place}: its table {plot.table} has no column {name}")
+        if not of_numbers(schema[name]):
+            raise ResultsError(f"{run.place}: {plot.table}.{name} is of {schema[name]}, not of numbers")
 
 
 def _limit(run: Shown) -> tuple[float, str]:
