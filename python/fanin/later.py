@@ -1,6 +1,9 @@
 """Libraries that are slow to import: each is imported on first use.
 
 ``from fanin.later import np, pl`` instead of ``import numpy as np`` keeps them out of commands that need no tables.
+
+Columns become arrays by ``np.asarray(column)`` and not by ``column.to_numpy()``: there Polars imports NumPy, and an
+interrupt meanwhile is a panic of its own.
 """
 
 from __future__ import annotations

@@ -111,3 +111,9 @@ def test_every_folder_of_the_package_is_a_room_or_holds_data():
     built = ("__pycache__", "page")
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name not in built}
     assert folders == {*ROOMS, "experiments"}
+
+
+def test_numpy_is_imported_by_python_and_not_inside_polars():
+    """An interrupt while Polars imports it is a panic, whose text nobody can keep from being printed."""
+    calling = [path for path in ROOT.rglob("*.py") if ".to_numpy()" in path.read_text()]
+    assert calling == [ROOT / "later.py"], "which says so"

@@ -245,7 +245,7 @@ def _value(runs: pl.DataFrame, name: str) -> Spread:
     if values is None or values.null_count() or not len(values):
         return UNKNOWN
     known = runs.select(CAPACITY).iter_rows(named=True) if CAPACITY in runs.columns else ()
-    return spread_of(name, values.cast(pl.Float64).to_numpy(), capacity_of(known))
+    return spread_of(name, np.asarray(values.cast(pl.Float64)), capacity_of(known))
 
 
 def front(every: list[Overall]) -> list[Overall]:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from fanin.errors import NotFoundError, ResultsError, ScenarioError
 from fanin.extras import needed
 from fanin.imports.source import Source
-from fanin.later import pl
+from fanin.later import np, pl
 from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
@@ -382,7 +382,7 @@ def _shown(value: object) -> str:
 
 
 def _values(column: pl.Series) -> Floats:
-    values: Floats = _finite(column).drop_nulls().to_numpy()
+    values: Floats = np.asarray(_finite(column).drop_nulls())
     return values
 
 

@@ -426,7 +426,7 @@ def _chosen(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
     chosen = filtered(runs, where)
     if case.at is None and case.between is None:
         return chosen
-    x = chosen[case.axis].cast(pl.Float64).to_numpy()
+    x = np.asarray(chosen[case.axis].cast(pl.Float64))
     first, last = case.between or (-math.inf, math.inf)
     on = (x >= first) & (x <= last)
     return chosen[np.flatnonzero(on & np.isin(x, case.at) if case.at is not None else on)]
@@ -453,12 +453,12 @@ def _by_seed(points: pl.DataFrame, seeds: list[int]) -> tuple[Floats, Floats]:
     """Sorted x, and y with one row per seed; by NumPy, as queries of a frame cost many small curves more."""
     if any(column.null_count() for column in points.iter_columns()):
         points = points.drop_nulls()
-    used = np.isin(points["seed"].to_numpy(), seeds)
-    x, columns = np.unique(points["x"].to_numpy()[used], return_inverse=True)
-    cells = np.searchsorted(seeds, points["seed"].to_numpy()[used]) * len(x) + columns
+    used = np.isin(np.asarray(points["seed"]), seeds)
+    x, columns = np.unique(np.asarray(points["x"])[used], return_inverse=True)
+    cells = np.searchsorted(seeds, np.asarray(points["seed"])[used]) * len(x) + columns
     shape = (len(seeds), len(x))
     counts = np.bincount(cells, minlength=len(seeds) * len(x)).reshape(shape)
-    sums = np.bincount(cells, weights=points["y"].to_numpy()[used], minlength=len(seeds) * len(x)).reshape(shape)
+    sums = np.bincount(cells, weights=np.asarray(points["y"])[used], minlength=len(seeds) * len(x)).reshape(shape)
     whole = counts.all(axis=0)
     return x[whole], sums[:, whole] / counts[:, whole]
 

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from fanin.errors import ResultsError
-from fanin.later import pl
+from fanin.later import np, pl
 from fanin.numbers.kinds import of_texts
 from fanin.numbers.stats import Floats, percentile
 from fanin.numbers.summary import format_number, format_value
@@ -126,8 +126,8 @@ def _slowdown(definition: Definition) -> pl.Expr:
 
 
 def _row(flows: pl.DataFrame, definition: Definition) -> dict[str, Any]:
-    slowdown: Floats = flows.select(_slowdown(definition)).to_series().sort().to_numpy()
-    fct: Floats = flows["fct_s"].sort().to_numpy()
+    slowdown: Floats = np.asarray(flows.select(_slowdown(definition)).to_series().sort())
+    fct: Floats = np.asarray(flows["fct_s"].sort())
     row: dict[str, Any] = {
         "flows": flows.height,
         "bytes_from": flows["bytes"].min(),

@@ -53,10 +53,12 @@ def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
     for name, values in where.items():
         column = frame[name]
         if column.dtype == pl.Boolean or column.dtype.is_numeric():
-            chosen &= _among(column.cast(pl.Float64).to_numpy(), [each for each in values if not isinstance(each, str)])
+            chosen &= _among(
+                np.asarray(column.cast(pl.Float64)), [each for each in values if not isinstance(each, str)]
+            )
         else:
             names = column.cast(pl.String)
-            found = [(names == text).to_numpy() for text in {_text(value) for value in values}]
+            found = [np.asarray(names == text) for text in {_text(value) for value in values}]
             # What has no value is equal to none.
             chosen &= np.any(found, axis=0).astype(bool)
     return frame if chosen.all() else frame[np.flatnonzero(chosen)]
@@ -127,7 +129,7 @@ def _taken(column: Column, table: Table, going_on: never_ended.GoingOn | None) -
     rows = filtered(whole[[each for each in whole.columns if each in read]], column.rows)
     if column.between is not None:
         first, last = column.between
-        times = rows[column.time].to_numpy()
+        times = np.asarray(rows[column.time])
         rows = rows[np.flatnonzero((times >= first) & (times < last))]
     if going_on is not None and _OF_ALL.fullmatch(column.take):
         rows = never_ended.filled(rows, name, of, going_on)
@@ -135,7 +137,7 @@ def _taken(column: Column, table: Table, going_on: never_ended.GoingOn | None) -
         return _weighted_mean(rows, column, of)
     if column.take == "time-share":
         return _time_share(rows, column, of)
-    values = _known(rows[of]).cast(pl.Float64).to_numpy()
+    values = np.asarray(_known(rows[of]).cast(pl.Float64))
     if column.take == "count":
         return float(len(values))
     if not len(values):
@@ -162,8 +164,8 @@ def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
     for part in column.rows[column.by]:
         pairs = filtered(rows, {column.by: [part]}).select(of, column.weight).cast(pl.Float64).drop_nulls()
         if len(pairs):
-            weight = float(pairs[column.weight].to_numpy().sum())
-            weighted += weight * float(pairs[of].to_numpy().sum()) / len(pairs)
+            weight = float(np.asarray(pairs[column.weight]).sum())
+            weighted += weight * float(np.asarray(pairs[of]).sum()) / len(pairs)
             total += weight
     return weighted / total if total else None
 

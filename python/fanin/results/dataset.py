@@ -225,8 +225,8 @@ class DataSet:
         rows: list[Row] = []
         units = {name: column(name).unit for name in numbers}
         # A missing value becomes NaN.
-        table = frame.select(pl.col(numbers).cast(pl.Float64)).to_numpy()
-        capacities = frame.select(pl.col(f"^{CAPACITY}$").cast(pl.Float64)).to_numpy()
+        table = np.asarray(frame.select(pl.col(numbers).cast(pl.Float64)))
+        capacities = np.asarray(frame.select(pl.col(f"^{CAPACITY}$").cast(pl.Float64)))
         for point, places in _points(frame, keys):
             # Rows of an earlier engine have none.
             capacity = float(capacities[places].max()) if capacities.size else math.inf

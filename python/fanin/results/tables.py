@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from fanin import _engine
 from fanin.errors import ResultsError
-from fanin.later import pl
+from fanin.later import np, pl
 from fanin.names import is_run_id
 from fanin.numbers.kinds import of_texts
 from fanin.numbers.summary import column
@@ -171,7 +171,7 @@ def csv_parts(frame: pl.DataFrame, units: list[str]) -> Iterator[str]:
 
     """
     texts = [each for each in frame.iter_columns() if of_texts(each.dtype)]
-    sizes = [each.cast(pl.String).str.len_bytes().fill_null(0).to_numpy() for each in texts]
+    sizes = [np.asarray(each.cast(pl.String).str.len_bytes().fill_null(0)) for each in texts]
     total = sum(int(each.sum(dtype="u8")) for each in sizes)
     if total > max(_MOST_TEXT, _LABEL * frame.height * len(sizes)):
         raise ValueError(f"{total:,} bytes of text, which are not written")

@@ -40,7 +40,7 @@ class Scenarios:
 
     def __init__(self, experiment: ScenarioFile, runs: pl.DataFrame) -> None:
         self._experiment = experiment
-        small = runs["packet_hops"].to_numpy() <= MOST_HOPS if "packet_hops" in runs.columns else None
+        small = np.asarray(runs["packet_hops"]) <= MOST_HOPS if "packet_hops" in runs.columns else None
         self._runs = runs if small is None else runs[np.flatnonzero(small)]
         """Those that a page can simulate."""
         base = tomllib.loads(without(experiment.origin[0], OWNED))

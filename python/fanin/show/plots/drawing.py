@@ -145,7 +145,7 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
 def _band(plot: Plot, drawn: Series) -> str:
     """What the bands or whiskers are, if there are any of runs."""
     data = drawn.data
-    if plot.spread or "half" not in data.columns or (data["half"].cast(pl.Float64).to_numpy() <= 0).all():
+    if plot.spread or "half" not in data.columns or (np.asarray(data["half"].cast(pl.Float64)) <= 0).all():
         return ""
     quantiles = "low" in data.columns and data.filter(pl.col("half").is_null() & pl.col("low").is_not_null()).height
     if not quantiles and data["half"].is_null().all():
@@ -279,7 +279,7 @@ def _lines(plot: Plot, drawn: Series) -> list[_Line]:
 
 
 def _values(plot: Plot, group: pl.DataFrame) -> Floats:
-    values: Floats = group["share" if "share" in group.columns else "mean"].cast(pl.Float64).to_numpy()
+    values: Floats = np.asarray(group["share" if "share" in group.columns else "mean"].cast(pl.Float64))
     return np.log10(np.maximum(values, 1e-300)) if plot.y_scale == "log" and (values > 0).all() else values
 
 
@@ -303,19 +303,19 @@ def _ends(group: pl.DataFrame, plot: Plot, drawn: Series) -> tuple[Any, Any, Any
 
 
 def _unlimited(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
-    mean = group["mean"].to_numpy() * drawn.y.scale
+    mean = np.asarray(group["mean"]) * drawn.y.scale
     if "low" in group.columns:
-        low, high = (group[name].cast(pl.Float64).to_numpy() * drawn.y.scale for name in ("low", "high"))
+        low, high = (np.asarray(group[name].cast(pl.Float64)) * drawn.y.scale for name in ("low", "high"))
         return mean, low, high
     # Where there is no interval nothing is drawn of it.
-    half = group["half"].cast(pl.Float64).to_numpy() * drawn.y.scale
+    half = np.asarray(group["half"].cast(pl.Float64)) * drawn.y.scale
     return mean, np.maximum(mean - half, 0), mean + half
 
 
 def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
     for line in _lines(plot, drawn):
         style, (place, number) = line.style, line.turn
-        x = line.data["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
+        x = np.asarray(line.data["x"].cast(pl.Float64)) * drawn.x.scale
         mean, low, high = _ends(line.data, plot, drawn)
         axes.plot(
             x,
@@ -384,8 +384,8 @@ def _place(x: object, drawn: Series) -> str:
 
 def _draw_distributions(axes: Axes, plot: Plot, drawn: Series) -> None:
     for line in _lines(plot, drawn):
-        x = line.data["x"].to_numpy() * drawn.x.scale
-        share = line.data["share"].to_numpy() * drawn.y.scale
+        x = np.asarray(line.data["x"]) * drawn.x.scale
+        share = np.asarray(line.data["share"]) * drawn.y.scale
         start = (x[:1], np.zeros(1))
         axes.plot(
             np.concatenate([start[0], x]),
@@ -401,7 +401,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Draws traces as steps, intervals as lines and single events as dots."""
     for line in _lines(plot, drawn):
         colour = line.style.colour
-        x = line.data["x"].to_numpy() * drawn.x.scale
+        x = np.asarray(line.data["x"]) * drawn.x.scale
         mean, low, high = _ends(line.data, plot, drawn)
         if plot.table in ("flows", "requests", "drops") and plot.every is None:
             axes.plot(x, mean, ".", color=colour, markersize=3, label=line.label)
@@ -420,9 +420,9 @@ def _draw_lanes(axes: Axes, plot: Plot, drawn: Series) -> None:
     for line in _lines(plot, drawn):
         for waited in (False, True):
             of = line.data.filter(waited=waited)
-            x, end = of["x"].to_numpy() * drawn.x.scale, of["end"].to_numpy() * drawn.x.scale
+            x, end = np.asarray(of["x"]) * drawn.x.scale, np.asarray(of["end"]) * drawn.x.scale
             width = thick / 3 if waited else thick
-            axes.hlines(of["mean"].to_numpy(), x, end, colors=line.style.colour, linewidth=width)
+            axes.hlines(np.asarray(of["mean"]), x, end, colors=line.style.colour, linewidth=width)
         if line.label:
             axes.plot([], [], label=line.label, color=line.style.colour, linewidth=2)
     if drawn.data["waited"].any():

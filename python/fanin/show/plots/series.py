@@ -277,7 +277,7 @@ def _distribution(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> Series:
     parts = []
     lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
     for (line,), group in lines.group_by("by", maintain_order=True):
-        values = np.sort(group["x"].to_numpy())
+        values = np.sort(np.asarray(group["x"]))
         share = np.arange(1, len(values) + 1) / len(values)
         # What never ended counts, but has no place.
         finite = int(np.isfinite(values).sum())
@@ -357,7 +357,7 @@ def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:
     """One run's points in order of time; too many are reduced to the first, smallest, largest and last per interval."""
     if len(points) > _MOST_POINTS:
         parts = np.array_split(np.arange(len(points)), _MOST_POINTS // 4)
-        y = points["y"].to_numpy()
+        y = np.asarray(points["y"])
         kept = {int(i) for part in parts for i in (part[0], part[y[part].argmin()], part[y[part].argmax()], part[-1])}
         points = points[sorted(kept)]
     nothing = pl.lit(None, pl.Float64)
