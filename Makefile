@@ -17,7 +17,7 @@ demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: verdicts, 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python
 	cargo test --package fanin-engine --package fanin-binding --package fanin-wasm
 	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/installed-dev ## Check formats, lints and types
 	cargo fmt --check
