@@ -9,9 +9,10 @@ from patches import before_runs, stored
 
 import fanin
 from fanin.choose import goals
-from fanin.choose.capacity.find import fan_in_path, find
+from fanin.choose.capacity.find import default_bounds, fan_in_path, find
 from fanin.choose.capacity.judge import judge
 from fanin.choose.capacity.search import Search
+from fanin.choose.goals import keep
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import share_at_most
 from fanin.scenario.format.values import parse_range
@@ -370,3 +371,51 @@ def test_quantiles_of_few_and_bounds_that_no_seed_changes_are_warned_of(cli, tin
     assert same.startswith("query-p99: all seeds gave the same result")
     assert f"warning: {few}\nwarning: {same}\n" in done.err
     assert "all seeds gave the same result" not in cli(*given).err
+
+
+@pytest.mark.parametrize(
+    ("beside", "group", "bounds"),
+    [
+        ("", 'kind = "incast"\nsenders = 8', ["goodput=90%", "timeout-ratio=1%"]),
+        (
+            '[[traffic]]\nname = "backup"\nkind = "background"\nflows = 1',
+            'kind = "incast"\nsenders = 8',
+            ["groups.servers.goodput_bps=90%", "groups.servers.timeout_ratio=1%"],
+        ),
+        ("", 'kind = "requests"\nfan-in = 8\nload = "10%"\ncount = 20', ["groups.servers.timeout_ratio=1%"]),
+    ],
+)
+def test_the_bounds_are_those_of_the_traffic_whose_fan_in_is_searched(tmp_path, beside, group, bounds):
+    path = tmp_path / "s.toml"
+    network = '[network]\ntopology = "star"\nrate = "1Gbps"\ndelay = "5us"'
+    path.write_text(f'{network}\n[[traffic]]\nname = "servers"\nbytes-each = "20KB"\n{group}\n{beside}\n')
+    experiment = fanin.load(path)
+    assert default_bounds(experiment) == default_bounds(experiment, fan_in_path(experiment)) == bounds
+    assert [keep(text, experiment).text for text in bounds] == bounds
+
+
+BESIDE = """
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "512KB"
+[transport]
+scheme = "linux-dctcp"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 8
+bytes-each = "32KB"
+rounds = 20
+[[traffic]]
+name = "backup"
+kind = "background"
+flows = 1
+"""
+
+
+def test_a_backup_does_not_say_how_many_servers_a_port_carries(cli, work):
+    (work / "beside.toml").write_text(BESIDE)
+    found = json.loads(cli("capacity", "beside.toml", "--seeds", "1..3", "--json").out)
+    assert found["cases"][0]["capacity"] > 30

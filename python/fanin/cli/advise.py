@@ -108,8 +108,9 @@ def advise(
     --capacities, if they are given, stay.
 
     For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
-    default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps; a share is one of
-    the remedy's own best. If the scenario needs no remedy, the one that carries furthest is named for more senders.
+    default those of `fanin capacity` (goodput=90% and timeout-ratio=1%, or these of the fan-in beside other traffic),
+    with fewer seeds and wider steps; a share is one of the remedy's own best. If the scenario needs no remedy, the one
+    that carries furthest is named for more senders.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
@@ -140,7 +141,7 @@ def advise(
     """
     from fanin.choose import advising
     from fanin.choose import plan as planning
-    from fanin.choose.capacity.find import KEEP
+    from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
@@ -156,7 +157,7 @@ def advise(
     run, run_s = _first(experiment, (some or FEW_SEEDS)[0])
     happened = facts(run, experiment.resolved())
     wanted = goal_of(goal or _usual_goal(happened), experiment)
-    asked = advising.Asked(wanted, keeps_of(list(keep or KEEP), experiment), least)
+    asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
     measures = [*wanted.measures, *(each.measure for each in asked.keeps)]
     for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
         note(f"warning: {remark}")

@@ -110,8 +110,9 @@ def capacity(
 
     Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
     goodput=90% is relative to its own best at any smaller or equal fan-in, and not to the link. The default is
-    goodput=90% and timeout-ratio=1%, which leaves out transfers that waited for a tail loss probe only. Runs are
-    stored, so the same command continues an interrupted search.
+    goodput=90% and timeout-ratio=1%, which leaves out transfers that waited for a tail loss probe only; beside other
+    traffic those of the group whose fan-in is searched, and without the goodput where its queries come by a clock. Runs
+    are stored, so the same command continues an interrupted search.
 
     OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,
@@ -129,16 +130,16 @@ def capacity(
     - `fanin capacity scenario.toml --over traffic.servers.senders=8..256 --set network.rate=10Gbps --seeds 1..20
       --json`
     """
-    from fanin.choose.capacity.find import KEEP, fan_in_path, find
+    from fanin.choose.capacity.find import default_bounds, fan_in_path, find
     from fanin.choose.capacity.judge import in_words
     from fanin.choose.capacity.search import SEEDS
     from fanin.show import capacity_folder
 
     experiment = fanin.load(scenario, overrides(set_))
     experiment.check()
-    keeps = keeps_of(list(keep or KEEP), experiment)
-    _refuse_unreachable(keeps)
     path, first, last = _over(over) if over else (fan_in_path(experiment), 2, 1024)
+    keeps = keeps_of(list(keep or default_bounds(experiment, path)), experiment)
+    _refuse_unreachable(keeps)
     chosen = seeds(seeds_) or SEEDS
     if len(chosen) < FEWEST:
         raise typer.BadParameter(f"at least {FEWEST} seeds are needed", param_hint="--seeds")

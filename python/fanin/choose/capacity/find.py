@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fanin.choose.capacity.search import SEEDS, Found, Search
 from fanin.choose.goals import Keep
@@ -15,8 +17,36 @@ from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 
-KEEP = ("goodput=90%", "timeout-ratio=1%")
+_GOODPUT, _TIMEOUTS = "90%", "1%"
 """Default bounds."""
+
+
+def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]:
+    """The bounds of a search unless others are given: those of the traffic whose fan-in it is.
+
+    Beside other traffic the total goodput is mostly that of the others. Where queries come by a clock it is what is
+    asked for, and no bound.
+
+    Args:
+        experiment: The scenario.
+        over: The scenario value that is searched; by default the only fan-in, if there is one.
+
+    """
+    if over is None:
+        with contextlib.suppress(NotFoundError):
+            over = fan_in_path(experiment)
+    groups = experiment.resolved()["traffic"]
+    asked = next((group for group in groups if over is not None and over.startswith(f"traffic.{group['name']}.")), None)
+    if asked is None or (len(groups) == 1 and not comes_by_a_clock(asked)):
+        return [f"goodput={_GOODPUT}", f"timeout-ratio={_TIMEOUTS}"]
+    own = f"groups.{asked['name']}"
+    timeouts = f"{own}.timeout_ratio={_TIMEOUTS}"
+    return [timeouts] if comes_by_a_clock(asked) else [f"{own}.goodput_bps={_GOODPUT}", timeouts]
+
+
+def comes_by_a_clock(group: dict[str, Any]) -> bool:
+    """Whether transfers of a traffic group start at times that do not depend on when others end."""
+    return bool({"load", "interval"} & group.keys())
 
 
 def fan_in_path(experiment: Experiment) -> str:
