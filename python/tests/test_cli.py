@@ -504,3 +504,21 @@ def test_a_name_that_is_not_utf_8_is_refused(work):
     assert done.returncode == 2
     assert done.stderr == b"error: r\xe9sultats: not valid UTF-8, which names of files and folders must be here\n"
     assert not (work / os.fsdecode(b"r\xe9sultats")).exists()
+
+
+def test_a_fault_that_begins_after_the_last_transfer_is_told(cli, work):
+    fault = '[[fault]]\nkind = "loss"\nlink = "bottleneck"\nrate = "10%"\nat = "{}"\n'
+    scenario = (work / "small.toml").read_text().partition("[sweep]")[0]
+    (work / "late.toml").write_text(scenario + fault.format("1.9s"))
+    assert (
+        "warning: fault.loss: without effect, as it begins at 1900ms and the run was over at"
+        in cli("run", "late.toml").err
+    )
+    (work / "late.toml").write_text(scenario + fault.format("0s"))
+    assert "without effect" not in cli("run", "late.toml").err
+
+
+def test_commands_to_try_capture_nothing(cli, work):
+    told = json.loads(cli("run", "small.toml", "--pcap", "--seed", "2", "--json").out)["diagnosis"]["try"]
+    assert told
+    assert all("run.seed=2" in each["command"] and "capture" not in each["command"] for each in told)

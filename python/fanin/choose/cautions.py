@@ -126,8 +126,12 @@ def same_with_all_seeds(
         experiment: The scenario.
 
     """
-    groups = [group for group in experiment.resolved()["traffic"] if "jitter" in group]
-    if not groups or any(seconds(group["jitter"]) > 0 for group in groups):
+    resolved = experiment.resolved()
+    groups = [group for group in resolved["traffic"] if "jitter" in group]
+    is_random = any(seconds(group["jitter"]) > 0 for group in groups) or any(
+        fault["kind"] == "loss" for fault in resolved["fault"]
+    )
+    if not groups or is_random:
         return []
     still = [f"traffic.{group['name']}.jitter" for group in groups]
     found = []

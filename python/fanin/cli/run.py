@@ -107,7 +107,8 @@ def run(
     settings = overrides(set_)
     if pcap:
         settings.append(("measure.capture", "bottleneck"))
-    room, given = memory_of(memory), [*settings, *([] if seed is None else [("run.seed", str(seed))])]
+    of_seed = [] if seed is None else [("run.seed", str(seed))]
+    room, given = memory_of(memory), [*settings, *of_seed]
     needed = estimate(experiment.resolved(given), experiment.preview(given)).bytes()
     refuse_oversized(needed, available() if room is None else room)
     place = Store(out) if store else None
@@ -117,11 +118,14 @@ def run(
     with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
     _introduce(scenario, experiment, settings, seed)
+    resolved = experiment.resolved(settings)
     if remark := remarks.incomplete(finished.summary):
         note(f"warning: {remark}")
-    happened = facts(finished, experiment.resolved(settings))
-    given = settings if seed is None else [*settings, ("run.seed", str(seed))]
-    told = course(happened, scenario, given)
+    for remark in remarks.without_effect(finished.summary, resolved["fault"]):
+        note(f"warning: {remark}")
+    happened = facts(finished, resolved)
+    # Other commands to try need no capture.
+    told = course(happened, scenario, [*overrides(set_), *of_seed])
     paths = _paths(finished)
     if json:
         diagnosis = {**happened.as_dict(), **told.as_dict()}

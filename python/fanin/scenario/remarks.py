@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from fanin.numbers.summary import format_number
+from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.format.sweep import Variant
@@ -27,6 +27,17 @@ def incomplete(summary: dict[str, Any]) -> str | None:
         f"{missing} of {total} finite flows were not complete after {summary['simulated_s']:g} s; "
         "completion times are those of the others"
     )
+
+
+def without_effect(summary: dict[str, Any], faults: Iterable[dict[str, Any]]) -> list[str]:
+    """Remarks on faults of a resolved scenario that begin when the run is over: it ends with its last transfer."""
+    end_s = summary["simulated_s"]
+    end = format_value("simulated_s", end_s)
+    return [
+        f"fault.{fault['name']}: without effect, as it begins at {fault['at']} and the run was over at {end}"
+        for fault in faults
+        if seconds(fault["at"]) >= end_s
+    ]
 
 
 def incomplete_in(summaries: Iterable[dict[str, Any]], varied: Collection[str] = ()) -> str | None:
