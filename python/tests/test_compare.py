@@ -805,3 +805,12 @@ def test_all_schemes_fit_about_a_hundred_lines_of_80_columns(cli, work, monkeypa
     # What needs no row of its own is told in a line.
     assert "no timeout and no probe: PFDCT, PFDCT-ST, SAB, RCC, RCCE, ICTCP, which is 0 (0..708) of a thousand" in told
     assert "whether NewReno, DCTCP, L2DCT and 7 more have more than PFDCT is open; about 29 seeds would decide" in told
+
+
+def test_a_background_over_other_times_is_cautioned(cli, work):
+    background = '[[traffic]]\nname = "backup"\nkind = "background"\nflows = 1\n'
+    text = ALL_AT_ONCE.replace("senders = 4", "senders = 24").replace("12KB", "64KB")
+    Path("beside.toml").write_text(text + background)
+    given = ("compare", "beside.toml", *TWO, "--seeds", "1..3", "--no-store", "--goal")
+    assert "warning: background: runs last from" in cli(*given, "background").err
+    assert "warning: background" not in cli(*given, "query-mean").err

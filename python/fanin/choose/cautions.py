@@ -6,11 +6,13 @@ import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from statistics import fmean
 
 from fanin.choose.comparison import some_of
 from fanin.choose.goals import Measure
 from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST, fewest_for
+from fanin.numbers.summary import BACKGROUND, format_value
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks, scheme_title
 from fanin.results.dataset import Row
@@ -44,7 +46,30 @@ def cautions(
         *unmeasured(experiment, runs, decisive),
         *few_samples(measures, [row for _, row in runs]),
         *same_with_all_seeds(measures, cases, experiment),
+        *over_other_times(measures, cases),
     ]
+
+
+def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
+    """A warning if the goodput of background traffic is that of runs which end at other times, with their queries.
+
+    Where a system's queries take longer, its background has more time beside few of them.
+    """
+    lasting = {name: fmean(row["simulated_s"] for row in rows) for name, rows in cases.items() if rows}
+    if not any(each.name == BACKGROUND for each in measures) or not lasting:
+        return []
+    first, last = min(lasting, key=lasting.__getitem__), max(lasting, key=lasting.__getitem__)
+    if lasting[last] < _LONGER * lasting[first]:
+        return []
+    ends = [f"{format_value('simulated_s', lasting[each])} ({each})" for each in (first, last)]
+    return [
+        f"background: runs last from {' to '.join(ends)}, as they end with their queries, and each goodput is over its "
+        "run's own time: the longer the queries take, the more; 'fanin advise' compares it over equal times"
+    ]
+
+
+_LONGER = 1.1
+"""Runs that last longer by this factor give the background other traffic beside it."""
 
 
 def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
