@@ -117,8 +117,9 @@ def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
 
     """
     return [
-        f"{row['path']} = {row['value']} by default ({row['source'].partition(':')[0]}): no port of Ethernet is faster "
-        f"than {_FASTEST_BPS / 1e9:g} Gbit/s (IEEE 802.3df), so set the rate that yours has"
+        f"set {row['path']} to the rate that your ports have: the default, {row['value']} "
+        f"({row['source'].partition(':')[0]}), is more than the {_FASTEST_BPS / 1e9:g} Gbit/s of the fastest port of "
+        "Ethernet (IEEE 802.3df)"
         for row in rows
         if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
         if number(row["value"]) > _FASTEST_BPS
