@@ -114,6 +114,30 @@ def test_groups_that_begin_together_share_the_buffer(cli, work):
     assert [remark.partition(":")[0] for remark in found] == ["traffic.incast", "traffic.other"]
 
 
+def test_what_long_flows_keep_in_the_queue_is_no_room(cli, work):
+    (work / "loads.toml").write_text(f'{INCAST}start = "9ms"\n[[traffic]]\nkind = "background"\nflows = 2\n')
+    # Of 117 packets that wait, 85 fit above the marking threshold.
+    window = "transport.initial-window=3mss"
+    (found,) = warnings(cli, window)
+    assert (
+        "which holds 150 packets, 85 beside the queue of the long flows of traffic.background: less than the 117 of "
+        "their first windows (120)"
+    ) in found
+    assert warnings(cli) == []
+    assert warnings(cli, window, "network.buffer=182pkt") == []
+    assert warnings(cli, "traffic.incast.senders=85") == []
+    assert "less than one for each" in warnings(cli, "traffic.incast.senders=86")[0]
+    # At another receiver, by a flow that its own link slows down, of an end, or not there yet.
+    for none in ("receiver=1", "flows=1", "bytes-each=1MB", "bytes-each=web-search", "start=9ms"):
+        assert warnings(cli, window, f"traffic.background.{none}") == [], none
+    assert len(warnings(cli, window, "traffic.background.start=9ms", "traffic.incast.rounds=2")) == 1
+    # Half of what is above C x RTT, 19 packets, is left after a loss.
+    losses = (window, "traffic.incast.bytes-each=4380B", "transport.scheme=newreno")
+    assert "150 packets, 84 beside" in warnings(cli, *losses)[0]
+    assert warnings(cli, *losses, "network.buffer=220pkt") == []
+    assert warnings(cli, *losses, "transport.ecn=on", "queue.kind=ecn-threshold") == []
+
+
 def test_responses_that_together_do_not_fit_where_only_losses_slow_senders_down(cli, incast):
     # 150 packets and 20 of C x RTT, of which each of 40 has 4.2; windows are 1, 2, 4 and 8.
     newreno = "transport.scheme=newreno"

@@ -33,7 +33,8 @@ def check(
     about a buffer with less room than a packet for each response or than their first windows take, a load that a tier
     does not carry, rates that no port has, and a marking threshold not below the smallest buffer of any port. What a
     port sends while responses begin one after another needs no room, and incasts that begin before the first windows of
-    others have passed count together. If only losses slow senders
+    others have passed count together. What endless flows to the same receiver keep in the queue is no room: a marking
+    threshold with DCTCP, half of what is above C x RTT with loss-based senders. If only losses slow senders
     down, it warns of responses whose windows outgrow the buffer and what is on the way, where each has less than eight
     packets of these: too few to repair losses without timers. For DCTCP's reaction to marks it also warns of a
     threshold below C x RTT / 7 and the burst that hosts send at once (a frame for segmentation offload, or what came in

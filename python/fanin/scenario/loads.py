@@ -89,7 +89,8 @@ def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[st
             tightest[port["group"]] = port
     groups = {group["name"]: group for group in resolved["traffic"]}
     alone = {
-        name: _no_room(port, _spread(groups[name])) or _too_many(port, groups[name], resolved["transport"])
+        name: _no_room(port, _spread(groups[name]), _standing(port, groups[name], resolved))
+        or _too_many(port, groups[name], resolved["transport"])
         for name, port in tightest.items()
     }
     # Groups of several clients seldom meet at one of them.
@@ -148,23 +149,71 @@ def packets(port: FanInPort) -> int:
     return port["buffer_bytes"] // port["packet_bytes"]
 
 
-def _no_room(port: FanInPort, spread: float) -> str | None:
+class _Standing(NamedTuple):
+    """Packets that long flows have in a queue at any time, and the groups of these flows."""
+
+    packets: float
+    groups: str
+
+
+_NOTHING = _Standing(0, "")
+
+
+def _standing(port: FanInPort, group: dict[str, Any], resolved: dict[str, Any]) -> _Standing:
+    """What responses find in the queue of the receiver's port from endless flows that began before them."""
+    if port["tier"] is not None or "receiver" not in group:
+        return _NOTHING
+    begins_again = int(group["rounds"]) > 1
+    long = [
+        each
+        for each in resolved["traffic"]
+        if each["kind"] == "background"
+        and (each["to"], each["receiver"]) == (group["to"], group["receiver"])
+        and quantity(each["bytes-each"]) == (0, "B")
+        and (begins_again or _start(each) < _start(group))
+    ]
+    # A single flow sends no faster than its own link.
+    if sum(int(each["flows"]) for each in long) < 2:
+        return _NOTHING
+    marking = marking_of(resolved)
+    schemes = {each["scheme"] for each in long}
+    if marking is not None and marking.is_like_dctcp and schemes <= _like_dctcp():
+        standing = _in_packets(marking, port["packet_bytes"])
+    elif schemes <= set(LOSS_BASED) and resolved["transport"].get("ecn", "auto") != "on":
+        # When the queue is full, a loss halves the windows (RFC 5681, Eq. 4), if it does so of all flows at once.
+        standing = max(0, packets(port) - _of_path(port)) / 2
+    else:
+        return _NOTHING
+    return _Standing(standing, ", ".join(f"traffic.{each['name']}" for each in long))
+
+
+def _of_path(port: FanInPort) -> float:
+    """C x RTT in packets."""
+    return port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
+
+
+def _no_room(port: FanInPort, spread: float, standing: _Standing = _NOTHING) -> str | None:
     """A remark on a buffer with less room than a packet for each response, or than their first windows take.
 
     Args:
         port: The port.
         spread: Seconds from the first response that begins to the last.
+        standing: What is in the queue before.
 
     """
     start = f"traffic.{port['group']}: {port['responses']:.0f} responses at once cross {port['port']}, which holds "
-    room = packets(port) + _sent(port, spread)
+    free = packets(port) - standing.packets
+    room = free + _sent(port, spread)
+    holds = f"{packets(port)} packets"
+    if standing.packets:
+        holds += f", {free:.0f} beside the queue of the long flows of {standing.groups}"
     if room < port["responses"]:
-        return f"{start}{packets(port)} packets: less than one for each, so packets are lost if all begin together"
+        return f"{start}{holds}: less than one for each, so packets are lost if all begin together"
     # It sends while they arrive.
     waiting = port["first_packets"] * (1 - port["rate_bps"] / port["arriving_bps"])
     if waiting > room:
         return (
-            f"{start}{packets(port)} packets: less than the {waiting:.0f} of their first windows "
+            f"{start}{holds}: less than the {waiting:.0f} of their first windows "
             f"({port['first_packets']:.0f}) that it cannot send at once, so packets are lost if all begin together"
         )
     return None
@@ -185,7 +234,7 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
         return None
     mss, receive_buffer = number(transport.get("mss", "1460B")), number(transport.get("receive-buffer", "1MiB"))
     at_once, length = port["responses"], math.ceil(size / mss)
-    of_path = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
+    of_path = _of_path(port)
     share = (packets(port) + of_path + _sent(port, _spread(group))) / at_once
     first = port["first_packets"] / at_once
     # Each window is twice the last, until the last one has what is left.
@@ -318,7 +367,7 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> _Bound | Non
     in line with bursts of 30 to 40 packets. So what hosts send at once is added, up to the paper's own threshold; and
     no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
     """
-    in_flight = port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
+    in_flight = _of_path(port)
     # Whole packets, as the engine rounds.
     usual = max(USUAL_LEAST, math.floor(USUAL_PER_10G * port["rate_bps"] / 1e10 + 0.5))
     least = in_flight / 7
