@@ -353,6 +353,19 @@ def test_a_load_that_a_tier_does_not_carry(cli, racks):
     assert "leaf to spine\t160,000 Mbit/s\t20,000 Mbit/s\t8 to 1\t305 %" in cli("check", "loads.toml").out
 
 
+def test_a_load_that_the_links_of_the_senders_do_not_carry(cli, work):
+    group = 'kind = "requests"\nfan-in = 10\nsenders = 16\nreceivers = 4\nload = 0.5\nbytes-each = "10KB"'
+    (work / "loads.toml").write_text(INCAST.partition("[[traffic]]")[0] + f"[[traffic]]\n{group}\n")
+    assert warnings(cli) == []
+    # All share one host, unless there are more.
+    shared = "traffic.requests.placement=round-robin"
+    (found,) = warnings(cli, shared)
+    assert found.startswith("traffic.requests: 20 Gbit/s are offered, but 1 host sends at most 10 Gbit/s")
+    assert "traffic.requests: 25 Gbit/s are offered, but 2 hosts send at most 20 Gbit/s" in warnings(
+        cli, shared, "network.sender-hosts=2", "traffic.requests.load=0.625")[0]  # fmt: skip
+    assert warnings(cli, shared, "network.sender-hosts=2") == []
+
+
 def test_the_ports_that_a_fan_in_can_fill(cli, incast):
     table = cli("check", "loads.toml").out
     assert "incast\tswitch-0->receiver-0\t40\t400,000 Mbit/s\t10,000 Mbit/s\t40 packets\t150 packets" in table

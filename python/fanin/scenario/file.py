@@ -344,14 +344,14 @@ class ScenarioFile:
         return found
 
     def ports(self, overrides: Overrides | None = None) -> list[Port]:
-        """The ports of the switches.
+        """The ports of hosts and switches.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        links: list[Port] = json.loads(_engine.network(*self.engine_input(overrides)))["links"]
-        return [link for link in links if link["buffer_bytes"] is not None]
+        found: list[Port] = json.loads(_engine.network(*self.engine_input(overrides)))["links"]
+        return found
 
     def engine_input(self, overrides: Overrides | None) -> tuple[str, str, Settings]:
         """The engine's input: the part of the file that it reads, the file's name, and the values to replace.

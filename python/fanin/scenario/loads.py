@@ -57,12 +57,12 @@ class Loads(TypedDict):
 
 
 class Port(TypedDict):
-    """A port of a switch."""
+    """A port of a host or a switch."""
 
     name: str
     rate_bps: float
-    buffer_bytes: int
-    """If the ports of a switch share memory, all of it."""
+    buffer_bytes: int | None
+    """If the ports of a switch share memory, all of it; ``None`` for a host."""
     bottleneck: bool
 
 
@@ -70,13 +70,15 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
     """Warnings about what does not fit: a buffer, a marking threshold, or the load of a tier."""
     loads, resolved = scenario.loads(overrides), scenario.resolved(overrides)
     found = _fan_in_remarks(loads["fan_in"], resolved)
+    ports = scenario.ports(overrides)
     if (marking := marking_of(resolved)) is not None:
         rows = scenario.resolved_table(overrides)
         is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
         found += threshold_remarks(loads["fan_in"], resolved, is_default=is_default) or _at_any_port(
-            scenario.ports(overrides), resolved, marking, is_default=is_default
+            ports, resolved, marking, is_default=is_default
         )
     found += [_overloaded(tier) for tier in loads["tiers"]]
+    found.append(_too_few_hosts(ports, scenario.offered(overrides), resolved))
     return list(dict.fromkeys(remark for remark in found if remark))
 
 
@@ -272,6 +274,21 @@ def _overloaded(tier: TierLoad) -> str | None:
     return f"the tier {tier['tier']} does not carry the load: {tier['port']} is offered {100 * tier['load']:.0f} %"
 
 
+def _too_few_hosts(ports: list[Port], offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
+    """A remark on a load that the links of the senders do not carry, as where few hosts send for many servers."""
+    by_part = {group["name"] for group in resolved["traffic"] if group["from"] == "by-part"}
+    loads = {load["group"]: load["offered_bps"] for load in offered if load["group"] in by_part}
+    # Hosts that only send are named so.
+    rates = [port["rate_bps"] for port in ports if port["name"].startswith("sender-")]
+    if not rates or sum(loads.values()) <= sum(rates):
+        return None
+    groups, hosts = ", ".join(f"traffic.{name}" for name in loads), "host sends" if len(rates) == 1 else "hosts send"
+    return (
+        f"{groups}: {_gbps(sum(loads.values()))} are offered, but {len(rates)} {hosts} at most {_gbps(sum(rates))}, so "
+        "transfers wait in the senders; let more hosts send, or lower the load"
+    )
+
+
 def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any], *, is_default: bool = False) -> list[str]:
     """Remarks on a marking threshold that is too low for the link to stay busy, or higher than is of use.
 
@@ -341,11 +358,11 @@ def _at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, 
     parts = (transport["mss"], transport["header"], network["frame-overhead"])
     packet = int(sum(number(part) for part in parts))
     mark = _in_packets(marking, packet)
-    small = [port for port in ports if mark >= port["buffer_bytes"] // packet]
+    buffers = [(bytes_ // packet, port) for port in ports if (bytes_ := port["buffer_bytes"]) is not None]
+    small = [(buffer, port) for buffer, port in buffers if mark >= buffer]
     if not small:
         return []
-    port = min(small, key=lambda port: (port["buffer_bytes"], not port["bottleneck"]))
-    buffer = port["buffer_bytes"] // packet
+    buffer, port = min(small, key=lambda each: (each[0], not each[1]["bottleneck"]))
     bound = _not_below(buffer, f"at {port['name']} ({_gbps(port['rate_bps'])})")
     return [_about(marking, mark, bound, buffer, is_default=is_default)]
 
