@@ -269,6 +269,17 @@ def test_the_usual_threshold_is_the_default():
     assert param["default"] == f"{USUAL_PER_10G}pkt per 10Gbps of the slowest links, at least {USUAL_LEAST}pkt"
 
 
+def test_no_threshold_is_too_low_where_nothing_marks(cli, incast):
+    (found,) = warnings(cli, "queue.kind=strict-priority")
+    assert found == (
+        'dctcp relies on marks, but queue.kind = "strict-priority" without queue.threshold never marks; leave '
+        "queue.kind out, or set queue.threshold"
+    )
+    assert warnings(cli, "queue.kind=strict-priority", "queue.threshold=65pkt") == []
+    # Nobody reads the marks.
+    assert warnings(cli, "queue.kind=strict-priority", "transport.scheme=ictcp") == []
+
+
 def test_a_threshold_that_leaves_no_room(cli, incast):
     assert warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=130pkt") == []
     (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=128pkt")

@@ -436,8 +436,15 @@ def threshold_path(scheme: str) -> str:
     return f"scheme.{scheme}.{MARK_THRESHOLD}"
 
 
+def never_marks(queue: dict[str, Any]) -> bool:
+    """Whether a queue has no threshold to mark at."""
+    return queue["kind"] == "drop-tail" or (queue["kind"] == "strict-priority" and not number(queue["threshold"]))
+
+
 def marking_of(resolved: dict[str, Any]) -> Marking | None:
     """The threshold at which queues mark; ``None`` if there is none, or more than one."""
+    if never_marks(resolved["queue"]):
+        return None
     kind, scheme = resolved["queue"]["kind"], resolved["transport"]["scheme"]
     path = threshold_path(scheme) if kind == "auto" else THRESHOLD_OF_THE_QUEUE
     table = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"]

@@ -11,6 +11,7 @@ from fanin.numbers.summary import format_number
 from fanin.numbers.units import FRAME_BYTES, number, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.format.sweep import Variant
+from fanin.scenario.loads import never_marks
 from fanin.scenario.settings import Settings
 
 Unused = tuple[str, tuple[str, str] | None]
@@ -100,13 +101,16 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     """A remark on schemes that rely on marks although no queue marks."""
     queue, ecn = resolved["queue"], resolved["transport"]["ecn"]
     # A scenario that counts would-be marks uses drop-tail deliberately.
-    if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
+    if not never_marks(queue) or not queue.get("would-mark", "0").startswith("0") or ecn == "off":
         return None
     used = {group["scheme"] for group in resolved["traffic"]}
     schemes = sorted(scheme for scheme in used if ecn == "on" or reacts_to_marks(scheme))
     if not schemes:
         return None
-    return f'{", ".join(schemes)} relies on marks, but queue.kind = "drop-tail" never marks; leave queue.kind out'
+    choice, remedy = f'queue.kind = "{queue["kind"]}"', "leave queue.kind out"
+    if "threshold" in queue:
+        choice, remedy = f"{choice} without queue.threshold", f"{remedy}, or set queue.threshold"
+    return f"{', '.join(schemes)} relies on marks, but {choice} never marks; {remedy}"
 
 
 def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
