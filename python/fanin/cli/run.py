@@ -192,7 +192,7 @@ def _warn(experiment: fanin.Experiment, settings: Settings) -> None:
 
     warnings = experiment.warnings(settings)
     if experiment.needs_network:
-        warnings += loads.remarks(experiment.loads(settings), experiment.resolved(settings))
+        warnings += loads.remarks(experiment, settings)
     for remark in warnings:
         note(f"warning: {remark}")
 

@@ -19,7 +19,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import Loads
+from fanin.scenario.loads import Loads, Port
 from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
 from fanin.scenario.settings import Overrides, Settings, settings
@@ -341,6 +341,16 @@ class ScenarioFile:
 
         """
         found: Loads = json.loads(_engine.loads(*self.engine_input(overrides)))
+        return found
+
+    def ports(self, overrides: Overrides | None = None) -> list[Port]:
+        """The ports of hosts and switches.
+
+        Raises:
+            ScenarioError: the message names file, line, key and the nearest valid name.
+
+        """
+        found: list[Port] = json.loads(_engine.network(*self.engine_input(overrides)))["links"]
         return found
 
     def engine_input(self, overrides: Overrides | None) -> tuple[str, str, Settings]:

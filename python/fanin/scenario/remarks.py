@@ -11,6 +11,7 @@ from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.format.sweep import Variant
+from fanin.scenario.loads import never_marks
 from fanin.scenario.settings import Settings
 
 Unused = tuple[str, tuple[str, str] | None]
@@ -111,13 +112,16 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     """A remark on schemes that rely on marks although no queue marks."""
     queue, ecn = resolved["queue"], resolved["transport"]["ecn"]
     # A scenario that counts would-be marks uses drop-tail deliberately.
-    if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
+    if not never_marks(queue) or not queue.get("would-mark", "0").startswith("0") or ecn == "off":
         return None
     used = {group["scheme"] for group in resolved["traffic"]}
     schemes = sorted(scheme for scheme in used if ecn == "on" or reacts_to_marks(scheme))
     if not schemes:
         return None
-    return f'{", ".join(schemes)} relies on marks, but queue.kind = "drop-tail" never marks; leave queue.kind out'
+    choice, remedy = f'queue.kind = "{queue["kind"]}"', "leave queue.kind out"
+    if "threshold" in queue:
+        choice, remedy = f"{choice} without queue.threshold", f"{remedy}, or set queue.threshold"
+    return f"{', '.join(schemes)} relies on marks, but {choice} never marks; {remedy}"
 
 
 def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
@@ -128,8 +132,9 @@ def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
 
     """
     return [
-        f"{row['path']} = {row['value']} by default ({row['source'].partition(':')[0]}): no port of Ethernet is faster "
-        f"than {_FASTEST_BPS / 1e9:g} Gbit/s (IEEE 802.3df), so set the rate that yours has"
+        f"set {row['path']} to the rate that your ports have: the default, {row['value']} "
+        f"({row['source'].partition(':')[0]}), is more than the {_FASTEST_BPS / 1e9:g} Gbit/s of the fastest port of "
+        "Ethernet (IEEE 802.3df)"
         for row in rows
         if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
         if number(row["value"]) > _FASTEST_BPS
