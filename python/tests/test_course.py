@@ -178,8 +178,8 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
 
 
 def test_a_link_that_hardly_lies_idle_is_not_said_to(tmp_path):
-    text = BESIDE.format(buffer="6MB", senders=200).replace('"500ms"', '"1s"')
-    found, words = told(tmp_path / "s.toml", text)
+    text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=20, bytes="2MB")
+    found, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "10ms"})
     assert found.outcome == "timeouts"
     assert 0 < found.idle_share < 0.001
     assert "idle" not in words.why
@@ -501,6 +501,7 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
     transport = {"rto-initial": "1s", "rto-min": "200ms", "syn-timeout": "1s"}
     base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
+    base |= {"waiting_s": None, "delivered_bytes": 1000}
 
     def of(fct_s: float | None, timeouts: int, **other: int) -> Waits:
         rows = [{**base, "fct_s": 0.001, "timeouts": 0}, {**base, "fct_s": fct_s, "timeouts": timeouts, **other}]
@@ -617,3 +618,63 @@ def test_a_link_that_is_idle_beside_losses_without_a_timer_has_its_reason(tmp_pa
     assert found.idle_share > 0.5
     assert "A transfer of 64 KB takes about 4 round trips of 4" in words.why
     assert "hosts wait for up to 8 us until they are told of a packet" in words.why
+
+
+LINUX = """\
+[network]
+topology = "star"
+rate = "{rate}"
+delay = "{delay}"
+buffer = "{buffer}"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+receive-buffer = "{window}"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+"""
+
+
+def test_a_run_that_ends_while_transfers_wait_for_a_timer_has_collapsed_as_a_longer_one_has(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="64KB", window="10mss", senders=16, bytes="64KB")
+    short, words = told(tmp_path / "s.toml", text, **{"run.duration": "150ms"})
+    longer, _ = told(tmp_path / "s.toml", text)
+    assert (short.outcome, short.waits.timed, longer.outcome) == ("collapse", 0, "collapse")
+    assert short.waits.waiting == short.unfinished == longer.waits.timed > 0
+    assert f", and {short.unfinished} of the transfers were not complete when the run ended." in words.what
+    assert f"{short.unfinished} of 16 transfers waited for a timer that had not expired when the run ended" in words.why
+    assert short.queries.by_timers > 0.9
+    assert "fanin run s.toml --set run.duration=150ms --set transport.rto-min=1ms" in [
+        each.command for each in words.trials
+    ]
+    # Those whose losses are of the last round trips may repair them without one.
+    early, _ = told(tmp_path / "s.toml", text, **{"run.duration": "1.2ms"})
+    assert (early.waits.waiting, early.port.drops > 0) == (0, True)
+
+
+def test_a_timer_that_runs_at_the_end_is_no_stall(tmp_path):
+    text = LINUX.format(rate="1Gbps", delay="20us", buffer="64KB", window="1MB", senders=16, bytes="64KB")
+    found, words = told(tmp_path / "s.toml", text, **{"run.duration": "150ms"})
+    assert (found.outcome, found.waits.timed, found.waits.waiting) == ("collapse", 0, found.unfinished)
+    assert "delayed acknowledgements" not in words.why
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({"window": "64KB"}, "idle"),
+        ({"window": "16MB"}, "idle"),
+        # First windows of ten segments that are lost in part, and round trips of 10 ms.
+        ({"rate": "1Gbps", "delay": "2500us", "buffer": "256KB", "senders": 30, "bytes": "500KB"}, "losses"),
+    ],
+)
+def test_transfers_of_long_round_trips_do_not_wait_for_delayed_acknowledgements(tmp_path, changes, outcome):
+    far = {"rate": "10Gbps", "delay": "500us", "buffer": "4MB", "window": "1MB", "senders": 4, "bytes": "20MB"}
+    found, words = told(tmp_path / "s.toml", LINUX.format(**far | changes))
+    assert (found.outcome, found.waits.timed) == (outcome, 0)
+    assert found.idle_share > 0.5
+    assert found.waits.longest_s > 0.04
+    assert "delayed acknowledgements" not in words.why

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fanin.choose.queries import Queries, queries
-from fanin.choose.waits import Waits, covered, waits
+from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
 from fanin.numbers.units import quantity, seconds
@@ -40,7 +40,7 @@ _MANY = 10
 """A transfer that takes so many round trips longer than in an empty network waits for something else."""
 
 _NEARLY = 0.9
-"""It may be a delayed acknowledgement, if it takes longer by so much of its delay."""
+"""It may be delayed acknowledgements, if it takes longer by so much of one or more of their delays."""
 
 _EVERY_OTHER = 2
 """A receiver that acknowledges fewer segments than that delays no acknowledgement."""
@@ -133,11 +133,23 @@ class Facts:
 
     @property
     def stalled(self) -> bool:
-        """Whether some transfer took longer by delayed acknowledgements than by round trips."""
+        """Whether windows of one segment made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
-        if int(transport["ack-every"]) < _EVERY_OTHER or self.idle_share < _COLLAPSED:
+        delay_s = seconds(transport["ack-delay"])
+        if int(transport["ack-every"]) < _EVERY_OTHER or not delay_s or self.idle_share < _COLLAPSED:
             return False
-        return self.waits.longest_s >= max(_NEARLY * seconds(transport["ack-delay"]), _MANY * self.loaded_s)
+        if min(self.size(transport["initial-window"]), self.receive_window) >= _EVERY_OTHER * self.size(
+            transport["mss"]
+        ):
+            return False
+        delays = self.waits.longest_s / delay_s
+        whole = max(1, round(delays))
+        return abs(delays - whole) <= (1 - _NEARLY) * whole and self.waits.longest_s >= _MANY * self.loaded_s
+
+    @property
+    def receive_window(self) -> float:
+        """Bytes of payload that a receiver lets a sender have in flight."""
+        return self.size(self.scenario["transport"]["receive-buffer"])
 
     @property
     def lost_to_faults(self) -> int:
@@ -157,7 +169,8 @@ class Facts:
         if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
             return True
         probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
-        return self.idle_share >= _COLLAPSED and bool(self.waits.timed_in_fan_in or probes)
+        timed = self.waits.timed_in_fan_in or self.waits.waiting_in_fan_in
+        return self.idle_share >= _COLLAPSED and bool(timed or probes)
 
     @property
     def others(self) -> list[str]:
@@ -201,7 +214,7 @@ class Facts:
         """What the run came to."""
         if self.collapsed:
             return "collapse"
-        if self.waits.timed or self.waits.probed_is_slowest:
+        if self.waits.timed or self.waits.waiting or self.waits.probed_is_slowest:
             return "timeouts"
         if self.fan_in is not None and self.stalled:
             return "stalls"
@@ -317,6 +330,7 @@ class Facts:
             "waited": waits.timed,
             "waited_for_probes": waits.probed,
             "waited_initially": waits.initially,
+            "waiting": waits.waiting,
             "timer_s": None if timer is None else seconds(self.scenario["transport"][timer]),
             "timeouts": self.timeouts,
             "round_trip_s": self.round_trip_s,
@@ -360,9 +374,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         scenario: Its scenario with every default filled in.
 
     """
-    flows, summary, queues = run.flows(), run.summary, run.queues()
+    summary, queues, drops = run.summary, run.queues(), run.table("drops")
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
-    port = _port(run, queues, observed)
+    flows, port = run.flows(), _port(run, queues, drops, observed)
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
     spans = finite.select("start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s"))
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
@@ -382,6 +396,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     least = _least_s(scenario, size, round_trip)
     queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
     loaded = round_trip + 8 * queue / port.rate_bps
+    # A table that ends early does not have the last losses.
+    whole = drops if drops.height == summary["drops"] else drops.clear()
+    flows = with_waiting(flows, whole, loaded, summary["simulated_s"])
     return Facts(
         scenario=scenario,
         summary=summary,
@@ -454,9 +471,9 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
     return any(group.get("connections") == "fresh" for group in scenario["traffic"])
 
 
-def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
+def _port(run: Run, queues: pl.DataFrame, drops: pl.DataFrame, observed: str | None) -> Port:
     """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
-    links, drops = run.links(), run.table("drops")
+    links = run.links()
     name = bottleneck(run) or observed or links["link"][0]
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])

@@ -27,7 +27,7 @@ class Queries:
     p99_times: float
     """The same at the 99th percentile."""
     by_timers: float
-    """Share of what they took longer that queries with an expired timer took longer than the others."""
+    """Share of what they took longer that queries that waited for a timer took longer than the others."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -40,7 +40,7 @@ def queries(
     """The queries of a run; ``None`` if it has none.
 
     Args:
-        flows: The run's table of flows.
+        flows: The run's table of flows, with how long each waits when the run ends.
         jitter: Groups of traffic from many senders to one, with how far apart the scenario lets answers begin.
         wire: Bytes of a transfer with its headers.
         rate_bps: Rate of the slowest link.
@@ -51,7 +51,7 @@ def queries(
     if not jitter:
         return None
     own = pl.col("group").cast(pl.String).is_in(list(jitter)) & pl.col("bytes").is_not_null()
-    expired = (pl.col("timeouts") > 0) | (pl.col("loss_probes") > 0)
+    expired = (pl.col("timeouts") > 0) | (pl.col("loss_probes") > 0) | pl.col("waiting_s").is_not_null()
     found = (
         flows.filter(own & pl.col("start_s").is_not_null() & pl.col("query").is_not_null())
         .group_by("group", "query", maintain_order=True)

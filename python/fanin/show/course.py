@@ -62,8 +62,7 @@ def _what(facts: Facts) -> str:
     """Whether it collapsed, and what it came to."""
     summary, port = facts.summary, facts.port
     unfinished = facts.unfinished
-    open_ = f", and {unfinished} of them were not complete when the run ended" if unfinished else ""
-    ended = open_.replace("them", "the transfers")
+    ended = f", and {unfinished:,} of the transfers were not complete when the run ended" if unfinished else ""
     goodput = _goodput(facts)
     span = _time(facts.under_way_s)
     match facts.outcome:
@@ -72,32 +71,31 @@ def _what(facts: Facts) -> str:
         case "crowded":
             return f"No collapse, but the queries wait for other traffic: {_beside(facts)}{ended}."
         case "collapse":
-            how = (
-                ""
-                if facts.waits.timed_in_fan_in
-                else " without a retransmission timeout, by waits for tail loss probes"
-            )
+            timed = facts.waits.timed_in_fan_in or facts.waits.waiting_in_fan_in
+            how = "" if timed else " without a retransmission timeout, by waits for tail loss probes"
             return (
                 f"Incast collapse{how}: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
-                f"{_time(facts.busy_s)}{open_}."
+                f"{_time(facts.busy_s)}{ended}."
             )
         case "stalls":
             return (
                 f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which "
-                f"the link {port.name} sent for {_time(facts.busy_s)}{open_}."
+                f"the link {port.name} sent for {_time(facts.busy_s)}{ended}."
             )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
-            times = f" ({slow}; the median is {usual})" if summary["fct_max_s"] is not None else ""
+            # What still waits for a timer has no time.
+            known = summary["fct_max_s"] is not None and not facts.waits.waiting
+            times = f" ({slow}; the median is {usual})" if known else ""
             faults = ", after losses that no queue made" if facts.faulty else ""
-            return f"No collapse, but timers decide the slowest transfers{faults}{times}{open_}: {goodput}."
+            return f"No collapse, but timers decide the slowest transfers{faults}{times}{ended}: {goodput}."
         case "losses":
-            return f"No collapse: packets were lost, and retransmitted without waiting for a timer{open_}: {goodput}."
+            return f"No collapse: packets were lost, and retransmitted without waiting for a timer{ended}: {goodput}."
         case "full":
             share = _share(1 - facts.idle_share)
-            return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{open_}."
+            return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{ended}."
         case _:
-            return f"No collapse: no packet was lost and no timer expired{open_}; {goodput}."
+            return f"No collapse: no packet was lost and no timer expired{ended}; {goodput}."
 
 
 def _verdict(facts: Facts) -> str:
@@ -189,24 +187,22 @@ def _lost(facts: Facts) -> str:
 
 def _waited(facts: Facts) -> str:
     """Who waited for which timer."""
-    waits = facts.waits
-    probed = ""
+    waits, found = facts.waits, []
+    if waits.timed:
+        causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
+        if (expired := sum(facts.timeouts.values())) != waits.timed:
+            causes = f"it expired {expired:,} times, {causes}"
+        found.append((waits.timed, f"for a timer of at least {_timers(facts)} ({causes})"))
     if waits.probed:
         trip = "a round trip with the longest queue" if facts.port.largest_bytes else "a round trip with a full queue"
-        probed = (
-            f"for a tail loss probe, the longest for {_time(waits.longest_probed_s)} ({trip} takes "
-            f"{_time(facts.loaded_s)})"
-        )
-    if not waits.timed:
-        return f"{waits.probed:,} of {facts.transfers:,} transfers waited {probed}{_first_timer(facts)}"
-    causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
-    if (expired := sum(facts.timeouts.values())) != waits.timed:
-        causes = f"it expired {expired:,} times, {causes}"
-    also = f", and {waits.probed:,} {probed}" if probed else ""
-    return (
-        f"{waits.timed:,} of {facts.transfers:,} transfers waited for a timer of at least {_timers(facts)} "
-        f"({causes}){also}{_first_timer(facts)}"
-    )
+        longest = f"the longest for {_time(waits.longest_probed_s)} ({trip} takes {_time(facts.loaded_s)})"
+        found.append((waits.probed, f"for a tail loss probe, {longest}"))
+    if waits.waiting:
+        longest = f"the longest {_time(waits.longest_waiting_s)} after its last loss"
+        found.append((waits.waiting, f"for a timer that had not expired when the run ended, {longest}"))
+    (count, first), *others = found
+    also = "".join(f", and {number:,} {what}" for number, what in others)
+    return f"{count:,} of {facts.transfers:,} transfers waited {first}{also}{_first_timer(facts)}"
 
 
 def _first_timer(facts: Facts) -> str:
