@@ -678,3 +678,77 @@ def test_transfers_of_long_round_trips_do_not_wait_for_delayed_acknowledgements(
     assert found.idle_share > 0.5
     assert found.waits.longest_s > 0.04
     assert "delayed acknowledgements" not in words.why
+
+
+BY_A_CLOCK = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "{buffer}"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+[run]
+duration = "500ms"
+[[traffic]]
+name = "search"
+kind = "requests"
+fan-in = {senders}
+senders = 24
+receivers = 4
+load = "5%"
+stop = "100ms"
+bytes-each = "20KB"
+"""
+
+
+def test_queries_by_a_clock_collapse_only_if_their_median_waits_for_timers(tmp_path):
+    # Hardly one of a hundred queries waits, and at that load the link is idle in any case.
+    found, words = told(tmp_path / "s.toml", BY_A_CLOCK.format(buffer="300KB", senders=12))
+    assert found.waits.timed_in_fan_in > 0
+    assert found.idle_share > 0.5
+    assert found.queries.median_s < 1.5 * found.queries.alone_s
+    assert found.outcome == "timeouts"
+    assert words.what.startswith("No collapse, but timers decide the slowest transfers (20")
+    # Where most wait, it is one, however seldom they come.
+    found, words = told(tmp_path / "s.toml", BY_A_CLOCK.format(buffer="30KB", senders=24))
+    assert found.queries.median_s > 10 * found.queries.alone_s
+    assert words.what.startswith("Incast collapse: ")
+
+
+FILE = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "100KB"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+[[traffic]]
+name = "step"
+kind = "flows"
+file = "flows.csv"
+senders = 60
+receivers = 2
+"""
+
+
+def flows_file(path, rows):
+    lines = [f"{start},{src},{dst},32000" for start, src, dst in rows]
+    (path / "flows.csv").write_text("\n".join(["start,src,dst,bytes", *lines, ""]))
+    return told(path / "s.toml", FILE)
+
+
+def test_many_senders_to_one_receiver_in_a_file_are_a_fan_in(tmp_path):
+    found, words = flows_file(tmp_path, [(0, src, 0) for src in range(60)])
+    assert (found.outcome, found.fan_in, found.bursts.count) == ("collapse", None, 1)
+    assert words.what.startswith("Incast collapse: ")
+    # Of many bursts, it is the median that counts.
+    small = [(f"{begin / 1000:g}", src, 1) for begin in range(5, 25) for src in range(5)]
+    found, words = flows_file(tmp_path, [*((0, src, 0) for src in range(60)), *small])
+    assert (found.outcome, found.bursts.count) == ("timeouts", 21)
+    # One after the other, they are none.
+    found, _ = flows_file(tmp_path, [(f"{src / 1000:g}", src, 0) for src in range(60)])
+    assert (found.outcome, found.bursts) == ("idle", None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from fanin.choose.queries import Queries, queries
+from fanin.choose.queries import Queries, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
@@ -103,6 +103,8 @@ class Facts:
     """The timers that they waited for."""
     queries: Queries | None
     """How long the queries of the fan-in took; ``None`` if there are none."""
+    bursts: Queries | None
+    """The same of transfers of a file that many senders begin at one time; ``None`` if there are none."""
     round_trip_s: float
     """A round trip between hosts of the topology, without queues."""
     loaded_s: float
@@ -138,9 +140,8 @@ class Facts:
         delay_s = seconds(transport["ack-delay"])
         if int(transport["ack-every"]) < _EVERY_OTHER or not delay_s or self.idle_share < _COLLAPSED:
             return False
-        if min(self.size(transport["initial-window"]), self.receive_window) >= _EVERY_OTHER * self.size(
-            transport["mss"]
-        ):
+        window = min(self.size(transport["initial-window"]), self.receive_window)
+        if window >= _EVERY_OTHER * self.size(transport["mss"]):
             return False
         delays = self.waits.longest_s / delay_s
         whole = max(1, round(delays))
@@ -163,8 +164,14 @@ class Facts:
 
     @property
     def collapsed(self) -> bool:
-        """Whether timers after losses of queues, and not the link, decided how long a fan-in took."""
+        """Whether timers after losses of queues, and not the link, decided how long a fan-in took.
+
+        Where queries come by a clock, the link lies idle between them, too: it is how long the median took that tells.
+        """
         if self.faulty:
+            return False
+        queries = self.queries or self.bursts
+        if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
             return False
         if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
             return True
@@ -342,6 +349,11 @@ class Facts:
         }
 
 
+def _are_slow_by_timers(queries: Queries) -> bool:
+    """Whether timers decide how long queries take in the median."""
+    return queries.median_s >= SLOW * queries.alone_s and queries.by_timers >= _EXPLAINED
+
+
 def packet_bytes(scenario: dict[str, Any]) -> float:
     """Bytes of a full packet."""
     transport = scenario["transport"]
@@ -399,6 +411,12 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     # A table that ends early does not have the last losses.
     whole = drops if drops.height == summary["drops"] else drops.clear()
     flows = with_waiting(flows, whole, loaded, summary["simulated_s"])
+    bursts = in_bursts(flows, [group["name"] for group in scenario["traffic"] if group["kind"] == "flows"], loaded)
+    many = [*(group["name"] for group in fan_in), *bursts["group"].cast(pl.String).unique()]
+
+    def of(flows: pl.DataFrame, jitter: dict[str, float]) -> Queries | None:
+        return queries(flows, jitter, _wire(scenario), lowest, least, summary["simulated_s"])
+
     return Facts(
         scenario=scenario,
         summary=summary,
@@ -409,8 +427,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         window_s=end - begin,
         busy_s=min(busy, under_way),
         transfers=flows.height,
-        waits=waits(flows, scenario["transport"], [group["name"] for group in fan_in], loaded, summary["simulated_s"]),
-        queries=queries(flows, _jitter(fan_in), _wire(scenario), lowest, least, summary["simulated_s"]),
+        waits=waits(flows, scenario["transport"], many, loaded, summary["simulated_s"]),
+        queries=of(flows, _jitter(fan_in)),
+        bursts=of(bursts, dict.fromkeys(bursts["group"].cast(pl.String).unique(), loaded)),
         round_trip_s=round_trip,
         typical_bytes=size,
         loaded_s=loaded,
