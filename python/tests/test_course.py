@@ -735,10 +735,10 @@ receivers = 2
 """
 
 
-def flows_file(path, rows):
-    lines = [f"{start},{src},{dst},32000" for start, src, dst in rows]
+def flows_file(path, rows, size=32_000, **overrides):
+    lines = [f"{start},{src},{dst},{size}" for start, src, dst in rows]
     (path / "flows.csv").write_text("\n".join(["start,src,dst,bytes", *lines, ""]))
-    return told(path / "s.toml", FILE)
+    return told(path / "s.toml", FILE, **overrides)
 
 
 def test_many_senders_to_one_receiver_in_a_file_are_a_fan_in(tmp_path):
@@ -752,3 +752,56 @@ def test_many_senders_to_one_receiver_in_a_file_are_a_fan_in(tmp_path):
     # One after the other, they are none.
     found, _ = flows_file(tmp_path, [(f"{src / 1000:g}", src, 0) for src in range(60)])
     assert (found.outcome, found.bursts) == ("idle", None)
+
+
+def test_the_rate_of_uplinks_that_queries_fill_is_tried(tmp_path):
+    requests = REQUESTS.partition("[[traffic]]")[2].replace("count = 50", "count = 500")
+    text = UPLINK.replace('"10Gbps"\n[', '"10Gbps"\nbuffer = "20MB"\n[').partition("[[traffic]]")[0]
+    found, words = told(tmp_path / "u.toml", f"{text}[[traffic]]{requests}")
+    assert (found.outcome, found.is_healthy) == ("full", False)
+    assert [each.command for each in words.trials] == [
+        "fanin run u.toml --set network.uplink-rate=20Gbps",
+        "fanin capacity u.toml",
+        "fanin advise u.toml",
+    ]
+
+
+TWO_GROUPS = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "1MB"
+[transport]
+scheme = "newreno"
+[[traffic]]
+name = "small"
+kind = "incast"
+senders = 20
+bytes-each = "8KB"
+rounds = 20
+gap = "200us"
+[[traffic]]
+name = "archive"
+kind = "incast"
+senders = 2
+bytes-each = "4MB"
+"""
+
+
+def test_how_many_times_longer_queries_took_is_said_of_a_time_only_if_that_is_so(tmp_path):
+    found, words = told(tmp_path / "s.toml", TWO_GROUPS)
+    assert found.queries.p99_s > 2 * found.queries.p99_times * found.queries.alone_s
+    times = f"{found.queries.p99_times:.3g} times what it needs with the link to itself."
+    assert words.what.endswith(f"; the 99th percentile of what each took is {times}")
+    one, words = told(tmp_path / "s.toml", TWO_GROUPS.rpartition("[[traffic]]")[0], **{"network.buffer": "30KB"})
+    assert one.queries.p99_s == pytest.approx(one.queries.p99_times * one.queries.alone_s)
+    assert f" times the {one.queries.alone_s * 1e6:.0f} us that they need with the link to themselves." in words.what
+
+
+def test_links_that_each_carry_one_transfer_are_not_shared(tmp_path):
+    ring = [(0, worker, (worker + 1) % 16) for worker in range(16)]
+    sizes = {"traffic.step.receivers": "16", "traffic.step.senders": "16", "network.rate": "25Gbps"}
+    found, words = flows_file(tmp_path, ring, 1_000_000, **sizes)
+    assert found.outcome == "idle"
+    assert words.why.startswith("No link was busy all the time: the busiest link, ")
