@@ -805,3 +805,35 @@ def test_links_that_each_carry_one_transfer_are_not_shared(tmp_path):
     found, words = flows_file(tmp_path, ring, 1_000_000, **sizes)
     assert found.outcome == "idle"
     assert words.why.startswith("No link was busy all the time: the busiest link, ")
+
+
+FAR = LINUX.format(rate="10Gbps", delay="500us", buffer="4MB", window="64KB", senders=4, bytes="20MB")
+
+
+def test_windows_of_receivers_that_leave_the_link_idle_are_named(tmp_path):
+    found, words = told(tmp_path / "s.toml", FAR)
+    # 64 KB in each round trip, after two of the first windows, and no more than four times that from all.
+    assert found.windows == pytest.approx(20e6 / 64e3, abs=3)
+    assert found.limited_bps == pytest.approx(4 * 8 * 64e3 / 2e-3, rel=0.01)
+    assert words.why.startswith(
+        "The receivers' windows of 64 KB (transport.receive-buffer) in a round trip of 2 ms limit 4 transfers together "
+        "to 1.02 Gbit/s: the busiest link, switch-0->receiver-0, sent for 10 % of the time. A transfer of 20 MB takes "
+    )
+    assert "at most double, up to 64 KB)" in words.why
+    # They need that much alone, too, which is nothing to leave as it is.
+    assert words.what.endswith("what it needs with the link to itself.")
+    assert not found.is_healthy
+    path, _, value = words.trials[0].command.rpartition(" ")[2].partition("=")
+    assert path == "transport.receive-buffer"
+    cured, words = told(tmp_path / "s.toml", FAR, **{path: value})
+    assert cured.limited_bps is None
+    assert cured.under_way_s < found.under_way_s / 2
+    assert "receive-buffer" not in words.why
+
+
+def test_transfers_whose_windows_do_not_double_are_not_called_short(tmp_path):
+    found, words = told(tmp_path / "s.toml", FAR, **{"transport.receive-buffer": "16MB"})
+    usual = found.summary["fct_p50_s"]
+    assert found.outcome == "idle"
+    assert words.why.startswith(f"The transfers took {1e3 * usual:.0f} ms in the median, where windows that double ")
+    assert "short" not in words.why

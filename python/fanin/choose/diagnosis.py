@@ -153,6 +153,14 @@ class Facts:
         return self.size(self.scenario["transport"]["receive-buffer"])
 
     @property
+    def limited_bps(self) -> float | None:
+        """What the receivers' windows let a fan-in, or one transfer, send; ``None`` if about its rate."""
+        if self.typical_bytes <= self.receive_window:
+            return None
+        rate = max(1, self.first_windows[0]) * 8 * self.receive_window / self.round_trip_s
+        return rate if rate < _BUSY * self.port.rate_bps else None
+
+    @property
     def lost_to_faults(self) -> int:
         """Packets that were lost by faults, random or of links that were down, and not by queues."""
         return sum(int(self.summary[name]) for name in OF_FAULTS)
@@ -193,8 +201,10 @@ class Facts:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the queries leave nothing to mend: they took hardly longer than they need alone."""
-        return self.queries is not None and not self.cut_short and self.queries.p99_times < SLOW
+        """Whether the queries leave nothing to mend: with a larger window they would not be faster, nor alone."""
+        if self.queries is None or self.cut_short or self.limited_bps is not None:
+            return False
+        return self.queries.p99_times < SLOW
 
     @property
     def cut_short(self) -> bool:
@@ -287,7 +297,7 @@ class Facts:
 
     @property
     def windows(self) -> int:
-        """How many windows a typical transfer takes whose packets all arrive: each is at most twice the last."""
+        """How many windows a typical transfer takes whose packets all arrive."""
         return _windows(self.scenario, self.typical_bytes)
 
     @property
@@ -475,8 +485,13 @@ def _wire(scenario: dict[str, Any]) -> pl.Expr:
 
 
 def _windows(scenario: dict[str, Any], size: float) -> int:
-    """Over how many round trips a transfer of that size is spread, if its window doubles with each."""
-    return max(1, math.ceil(math.log2(size / _size(scenario, scenario["transport"]["initial-window"]) + 1)))
+    """Over how many round trips a transfer of that size is spread, if its window doubles up to that of its receiver."""
+    transport = scenario["transport"]
+    most = _size(scenario, transport["receive-buffer"])
+    window, count = min(_size(scenario, transport["initial-window"]), most), 0
+    while size > 0 and window < most:
+        size, window, count = size - window, min(2 * window, most), count + 1
+    return max(1, count + math.ceil(max(0.0, size) / most))
 
 
 def _least_s(scenario: dict[str, Any], size: float, round_trip_s: float) -> float:

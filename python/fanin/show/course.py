@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
@@ -243,6 +243,20 @@ def _too_little(facts: Facts) -> str:
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
+    at_once = max(1, facts.first_windows[0])
+    if facts.limited_bps is not None:
+        many = f"{at_once} transfers together" if at_once > 1 else "a transfer"
+        return (
+            f"The receivers' windows of {_bytes(facts.receive_window)} (transport.receive-buffer) in a round trip of "
+            f"{_time(facts.round_trip_s)} limit {many} to {_rate(facts.limited_bps)}: {busy}.{_round_trips(facts)}"
+        )
+    doubling_s = facts.windows * facts.round_trip_s + 8 * at_once * facts.typical_bytes / facts.port.rate_bps
+    usual_s, alone = facts.summary["fct_p50_s"], facts.fan_in is not None and not facts.others
+    if alone and usual_s is not None and usual_s >= SLOW * doubling_s:
+        return (
+            f"The transfers took {_time(usual_s)} in the median, where windows that double with each round trip take "
+            f"about {_time(doubling_s)}: {busy}."
+        )
     if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
         return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
     return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
@@ -256,7 +270,9 @@ def _round_trips(facts: Facts) -> str:
     window, windows = facts.size(transport["initial-window"]), facts.windows
     fresh = is_fresh(facts.scenario)
     trips = windows + fresh
-    parts = f"{windows} for windows that begin with {_bytes(window)} and at most double"
+    first, most = _bytes(min(window, facts.receive_window)), f", up to {_bytes(facts.receive_window)}"
+    bounded = most if size > facts.receive_window else ""
+    parts = f"{windows} for windows that begin with {first} and at most double{bounded}"
     hosts = seconds(transport["interrupt-interval"])
     interrupts = f", and hosts wait for up to {_time(hosts)} until they are told of a packet" if hosts else ""
     return (
@@ -373,6 +389,8 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     # Fewer senders do not help where many receivers' data share a port.
     elif facts.outcome == "full" and facts.port.oversubscribed > 1 and not _needs_nothing(facts):
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
+    if facts.outcome == "idle" and facts.limited_bps is not None:
+        found.append(with_(f"transport.receive-buffer={_window(facts)}", "windows that fill the link"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
@@ -434,6 +452,12 @@ _SOME = 5
 
 def _marked(facts: Facts) -> bool:
     return reacts_to_marks(facts.scenario["transport"]["scheme"])
+
+
+def _window(facts: Facts) -> str:
+    """The window of a receiver with which the fan-in, or one transfer, fills the link and a queue as long."""
+    each = 2 * facts.port.rate_bps * facts.round_trip_s / 8 / max(1, facts.first_windows[0])
+    return f"{math.ceil(each / 1e3)}KB"
 
 
 def _twice(facts: Facts) -> str:
