@@ -764,6 +764,13 @@ def test_the_rate_of_uplinks_that_queries_fill_is_tried(tmp_path):
         "fanin capacity u.toml",
         "fanin advise u.toml",
     ]
+    # Those between aggregation switches and cores have a key of their own.
+    core = 'topology = "clos"\npods = 2\nuplink-rate = "40Gbps"\ncore-rate = "1Gbps"\nbuffer = "20MB"\n'
+    more = requests.replace('"20%"', '"40%"')
+    found, words = told(tmp_path / "c.toml", f'[network]\n{core}rate = "10Gbps"\n[[traffic]]{more}')
+    assert "->core-" in found.port.name
+    assert found.outcome == "full"
+    assert words.trials[0].command == "fanin run c.toml --set network.core-rate=2Gbps"
 
 
 TWO_GROUPS = """\

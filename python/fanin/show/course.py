@@ -387,7 +387,7 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
         found.append(with_(_twice(facts), "twice the rate"))
     # Fewer senders do not help where many receivers' data share a port.
-    elif facts.outcome == "full" and facts.port.oversubscribed > 1 and not _needs_nothing(facts):
+    elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
     if facts.outcome == "idle" and facts.limited_bps is not None:
         found.append(with_(f"transport.receive-buffer={_window(facts)}", "windows that fill the link"))
@@ -463,7 +463,8 @@ def _window(facts: Facts) -> str:
 def _twice(facts: Facts) -> str:
     """The setting that doubles the rate of the port."""
     network = facts.scenario["network"]
-    keys = ("uplink-rate", "trunk-rate") if facts.port.between_switches else ()
+    core = ("core-rate",) if "core-" in facts.port.name else ()
+    keys = (*core, "uplink-rate", "trunk-rate") if facts.port.between_switches else ()
     key = next((key for key in keys if key in network), "rate")
     return f"network.{key}={2 * facts.port.rate_bps / 1e9:g}Gbps"
 
