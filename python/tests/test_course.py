@@ -178,8 +178,8 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
 
 
 def test_a_link_that_hardly_lies_idle_is_not_said_to(tmp_path):
-    text = BESIDE.format(buffer="6MB", senders=200).replace('"500ms"', '"1s"')
-    found, words = told(tmp_path / "s.toml", text)
+    text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=20, bytes="2MB")
+    found, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "10ms"})
     assert found.outcome == "timeouts"
     assert 0 < found.idle_share < 0.001
     assert "idle" not in words.why
@@ -501,6 +501,7 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
     transport = {"rto-initial": "1s", "rto-min": "200ms", "syn-timeout": "1s"}
     base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
+    base |= {"waiting_s": None, "delivered_bytes": 1000}
 
     def of(fct_s: float | None, timeouts: int, **other: int) -> Waits:
         rows = [{**base, "fct_s": 0.001, "timeouts": 0}, {**base, "fct_s": fct_s, "timeouts": timeouts, **other}]
@@ -617,3 +618,229 @@ def test_a_link_that_is_idle_beside_losses_without_a_timer_has_its_reason(tmp_pa
     assert found.idle_share > 0.5
     assert "A transfer of 64 KB takes about 4 round trips of 4" in words.why
     assert "hosts wait for up to 8 us until they are told of a packet" in words.why
+
+
+LINUX = """\
+[network]
+topology = "star"
+rate = "{rate}"
+delay = "{delay}"
+buffer = "{buffer}"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+receive-buffer = "{window}"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+"""
+
+
+def test_a_run_that_ends_while_transfers_wait_for_a_timer_has_collapsed_as_a_longer_one_has(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="64KB", window="10mss", senders=16, bytes="64KB")
+    short, words = told(tmp_path / "s.toml", text, **{"run.duration": "150ms"})
+    longer, _ = told(tmp_path / "s.toml", text)
+    assert (short.outcome, short.waits.timed, longer.outcome) == ("collapse", 0, "collapse")
+    assert short.waits.waiting == short.unfinished == longer.waits.timed > 0
+    assert f", and {short.unfinished} of the transfers were not complete when the run ended." in words.what
+    assert f"{short.unfinished} of 16 transfers waited for a timer that had not expired when the run ended" in words.why
+    assert short.queries.by_timers > 0.9
+    assert "fanin run s.toml --set run.duration=150ms --set transport.rto-min=1ms" in [
+        each.command for each in words.trials
+    ]
+    # Those whose losses are of the last round trips may repair them without one.
+    early, _ = told(tmp_path / "s.toml", text, **{"run.duration": "1.2ms"})
+    assert (early.waits.waiting, early.port.drops > 0) == (0, True)
+
+
+def test_a_timer_that_runs_at_the_end_is_no_stall(tmp_path):
+    text = LINUX.format(rate="1Gbps", delay="20us", buffer="64KB", window="1MB", senders=16, bytes="64KB")
+    found, words = told(tmp_path / "s.toml", text, **{"run.duration": "150ms"})
+    assert (found.outcome, found.waits.timed, found.waits.waiting) == ("collapse", 0, found.unfinished)
+    assert "delayed acknowledgements" not in words.why
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({"window": "64KB"}, "idle"),
+        ({"window": "16MB"}, "idle"),
+        # First windows of ten segments that are lost in part, and round trips of 10 ms.
+        ({"rate": "1Gbps", "delay": "2500us", "buffer": "256KB", "senders": 30, "bytes": "500KB"}, "losses"),
+    ],
+)
+def test_transfers_of_long_round_trips_do_not_wait_for_delayed_acknowledgements(tmp_path, changes, outcome):
+    far = {"rate": "10Gbps", "delay": "500us", "buffer": "4MB", "window": "1MB", "senders": 4, "bytes": "20MB"}
+    found, words = told(tmp_path / "s.toml", LINUX.format(**far | changes))
+    assert (found.outcome, found.waits.timed) == (outcome, 0)
+    assert found.idle_share > 0.5
+    assert found.waits.longest_s > 0.04
+    assert "delayed acknowledgements" not in words.why
+
+
+BY_A_CLOCK = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "{buffer}"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+[run]
+duration = "500ms"
+[[traffic]]
+name = "search"
+kind = "requests"
+fan-in = {senders}
+senders = 24
+receivers = 4
+load = "5%"
+stop = "100ms"
+bytes-each = "20KB"
+"""
+
+
+def test_queries_by_a_clock_collapse_only_if_their_median_waits_for_timers(tmp_path):
+    # Hardly one of a hundred queries waits, and at that load the link is idle in any case.
+    found, words = told(tmp_path / "s.toml", BY_A_CLOCK.format(buffer="300KB", senders=12))
+    assert found.waits.timed_in_fan_in > 0
+    assert found.idle_share > 0.5
+    assert found.queries.median_s < 1.5 * found.queries.alone_s
+    assert found.outcome == "timeouts"
+    assert words.what.startswith("No collapse, but timers decide the slowest transfers (20")
+    # Where most wait, it is one, however seldom they come.
+    found, words = told(tmp_path / "s.toml", BY_A_CLOCK.format(buffer="30KB", senders=24))
+    assert found.queries.median_s > 10 * found.queries.alone_s
+    assert words.what.startswith("Incast collapse: ")
+
+
+FILE = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "100KB"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+[[traffic]]
+name = "step"
+kind = "flows"
+file = "flows.csv"
+senders = 60
+receivers = 2
+"""
+
+
+def flows_file(path, rows, size=32_000, **overrides):
+    lines = [f"{start},{src},{dst},{size}" for start, src, dst in rows]
+    (path / "flows.csv").write_text("\n".join(["start,src,dst,bytes", *lines, ""]))
+    return told(path / "s.toml", FILE, **overrides)
+
+
+def test_many_senders_to_one_receiver_in_a_file_are_a_fan_in(tmp_path):
+    found, words = flows_file(tmp_path, [(0, src, 0) for src in range(60)])
+    assert (found.outcome, found.fan_in, found.bursts.count) == ("collapse", None, 1)
+    assert words.what.startswith("Incast collapse: ")
+    # Of many bursts, it is the median that counts.
+    small = [(f"{begin / 1000:g}", src, 1) for begin in range(5, 25) for src in range(5)]
+    found, words = flows_file(tmp_path, [*((0, src, 0) for src in range(60)), *small])
+    assert (found.outcome, found.bursts.count) == ("timeouts", 21)
+    # One after the other, they are none.
+    found, _ = flows_file(tmp_path, [(f"{src / 1000:g}", src, 0) for src in range(60)])
+    assert (found.outcome, found.bursts) == ("idle", None)
+
+
+def test_the_rate_of_uplinks_that_queries_fill_is_tried(tmp_path):
+    requests = REQUESTS.partition("[[traffic]]")[2].replace("count = 50", "count = 500")
+    text = UPLINK.replace('"10Gbps"\n[', '"10Gbps"\nbuffer = "20MB"\n[').partition("[[traffic]]")[0]
+    found, words = told(tmp_path / "u.toml", f"{text}[[traffic]]{requests}")
+    assert (found.outcome, found.is_healthy) == ("full", False)
+    assert [each.command for each in words.trials] == [
+        "fanin run u.toml --set network.uplink-rate=20Gbps",
+        "fanin capacity u.toml",
+        "fanin advise u.toml",
+    ]
+    # Those between aggregation switches and cores have a key of their own.
+    core = 'topology = "clos"\npods = 2\nuplink-rate = "40Gbps"\ncore-rate = "1Gbps"\nbuffer = "20MB"\n'
+    more = requests.replace('"20%"', '"40%"')
+    found, words = told(tmp_path / "c.toml", f'[network]\n{core}rate = "10Gbps"\n[[traffic]]{more}')
+    assert "->core-" in found.port.name
+    assert found.outcome == "full"
+    assert words.trials[0].command == "fanin run c.toml --set network.core-rate=2Gbps"
+
+
+TWO_GROUPS = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "1MB"
+[transport]
+scheme = "newreno"
+[[traffic]]
+name = "small"
+kind = "incast"
+senders = 20
+bytes-each = "8KB"
+rounds = 20
+gap = "200us"
+[[traffic]]
+name = "archive"
+kind = "incast"
+senders = 2
+bytes-each = "4MB"
+"""
+
+
+def test_how_many_times_longer_queries_took_is_said_of_a_time_only_if_that_is_so(tmp_path):
+    found, words = told(tmp_path / "s.toml", TWO_GROUPS)
+    assert found.queries.p99_s > 2 * found.queries.p99_times * found.queries.alone_s
+    times = f"{found.queries.p99_times:.3g} times what it needs with the link to itself."
+    assert words.what.endswith(f"; the 99th percentile of what each took is {times}")
+    one, words = told(tmp_path / "s.toml", TWO_GROUPS.rpartition("[[traffic]]")[0], **{"network.buffer": "30KB"})
+    assert one.queries.p99_s == pytest.approx(one.queries.p99_times * one.queries.alone_s)
+    assert f" times the {one.queries.alone_s * 1e6:.0f} us that they need with the link to themselves." in words.what
+
+
+def test_links_that_each_carry_one_transfer_are_not_shared(tmp_path):
+    ring = [(0, worker, (worker + 1) % 16) for worker in range(16)]
+    sizes = {"traffic.step.receivers": "16", "traffic.step.senders": "16", "network.rate": "25Gbps"}
+    found, words = flows_file(tmp_path, ring, 1_000_000, **sizes)
+    assert found.outcome == "idle"
+    assert words.why.startswith("No link was busy all the time: the busiest link, ")
+
+
+FAR = LINUX.format(rate="10Gbps", delay="500us", buffer="4MB", window="64KB", senders=4, bytes="20MB")
+
+
+def test_windows_of_receivers_that_leave_the_link_idle_are_named(tmp_path):
+    found, words = told(tmp_path / "s.toml", FAR)
+    # 64 KB in each round trip, after two of the first windows, and no more than four times that from all.
+    assert found.windows == pytest.approx(20e6 / 64e3, abs=3)
+    assert found.limited_bps == pytest.approx(4 * 8 * 64e3 / 2e-3, rel=0.01)
+    assert words.why.startswith(
+        "The receivers' windows of 64 KB (transport.receive-buffer) in a round trip of 2 ms limit 4 transfers together "
+        "to 1.02 Gbit/s: the busiest link, switch-0->receiver-0, sent for 10 % of the time. A transfer of 20 MB takes "
+    )
+    assert "at most double, up to 64 KB)" in words.why
+    # They need that much alone, too, which is nothing to leave as it is.
+    assert words.what.endswith("what it needs with the link to itself.")
+    assert not found.is_healthy
+    path, _, value = words.trials[0].command.rpartition(" ")[2].partition("=")
+    assert path == "transport.receive-buffer"
+    cured, words = told(tmp_path / "s.toml", FAR, **{path: value})
+    assert cured.limited_bps is None
+    assert cured.under_way_s < found.under_way_s / 2
+    assert "receive-buffer" not in words.why
+
+
+def test_transfers_whose_windows_do_not_double_are_not_called_short(tmp_path):
+    found, words = told(tmp_path / "s.toml", FAR, **{"transport.receive-buffer": "16MB"})
+    usual = found.summary["fct_p50_s"]
+    assert found.outcome == "idle"
+    assert words.why.startswith(f"The transfers took {1e3 * usual:.0f} ms in the median, where windows that double ")
+    assert "short" not in words.why

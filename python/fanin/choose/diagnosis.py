@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from fanin.choose.queries import Queries, queries
-from fanin.choose.waits import Waits, covered, waits
+from fanin.choose.queries import Queries, in_bursts, queries
+from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
 from fanin.numbers.units import quantity, seconds
@@ -40,7 +40,7 @@ _MANY = 10
 """A transfer that takes so many round trips longer than in an empty network waits for something else."""
 
 _NEARLY = 0.9
-"""It may be a delayed acknowledgement, if it takes longer by so much of its delay."""
+"""It may be delayed acknowledgements, if it takes longer by so much of one or more of their delays."""
 
 _EVERY_OTHER = 2
 """A receiver that acknowledges fewer segments than that delays no acknowledgement."""
@@ -103,6 +103,8 @@ class Facts:
     """The timers that they waited for."""
     queries: Queries | None
     """How long the queries of the fan-in took; ``None`` if there are none."""
+    bursts: Queries | None
+    """The same of transfers of a file that many senders begin at one time; ``None`` if there are none."""
     round_trip_s: float
     """A round trip between hosts of the topology, without queues."""
     loaded_s: float
@@ -133,11 +135,30 @@ class Facts:
 
     @property
     def stalled(self) -> bool:
-        """Whether some transfer took longer by delayed acknowledgements than by round trips."""
+        """Whether windows of one segment made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
-        if int(transport["ack-every"]) < _EVERY_OTHER or self.idle_share < _COLLAPSED:
+        delay_s = seconds(transport["ack-delay"])
+        if int(transport["ack-every"]) < _EVERY_OTHER or not delay_s or self.idle_share < _COLLAPSED:
             return False
-        return self.waits.longest_s >= max(_NEARLY * seconds(transport["ack-delay"]), _MANY * self.loaded_s)
+        window = min(self.size(transport["initial-window"]), self.receive_window)
+        if window >= _EVERY_OTHER * self.size(transport["mss"]):
+            return False
+        delays = self.waits.longest_s / delay_s
+        whole = max(1, round(delays))
+        return abs(delays - whole) <= (1 - _NEARLY) * whole and self.waits.longest_s >= _MANY * self.loaded_s
+
+    @property
+    def receive_window(self) -> float:
+        """Bytes of payload that a receiver lets a sender have in flight."""
+        return self.size(self.scenario["transport"]["receive-buffer"])
+
+    @property
+    def limited_bps(self) -> float | None:
+        """What the receivers' windows let a fan-in, or one transfer, send; ``None`` if about its rate."""
+        if self.typical_bytes <= self.receive_window:
+            return None
+        rate = max(1, self.first_windows[0]) * 8 * self.receive_window / self.round_trip_s
+        return rate if rate < _BUSY * self.port.rate_bps else None
 
     @property
     def lost_to_faults(self) -> int:
@@ -151,13 +172,20 @@ class Facts:
 
     @property
     def collapsed(self) -> bool:
-        """Whether timers after losses of queues, and not the link, decided how long a fan-in took."""
+        """Whether timers after losses of queues, and not the link, decided how long a fan-in took.
+
+        Where queries come by a clock, the link lies idle between them, too: it is how long the median took that tells.
+        """
         if self.faulty:
+            return False
+        queries = self.queries or self.bursts
+        if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
             return False
         if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
             return True
         probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
-        return self.idle_share >= _COLLAPSED and bool(self.waits.timed_in_fan_in or probes)
+        timed = self.waits.timed_in_fan_in or self.waits.waiting_in_fan_in
+        return self.idle_share >= _COLLAPSED and bool(timed or probes)
 
     @property
     def others(self) -> list[str]:
@@ -173,8 +201,10 @@ class Facts:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the queries leave nothing to mend: they took hardly longer than they need alone."""
-        return self.queries is not None and not self.cut_short and self.queries.p99_times < SLOW
+        """Whether the queries leave nothing to mend: with a larger window they would not be faster, nor alone."""
+        if self.queries is None or self.cut_short or self.limited_bps is not None:
+            return False
+        return self.queries.p99_times < SLOW
 
     @property
     def cut_short(self) -> bool:
@@ -201,7 +231,7 @@ class Facts:
         """What the run came to."""
         if self.collapsed:
             return "collapse"
-        if self.waits.timed or self.waits.probed_is_slowest:
+        if self.waits.timed or self.waits.waiting or self.waits.probed_is_slowest:
             return "timeouts"
         if self.fan_in is not None and self.stalled:
             return "stalls"
@@ -267,7 +297,7 @@ class Facts:
 
     @property
     def windows(self) -> int:
-        """How many windows a typical transfer takes whose packets all arrive: each is at most twice the last."""
+        """How many windows a typical transfer takes whose packets all arrive."""
         return _windows(self.scenario, self.typical_bytes)
 
     @property
@@ -317,6 +347,7 @@ class Facts:
             "waited": waits.timed,
             "waited_for_probes": waits.probed,
             "waited_initially": waits.initially,
+            "waiting": waits.waiting,
             "timer_s": None if timer is None else seconds(self.scenario["transport"][timer]),
             "timeouts": self.timeouts,
             "round_trip_s": self.round_trip_s,
@@ -326,6 +357,11 @@ class Facts:
             "idle_s": self.idle_s,
             "idle_share": self.idle_share,
         }
+
+
+def _are_slow_by_timers(queries: Queries) -> bool:
+    """Whether timers decide how long queries take in the median."""
+    return queries.median_s >= SLOW * queries.alone_s and queries.by_timers >= _EXPLAINED
 
 
 def packet_bytes(scenario: dict[str, Any]) -> float:
@@ -360,9 +396,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         scenario: Its scenario with every default filled in.
 
     """
-    flows, summary, queues = run.flows(), run.summary, run.queues()
+    summary, queues, drops = run.summary, run.queues(), run.table("drops")
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
-    port = _port(run, queues, observed)
+    flows, port = run.flows(), _port(run, queues, drops, observed)
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
     spans = finite.select("start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s"))
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
@@ -382,6 +418,15 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     least = _least_s(scenario, size, round_trip)
     queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
     loaded = round_trip + 8 * queue / port.rate_bps
+    # A table that ends early does not have the last losses.
+    whole = drops if drops.height == summary["drops"] else drops.clear()
+    flows = with_waiting(flows, whole, loaded, summary["simulated_s"])
+    bursts = in_bursts(flows, [group["name"] for group in scenario["traffic"] if group["kind"] == "flows"], loaded)
+    many = [*(group["name"] for group in fan_in), *bursts["group"].cast(pl.String).unique()]
+
+    def of(flows: pl.DataFrame, jitter: dict[str, float]) -> Queries | None:
+        return queries(flows, jitter, _wire(scenario), lowest, least, summary["simulated_s"])
+
     return Facts(
         scenario=scenario,
         summary=summary,
@@ -392,8 +437,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         window_s=end - begin,
         busy_s=min(busy, under_way),
         transfers=flows.height,
-        waits=waits(flows, scenario["transport"], [group["name"] for group in fan_in], loaded, summary["simulated_s"]),
-        queries=queries(flows, _jitter(fan_in), _wire(scenario), lowest, least, summary["simulated_s"]),
+        waits=waits(flows, scenario["transport"], many, loaded, summary["simulated_s"]),
+        queries=of(flows, _jitter(fan_in)),
+        bursts=of(bursts, dict.fromkeys(bursts["group"].cast(pl.String).unique(), loaded)),
         round_trip_s=round_trip,
         typical_bytes=size,
         loaded_s=loaded,
@@ -439,8 +485,13 @@ def _wire(scenario: dict[str, Any]) -> pl.Expr:
 
 
 def _windows(scenario: dict[str, Any], size: float) -> int:
-    """Over how many round trips a transfer of that size is spread, if its window doubles with each."""
-    return max(1, math.ceil(math.log2(size / _size(scenario, scenario["transport"]["initial-window"]) + 1)))
+    """Over how many round trips a transfer of that size is spread, if its window doubles up to that of its receiver."""
+    transport = scenario["transport"]
+    most = _size(scenario, transport["receive-buffer"])
+    window, count = min(_size(scenario, transport["initial-window"]), most), 0
+    while size > 0 and window < most:
+        size, window, count = size - window, min(2 * window, most), count + 1
+    return max(1, count + math.ceil(max(0.0, size) / most))
 
 
 def _least_s(scenario: dict[str, Any], size: float, round_trip_s: float) -> float:
@@ -454,9 +505,9 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
     return any(group.get("connections") == "fresh" for group in scenario["traffic"])
 
 
-def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
+def _port(run: Run, queues: pl.DataFrame, drops: pl.DataFrame, observed: str | None) -> Port:
     """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
-    links, drops = run.links(), run.table("drops")
+    links = run.links()
     name = bottleneck(run) or observed or links["link"][0]
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])

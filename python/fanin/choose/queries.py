@@ -12,6 +12,9 @@ from typing import Any
 
 from fanin.later import pl
 
+_MANY = 4
+"""So many senders to one receiver are many."""
+
 
 @dataclass(frozen=True)
 class Queries:
@@ -27,7 +30,7 @@ class Queries:
     p99_times: float
     """The same at the 99th percentile."""
     by_timers: float
-    """Share of what they took longer that queries with an expired timer took longer than the others."""
+    """Share of what they took longer that queries that waited for a timer took longer than the others."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -40,7 +43,7 @@ def queries(
     """The queries of a run; ``None`` if it has none.
 
     Args:
-        flows: The run's table of flows.
+        flows: The run's table of flows, with how long each waits when the run ends.
         jitter: Groups of traffic from many senders to one, with how far apart the scenario lets answers begin.
         wire: Bytes of a transfer with its headers.
         rate_bps: Rate of the slowest link.
@@ -51,7 +54,7 @@ def queries(
     if not jitter:
         return None
     own = pl.col("group").cast(pl.String).is_in(list(jitter)) & pl.col("bytes").is_not_null()
-    expired = (pl.col("timeouts") > 0) | (pl.col("loss_probes") > 0)
+    expired = (pl.col("timeouts") > 0) | (pl.col("loss_probes") > 0) | pl.col("waiting_s").is_not_null()
     found = (
         flows.filter(own & pl.col("start_s").is_not_null() & pl.col("query").is_not_null())
         .group_by("group", "query", maintain_order=True)
@@ -81,6 +84,26 @@ def queries(
         p99_times=_percentile(took / alone, 99),
         by_timers=timers_s / later_s if later_s else 0.0,
     )
+
+
+def in_bursts(flows: pl.DataFrame, groups: list[str], loaded_s: float) -> pl.DataFrame:
+    """The transfers that many senders begin to one receiver within a round trip; each such burst is a query.
+
+    Groups in which they are the fewer are left out: in those, senders meet by chance.
+
+    Args:
+        flows: The run's table of flows.
+        groups: Groups of traffic whose transfers belong to no query.
+        loaded_s: A round trip with the queue's wait.
+
+    """
+    by, size = ["group", "dst", "trip"], pl.col("bytes").is_not_null()
+    found = (
+        flows.filter(pl.col("group").cast(pl.String).is_in(groups) & pl.col("start_s").is_not_null() & size)
+        .with_columns(trip=(pl.col("start_s") / loaded_s).floor())
+        .with_columns(query=pl.struct(by).rank("dense").cast(pl.UInt64), senders=pl.col("src").n_unique().over(by))
+    )
+    return found.filter((pl.col("senders") >= _MANY).mean().over("group") >= 0.5, pl.col("senders") >= _MANY)
 
 
 def _percentile(values: pl.Series, percent: int) -> float:

@@ -1,7 +1,8 @@
 """Which timers the transfers of a run waited for, as far as its table of flows tells.
 
 The table counts the timers of a transfer and has its times, but not which timer ran for how long. The rest is inferred
-from how much later a transfer ended than others of its group that waited for none.
+from how much later a transfer ended than others of its group that waited for none. That a timer ran when the run ended
+is inferred from losses that were not repaired.
 """
 
 from __future__ import annotations
@@ -50,6 +51,13 @@ class Waits:
     """For how long at least one transfer waited for a probe, at most."""
     probed_is_slowest: bool
     """Whether the slowest transfer is one that waited for a probe."""
+    waiting: int
+    """Transfers that waited for their first timer when the run ended, for longer than some round trips."""
+    waiting_in_fan_in: int
+    waiting_least: int
+    """Those of them of which a part had arrived, so that their timer is one of measured round trips."""
+    longest_waiting_s: float
+    """How long before that the last packet was lost of the transfer that waited longest."""
     longest_s: float
     """How much later than in an empty network ended the slowest transfer."""
 
@@ -61,7 +69,7 @@ class Waits:
     @property
     def least(self) -> int:
         """Transfers that waited for a timer of measured round trips, of which most is its minimum."""
-        return self.timed_measured + self.probed_least
+        return self.timed_measured + self.probed_least + self.waiting_least
 
 
 def waits(
@@ -70,7 +78,7 @@ def waits(
     """How many transfers waited for which timer.
 
     Args:
-        flows: The run's table of flows.
+        flows: The run's table of flows, with how long each waits when the run ends (:func:`with_waiting`).
         transport: That section of the scenario, with every default filled in.
         fan_in: Groups of traffic from many senders to one.
         loaded_s: A round trip with the queue's wait.
@@ -97,6 +105,7 @@ def waits(
             & (explained < _HALF * (pl.col("later") - syn_s)),
         )
     )
+    waiting = flows.filter(pl.col("waiting_s").is_not_null())
     probed, initially = rows.filter("probed"), rows.filter((expired > 0) & pl.col("initially")).height
     # Endless transfers have no completion time, but they count as waiting too.
     timed = flows.filter(pl.col("timeouts") > 0)
@@ -113,8 +122,31 @@ def waits(
         longest_probed_s=_most(probed, pl.col("later")),
         probing_s=covered(probed.select((end - pl.col("later")).alias("start_s"), end.alias("end_s")), 0.0),
         probed_is_slowest=0 < _most(rows, pl.col("took")) == _most(probed, pl.col("took")),
+        waiting=waiting.height,
+        waiting_in_fan_in=waiting.filter(in_fan_in).height,
+        waiting_least=waiting.filter(pl.col("delivered_bytes") > 0).height,
+        longest_waiting_s=_most(waiting, pl.col("waiting_s")),
         longest_s=_most(rows, pl.col("took") - pl.col("ideal_s").fill_null(0.0)),
     )
+
+
+def with_waiting(flows: pl.DataFrame, drops: pl.DataFrame, loaded_s: float, end_s: float) -> pl.DataFrame:
+    """The table of flows with ``waiting_s``: for how long a transfer waits for its first timer when the run ends.
+
+    It is null for those that do not: whose losses were all repaired, or the last of which is a few round trips old.
+
+    Args:
+        flows: The run's table of flows.
+        drops: Its table of drops.
+        loaded_s: A round trip with the queue's wait.
+        end_s: When the run ended.
+
+    """
+    last = drops.filter(~pl.col("ack")).group_by("connection").agg(since=end_s - pl.col("time_s").max())
+    first = (pl.col("timeouts") == 0) & (pl.col("loss_probes") == 0)
+    lost = pl.col("completion_s").is_null() & (pl.col("drops") > pl.col("retransmissions"))
+    waiting = pl.when(first & lost & (pl.col("since") > _SOME * loaded_s)).then("since")
+    return flows.join(last, on="connection", how="left", maintain_order="left").with_columns(waiting_s=waiting)
 
 
 def _doubling(timeouts: pl.Expr, first_s: float) -> pl.Expr:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
@@ -62,8 +62,7 @@ def _what(facts: Facts) -> str:
     """Whether it collapsed, and what it came to."""
     summary, port = facts.summary, facts.port
     unfinished = facts.unfinished
-    open_ = f", and {unfinished} of them were not complete when the run ended" if unfinished else ""
-    ended = open_.replace("them", "the transfers")
+    ended = f", and {unfinished:,} of the transfers were not complete when the run ended" if unfinished else ""
     goodput = _goodput(facts)
     span = _time(facts.under_way_s)
     match facts.outcome:
@@ -72,32 +71,31 @@ def _what(facts: Facts) -> str:
         case "crowded":
             return f"No collapse, but the queries wait for other traffic: {_beside(facts)}{ended}."
         case "collapse":
-            how = (
-                ""
-                if facts.waits.timed_in_fan_in
-                else " without a retransmission timeout, by waits for tail loss probes"
-            )
+            timed = facts.waits.timed_in_fan_in or facts.waits.waiting_in_fan_in
+            how = "" if timed else " without a retransmission timeout, by waits for tail loss probes"
             return (
                 f"Incast collapse{how}: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
-                f"{_time(facts.busy_s)}{open_}."
+                f"{_time(facts.busy_s)}{ended}."
             )
         case "stalls":
             return (
                 f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which "
-                f"the link {port.name} sent for {_time(facts.busy_s)}{open_}."
+                f"the link {port.name} sent for {_time(facts.busy_s)}{ended}."
             )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
-            times = f" ({slow}; the median is {usual})" if summary["fct_max_s"] is not None else ""
+            # What still waits for a timer has no time.
+            known = summary["fct_max_s"] is not None and not facts.waits.waiting
+            times = f" ({slow}; the median is {usual})" if known else ""
             faults = ", after losses that no queue made" if facts.faulty else ""
-            return f"No collapse, but timers decide the slowest transfers{faults}{times}{open_}: {goodput}."
+            return f"No collapse, but timers decide the slowest transfers{faults}{times}{ended}: {goodput}."
         case "losses":
-            return f"No collapse: packets were lost, and retransmitted without waiting for a timer{open_}: {goodput}."
+            return f"No collapse: packets were lost, and retransmitted without waiting for a timer{ended}: {goodput}."
         case "full":
             share = _share(1 - facts.idle_share)
-            return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{open_}."
+            return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{ended}."
         case _:
-            return f"No collapse: no packet was lost and no timer expired{open_}; {goodput}."
+            return f"No collapse: no packet was lost and no timer expired{ended}; {goodput}."
 
 
 def _verdict(facts: Facts) -> str:
@@ -124,16 +122,21 @@ def _took(facts: Facts) -> str:
     found = facts.queries
     if found is None:
         return ""
-    needed = f"{format_number(found.p99_times, 3)} times the {_time(found.alone_s)} that"
-    if found.p99_times < _AS_LONG:
-        needed = "what"
+    times, alone = f"{format_number(found.p99_times, 3)} times", _time(found.alone_s)
     if found.count == 1:
+        needed = "what" if found.p99_times < _AS_LONG else f"{times} the {alone} that"
         return f" The query took {_time(found.p99_s)}, {needed} it needs with the link to itself."
-    return (
-        f" Queries took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile, "
-        f"{needed} they need with the link to themselves."
-    )
+    took = f" Queries took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile"
+    if found.p99_times < _AS_LONG:
+        return f"{took}, what they need with the link to themselves."
+    if math.isclose(found.p99_s, found.p99_times * found.alone_s, rel_tol=_ROUNDED):
+        return f"{took}, {times} the {alone} that they need with the link to themselves."
+    # Not all need the same, and the slowest is not the one that took longest for its size.
+    return f"{took}; the 99th percentile of what each took is {times} what it needs with the link to itself."
 
+
+_ROUNDED = 0.01
+"""What differs by less is the same in three digits, but for the last."""
 
 _AS_LONG = 1.05
 """What takes fewer times longer takes as long as it needs."""
@@ -189,24 +192,22 @@ def _lost(facts: Facts) -> str:
 
 def _waited(facts: Facts) -> str:
     """Who waited for which timer."""
-    waits = facts.waits
-    probed = ""
+    waits, found = facts.waits, []
+    if waits.timed:
+        causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
+        if (expired := sum(facts.timeouts.values())) != waits.timed:
+            causes = f"it expired {expired:,} times, {causes}"
+        found.append((waits.timed, f"for a timer of at least {_timers(facts)} ({causes})"))
     if waits.probed:
         trip = "a round trip with the longest queue" if facts.port.largest_bytes else "a round trip with a full queue"
-        probed = (
-            f"for a tail loss probe, the longest for {_time(waits.longest_probed_s)} ({trip} takes "
-            f"{_time(facts.loaded_s)})"
-        )
-    if not waits.timed:
-        return f"{waits.probed:,} of {facts.transfers:,} transfers waited {probed}{_first_timer(facts)}"
-    causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
-    if (expired := sum(facts.timeouts.values())) != waits.timed:
-        causes = f"it expired {expired:,} times, {causes}"
-    also = f", and {waits.probed:,} {probed}" if probed else ""
-    return (
-        f"{waits.timed:,} of {facts.transfers:,} transfers waited for a timer of at least {_timers(facts)} "
-        f"({causes}){also}{_first_timer(facts)}"
-    )
+        longest = f"the longest for {_time(waits.longest_probed_s)} ({trip} takes {_time(facts.loaded_s)})"
+        found.append((waits.probed, f"for a tail loss probe, {longest}"))
+    if waits.waiting:
+        longest = f"the longest {_time(waits.longest_waiting_s)} after its last loss"
+        found.append((waits.waiting, f"for a timer that had not expired when the run ended, {longest}"))
+    (count, first), *others = found
+    also = "".join(f", and {number:,} {what}" for number, what in others)
+    return f"{count:,} of {facts.transfers:,} transfers waited {first}{also}{_first_timer(facts)}"
 
 
 def _first_timer(facts: Facts) -> str:
@@ -242,8 +243,22 @@ def _too_little(facts: Facts) -> str:
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
+    at_once = max(1, facts.first_windows[0])
+    if facts.limited_bps is not None:
+        many = f"{at_once} transfers together" if at_once > 1 else "a transfer"
+        return (
+            f"The receivers' windows of {_bytes(facts.receive_window)} (transport.receive-buffer) in a round trip of "
+            f"{_time(facts.round_trip_s)} limit {many} to {_rate(facts.limited_bps)}: {busy}.{_round_trips(facts)}"
+        )
+    doubling_s = facts.windows * facts.round_trip_s + 8 * at_once * facts.typical_bytes / facts.port.rate_bps
+    usual_s, alone = facts.summary["fct_p50_s"], facts.fan_in is not None and not facts.others
+    if alone and usual_s is not None and usual_s >= SLOW * doubling_s:
+        return (
+            f"The transfers took {_time(usual_s)} in the median, where windows that double with each round trip take "
+            f"about {_time(doubling_s)}: {busy}."
+        )
     if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
-        return f"No link was busy all the time, and transfers shared those that there are: {busy}.{_round_trips(facts)}"
+        return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
     return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
 
 
@@ -255,7 +270,9 @@ def _round_trips(facts: Facts) -> str:
     window, windows = facts.size(transport["initial-window"]), facts.windows
     fresh = is_fresh(facts.scenario)
     trips = windows + fresh
-    parts = f"{windows} for windows that begin with {_bytes(window)} and at most double"
+    first, most = _bytes(min(window, facts.receive_window)), f", up to {_bytes(facts.receive_window)}"
+    bounded = most if size > facts.receive_window else ""
+    parts = f"{windows} for windows that begin with {first} and at most double{bounded}"
     hosts = seconds(transport["interrupt-interval"])
     interrupts = f", and hosts wait for up to {_time(hosts)} until they are told of a packet" if hosts else ""
     return (
@@ -369,6 +386,11 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     # Endless data are no sooner complete.
     if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
         found.append(with_(_twice(facts), "twice the rate"))
+    # Fewer senders do not help where many receivers' data share a port.
+    elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
+        found.append(with_(_twice(facts), "twice the rate of the uplinks"))
+    if facts.outcome == "idle" and facts.limited_bps is not None:
+        found.append(with_(f"transport.receive-buffer={_window(facts)}", "windows that fill the link"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
@@ -432,10 +454,17 @@ def _marked(facts: Facts) -> bool:
     return reacts_to_marks(facts.scenario["transport"]["scheme"])
 
 
+def _window(facts: Facts) -> str:
+    """The window of a receiver with which the fan-in, or one transfer, fills the link and a queue as long."""
+    each = 2 * facts.port.rate_bps * facts.round_trip_s / 8 / max(1, facts.first_windows[0])
+    return f"{math.ceil(each / 1e3)}KB"
+
+
 def _twice(facts: Facts) -> str:
     """The setting that doubles the rate of the port."""
     network = facts.scenario["network"]
-    keys = ("uplink-rate", "trunk-rate") if facts.port.between_switches else ()
+    core = ("core-rate",) if "core-" in facts.port.name else ()
+    keys = (*core, "uplink-rate", "trunk-rate") if facts.port.between_switches else ()
     key = next((key for key in keys if key in network), "rate")
     return f"network.{key}={2 * facts.port.rate_bps / 1e9:g}Gbps"
 
