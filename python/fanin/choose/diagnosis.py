@@ -19,7 +19,7 @@ from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, from_hosts
-from fanin.scenario.loads import response_bytes
+from fanin.scenario.loads import comes_by_a_clock, response_bytes
 
 Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
 """What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
@@ -251,7 +251,7 @@ class Facts:
     @property
     def is_closed_loop(self) -> bool:
         """Whether how many queries a run has in some time depends on how long they take: none comes by a clock."""
-        return self.fan_in is not None and not {"load", "interval"} & self.fan_in.keys()
+        return self.fan_in is not None and not comes_by_a_clock(self.fan_in)
 
     def slower(self, scenario: dict[str, Any]) -> float:
         """How many times longer a query takes alone if the hosts are those of another scenario, at least one.

@@ -261,6 +261,11 @@ _ENOUGH = 8
 duplicate ACKs (section 3.2)."""
 
 
+def comes_by_a_clock(group: dict[str, Any]) -> bool:
+    """Whether transfers of a traffic group start at times that do not depend on when others end."""
+    return bool({"load", "interval"} & group.keys())
+
+
 def response_bytes(group: dict[str, Any]) -> float:
     """The size of a response of a fan-in; 0 if the scenario does not say it."""
     senders = {row["key"]: row["fan_in"] for row in registry()["traffic"]}[group["kind"]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fanin.choose.capacity.search import SEEDS, Found, Search
 from fanin.choose.goals import Keep
@@ -15,6 +14,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.loads import comes_by_a_clock
 from fanin.scenario.points import Point
 
 _GOODPUT, _TIMEOUTS = "90%", "1%"
@@ -42,11 +42,6 @@ def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]
     own = f"groups.{asked['name']}"
     timeouts = f"{own}.timeout_ratio={_TIMEOUTS}"
     return [timeouts] if comes_by_a_clock(asked) else [f"{own}.goodput_bps={_GOODPUT}", timeouts]
-
-
-def comes_by_a_clock(group: dict[str, Any]) -> bool:
-    """Whether transfers of a traffic group start at times that do not depend on when others end."""
-    return bool({"load", "interval"} & group.keys())
 
 
 def fan_in_path(experiment: Experiment) -> str:
