@@ -145,12 +145,14 @@ pub struct Red {
     since_mark: Option<u32>,
     /// Since when the queue has been empty.
     idle_since: Option<Time>,
+    /// The same when the last packet arrived.
+    was_idle_since: Option<Time>,
 }
 
 impl Red {
     /// An empty queue.
     pub fn new(config: RedConfig) -> Self {
-        Self { config, average: 0.0, since_mark: None, idle_since: Some(Time::ZERO) }
+        Self { config, average: 0.0, since_mark: None, idle_since: Some(Time::ZERO), was_idle_since: None }
     }
     /// The average queue in packets.
     pub fn average(&self) -> f64 {
@@ -160,7 +162,8 @@ impl Red {
     /// A packet arrives and finds `queue` packets; the transmission of one takes `transmission`.
     pub fn on_arrival(&mut self, now: Time, queue: u32, transmission: Time, random: &mut Stream) -> Notice {
         let RedConfig { min, max, weight, gentle, .. } = self.config;
-        match self.idle_since.take() {
+        self.was_idle_since = self.idle_since.take();
+        match self.was_idle_since {
             // As if so many packets had arrived at an empty queue (section 4, "m").
             Some(since) => {
                 let packets = now.saturating_sub(since).ps() as f64 / transmission.ps().max(1) as f64;
@@ -202,6 +205,14 @@ impl Red {
         spread <= 0.0 || drawn < share / spread
     }
 
+    /// The packet that just arrived was dropped, so a queue that was empty still is.
+    ///
+    /// Otherwise its average would fall with arrivals and not with time, and so many would be dropped as it takes. Linux
+    /// begins the idle time anew when its next dequeue finds no packet (`sch_red.c`).
+    pub fn on_drop(&mut self, now: Time) {
+        self.idle_since = self.was_idle_since.map(|since| since.max(now));
+    }
+
     /// The queue has been empty since `at`, unless it was empty before.
     pub fn on_empty(&mut self, at: Time) {
         self.idle_since.get_or_insert(at);
@@ -220,12 +231,16 @@ struct RedQueue {
 impl QueueDiscipline for RedQueue {
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
         let transmission = transmission(cx, packet);
-        match self.red.on_arrival(cx.now, cx.backlog.packets, transmission, cx.random) {
+        let admission = match self.red.on_arrival(cx.now, cx.backlog.packets, transmission, cx.random) {
             Notice::None => Admission::Enqueue(0),
             Notice::Forced if self.hard_drop => Admission::Drop,
             Notice::Early | Notice::Forced if cx.mark(packet, false) || !self.drop => Admission::Enqueue(0),
             Notice::Early | Notice::Forced => Admission::Drop,
+        };
+        if admission == Admission::Drop {
+            self.red.on_drop(cx.now);
         }
+        admission
     }
     fn acts_on_dequeue(&self) -> bool {
         true
@@ -356,6 +371,32 @@ mod tests {
             marked += usize::from(packet.flags.has(Flags::CE));
         }
         (dropped, marked)
+    }
+
+    #[test]
+    fn a_drop_leaves_an_empty_queue_idle() {
+        let mut queue = RedQueue { red: red(0.25), drop: true, hard_drop: false };
+        for _ in 0..100 {
+            queue.red.on_arrival(Time::ZERO, 100, SLOT, &mut dice());
+        }
+        queue.red.on_empty(Time::from_us(12));
+        let mut random = dice();
+        let mut admission = |us| {
+            let mut cx = QueueCx {
+                now: Time::from_us(us),
+                backlog: Backlog { packets: 0, bytes: 0 },
+                bands: &[],
+                rate: Rate::from_bps(1_000_000_000),
+                buffer: None,
+                random: &mut random,
+                node: &mut (),
+                would_mark: false,
+            };
+            queue.on_enqueue(&mut cx, &mut Packet { size: 1500, ..Packet::default() })
+        };
+        assert_eq!(admission(0), Admission::Drop, "the last packet is still on its way");
+        assert_eq!(admission(24), Admission::Drop, "one packet later");
+        assert_eq!(admission(24 + 20 * 12), Admission::Enqueue(0), "0.75 to the power of 20 is 0.003");
     }
 
     #[test]

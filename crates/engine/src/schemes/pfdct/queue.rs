@@ -177,8 +177,13 @@ impl Queue {
         let above = band != self.long_band();
         let Some(reds) = self.short_red.as_mut().filter(|_| above) else { return false };
         let waiting = cx.bands[usize::from(band)].packets;
-        let notice = reds[usize::from(band)].on_arrival(cx.now, waiting, transmission(cx, packet), cx.random);
-        notice != Notice::None && !cx.mark(packet, false)
+        let red = &mut reds[usize::from(band)];
+        let notice = red.on_arrival(cx.now, waiting, transmission(cx, packet), cx.random);
+        let dropped = notice != Notice::None && !cx.mark(packet, false);
+        if dropped {
+            red.on_drop(cx.now);
+        }
+        dropped
     }
 
     /// Writes `N` and `M` of this port into the packet's field, for the sender.
