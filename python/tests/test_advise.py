@@ -19,6 +19,7 @@ from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, t
 from fanin.choose.robust import NEAR, Variation, Varied, variations
 from fanin.numbers.stats import Spread
 from fanin.registry import registry
+from fanin.run.laboratory import Laboratory
 from fanin.show.advice_page import rows, sentences
 
 RACK = """\
@@ -825,6 +826,24 @@ def test_what_becomes_of_a_remedy_on_other_hosts(work, own, remedy, effect, outc
 
 
 @pytest.mark.parametrize(
+    ("own", "effect", "slower", "outcome"),
+    [
+        (0.88, "no difference that counts", 1.0, "not needed"),
+        (0.9, "no difference that counts", 1.0, "does not hold"),
+        (1.2, "worse", 1.0, "does not hold"),
+        (0.9, "undecided", 1.0, "undecided"),
+        # A query alone takes longer there as well.
+        (1.3, "no difference that counts", 1.5, "not needed"),
+        (1.35, "no difference that counts", 1.5, "does not hold"),
+    ],
+)
+def test_a_small_gain_is_needed_where_the_scenario_is_as_without_it(work, own, effect, slower, outcome):
+    less = goals.goal("query-p99", fan_in())
+    there = with_hosts(own, own, effect, slower=slower)
+    assert robust._outcome(there, with_hosts(1.0, 0.8, "better"), less) == outcome
+
+
+@pytest.mark.parametrize(
     ("own", "remedy", "effect", "slower", "outcome"),
     [
         (1.9, 1.0, "no difference that counts", 1.0, "holds"),
@@ -1004,3 +1023,69 @@ def test_what_is_left_without_the_switch_is_told(cli, rack):
         cli, rack, "--capacities", "0", "--set", "traffic.servers.senders=60", "--set", "network.buffer=12MB"
     )
     assert not any("stays as it is" in each for each in small["sentences"])
+
+
+ENDLESS = """\
+[network]
+topology = "star"
+rate = "1Gbps"
+[transport]
+scheme = "linux"
+[run]
+duration = "20ms"
+[[traffic]]
+name = "web"
+kind = "poisson"
+senders = 4
+receivers = 4
+load = 0.9
+bytes-each = "1MB"
+"""
+
+
+def test_where_nothing_finishes_nothing_is_compared_or_said_to_hold(cli, work):
+    Path("endless.toml").write_text(ENDLESS)
+    found = advised(cli, "endless.toml", "--goal", "p99-fct")
+    assert (found["comparable"], found["recommended"], found["holds"], found["variations"]) == (False, None, None, [])
+    (said,) = found["sentences"]
+    assert said.startswith("Nothing can be compared by p99-fct: ")
+    assert said.endswith(", as web goes on until then. Set traffic.web.stop well before run.duration (20ms).")
+    # Where no transfer begins at the end, the run is too short.
+    once = advised(cli, "endless.toml", "--goal", "p99-fct", "--set", "traffic.web.stop=17ms")
+    assert once["sentences"][0].endswith(" had not ended when the run did. Set a longer run.duration (20ms).")
+    table = cli("advise", "endless.toml", "--goal", "p99-fct", *FEW).out
+    assert "as it is\tunfinished" in table
+    assert "1=" not in table
+
+
+BY_A_CLOCK = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "300KB"
+[transport]
+scheme = "linux"
+[run]
+duration = "100ms"
+[[traffic]]
+name = "q"
+kind = "requests"
+fan-in = 12
+senders = 24
+receivers = 4
+load = 0.05
+bytes-each = "20KB"
+"""
+
+
+def test_queries_that_had_just_begun_do_not_make_a_run_unfinished(work):
+    Path("clock.toml").write_text(BY_A_CLOCK)
+    experiment = fanin.load("clock.toml")
+    (found,) = Laboratory(experiment, None).cases([({}, [2])])
+    (row,) = found.rows
+    # Two queries of twelve were in progress, and one transfer that waits for a timer.
+    assert (row["flows"], row["incomplete"], row["just_begun"]) == (1224, 25, 24)
+    query = goals.goal("query-p99", experiment)
+    assert query.values([row], [row])[0] == row["query_p99_s"]
+    assert query.values([row | {"just_begun": 0}], [row])[0] == math.inf

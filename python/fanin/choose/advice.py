@@ -254,6 +254,12 @@ class Advice:
         return self.own.place.seeds < FEWEST
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether the scenario as it is has a value of the goal, or a remedy that can be deployed has one."""
+        usable = [each for each in self.every if each.remedy.effort.is_deployable]
+        return not all(math.isinf(each.place.value.mean) for each in usable)
+
+    @property
     def undecided(self) -> Advised | None:
         """What may be better, if nothing is that can be deployed: the best by its mean; ``None`` if there is none."""
         own = self.own.place.value.mean
@@ -367,6 +373,7 @@ class Advice:
             "keep": [each.text for each in self.keeps],
             "seeds": self.seeds,
             "over": self.over,
+            "comparable": self.is_comparable,
             "recommended": None if self.best is None else self.best.remedy.name,
             "undecided": None if self.undecided is None else self.undecided.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,

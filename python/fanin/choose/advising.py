@@ -141,7 +141,8 @@ def advise(
         return found if len(found) > 1 else []
 
     # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
-    for each in answer.finalists or [other for other in [answer.rival] if other is not None]:
+    rivals = [each for each in [answer.rival] if each is not None and answer.is_comparable]
+    for each in answer.finalists or rivals:
         answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each)})
         so_far(answer)
     if over is not None and searched and answer.best is not None and answer.best.found is None:

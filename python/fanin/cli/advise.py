@@ -118,19 +118,20 @@ def advise(
     other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
     that drops what it cannot mark.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, undecided, further, ideal,
-    passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank,
-    mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, settings, needs,
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, comparable, recommended, undecided, further,
+    ideal, passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy,
+    rank, mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, settings, needs,
     deployable, unmarked, threshold, cautions, effect, same_runs, change, change_half, broken, background_change,
     costly, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds, rival,
     unsteady, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, outcome}],
     ideal_variations, dropped, unsearched, refused, failed, warnings, paths}. rival is the remedy of the variations: the
-    recommended one, or else the best other that can be deployed. undecided may be better, as seeds do not tell; broken
-    names the bounds that a remedy breaks. threshold is that from which the switch marks with a remedy, and cautions
-    what `fanin check` says against it. passed_over is what is better than the advice by the share gain_passed_over of
-    the goal, but takes more. unsteady is what is about as good, but does not hold on other hosts. ideal is what is
-    better but cannot be deployed, with variations of its own; costly says that the background traffic loses a fifth or
-    more; dropped names what was left out after the first seed; and unsearched says that time was short for capacities.
+    recommended one, or else the best other that can be deployed. comparable is false if none of these, and not the
+    scenario as it is, finished. undecided may be better, as seeds do not tell; broken names the bounds that a remedy
+    breaks. threshold is that from which the switch marks with a remedy, and cautions what `fanin check` says against
+    it. passed_over is what is better than the advice by the share gain_passed_over of the goal, but takes more.
+    unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
+    with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
+    left out after the first seed; and unsearched says that time was short for capacities.
 
     **Examples**
 
