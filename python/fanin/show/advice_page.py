@@ -438,8 +438,8 @@ def legend(advice: Advice) -> list[str]:
     """What the columns of the table mean, a sentence each."""
     said = [
         "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
-        f"zero, or all of {FEWEST_AGREEING} or more have one sign, and it is at least {100 * advice.own.margin:g} % of "
-        "the value; what does not differ in that sense ties. A rank is one more than the number of remedies that are "
+        f"zero, or all have one sign and {FEWEST_AGREEING} or more count by themselves, and it is at least "
+        f"{100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. A rank is one more than the number of remedies that are "
         "better by a difference that counts, so ranks may be left out; what does not differ from yours has no rank "
         "but yours.",
         *remarks(advice),
