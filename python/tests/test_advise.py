@@ -12,6 +12,7 @@ import pytest
 import fanin
 from fanin.choose import goals, robust
 from fanin.choose.advice import Advice, Advised, _plainest_of_the_furthest
+from fanin.choose.advising import _plainest
 from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
 from fanin.choose.plan import planned
@@ -500,9 +501,10 @@ def test_a_slow_scenario_gets_fewer_seeds_and_says_so(cli, rack):
     assert "runs with 3 seeds and searches for how far the best carry, " in result.err
     assert "by the first seed: 3 seeds, " in result.err
     assert "as far as --within 1us leaves room: one run takes " in result.err
-    assert "To save time, not all of the best were searched" in result.out
+    assert "To save time, it was not searched how far these carry: as it is, Linux DCTCP" in result.out
     found = json.loads(cli("advise", rack, "--within", "1us", "--jobs", "1", "--json").out)
-    assert (found["seeds"], found["unsearched"]) == ([1, 2, 3], True)
+    assert found["seeds"] == [1, 2, 3]
+    assert found["unsearched"][:2] == [AS_IT_IS, found["recommended"]]
     assert not any(each["capacity"] for each in found["remedies"])
     # What is asked for stays.
     found = json.loads(cli("advise", rack, "--within", "1us", *FEW[2:], "--seeds", "1,2", "--json").out)
@@ -546,19 +548,29 @@ def test_ctrl_c_before_anything_is_known_prints_nothing(cli, rack, interrupt):
 
 
 def test_a_plan_is_as_thorough_as_there_is_time_for():
-    def plan(within_s, seeds=None, capacities=None):
-        return planned(20, seeds, capacities, run_s=1.0, slots=2, within_s=within_s)
+    def plan(within_s, seeds=None, capacities=None, senders=40):
+        return planned(20, seeds, capacities, senders=senders, run_s=1.0, slots=2, within_s=within_s)
 
     # Twenty remedies and fifteen times other hosts, for six seeds or for three.
     assert (plan(105).seeds, plan(105).is_tight) == ([1, 2, 3, 4, 5, 6], False)
     assert (plan(104).seeds, plan(104).is_tight) == ([1, 2, 3], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
     # The time is that of everything: searches have what is left, and those that are asked for have all the time.
-    searched = 4 * 40 * 2 / 2
+    # One goes up to 16 times the senders, or to 1,024 or four times, and its runs are between these and the scenario's.
+    one = 40 * 4 / 2
+    searched = 4 * one
+    assert plan(105, capacities=0, senders=0).seconds == 105
+    assert plan(105, capacities=3, senders=256).seconds == 105 + searched / 2
     assert [plan(within).seconds for within in (105, 110, 1000)] == [105, 110, 105 + searched]
     assert plan(105, capacities=3).seconds == 105 + searched
     assert plan(105, capacities=0).seconds == 105
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 127, 128, 200)] == [0, 0, 2, 3]
+    # Of other hosts and what has passed, 75 s; then one search and another of half the work.
+    others = 15 * 6 / 2
+    ends = [30 + others + one * work for work in (1.0, 1.5, 2.5)]
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (154, *ends)] == [0, 1, 2, 3]
+    # Once two have been searched, it is known how long that takes here.
+    assert plan(200).having_searched([1.0, 0.5], 3 * one).searches([1.0], 30.0) == 0
+    assert plan(200).having_searched([1.0, 0.5], one).searches([1.0], 30.0) == 1
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
     # Remedies whose runs take longer are known with the first seed.
     slow = [1.0] * 10 + [3.0] * 10
@@ -1089,3 +1101,10 @@ def test_queries_that_had_just_begun_do_not_make_a_run_unfinished(work):
     query = goals.goal("query-p99", experiment)
     assert query.values([row], [row])[0] == row["query_p99_s"]
     assert query.values([row | {"just_begun": 0}], [row])[0] == math.inf
+
+
+def test_what_has_no_effect_here_is_searched_last(work):
+    alike = {"change": Estimate(1.0, 0.1, 0.0, 0.1)}
+    same = ("a timer that never runs", 1.0, {"a": 1}, alike | {"is_same": True})
+    found = answer(fan_in(), same, ("a window", 1.0, {"b": 1}, alike))
+    assert [each.remedy.name for each in _plainest(found)] == ["a window", "a timer that never runs"]

@@ -136,8 +136,8 @@ class Advice:
     """Remedy -> the scenario as it is and the remedy on other hosts."""
     dropped: list[str] = field(default_factory=list)
     """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
-    unsearched: bool = False
-    """Whether there was no time to search how far all of the best carry."""
+    unsearched: list[str] = field(default_factory=list)
+    """Those of the best for which there was no time to search how far they carry."""
     is_provisional: bool = False
     """Whether not all that was planned has run."""
 
@@ -352,8 +352,7 @@ class Advice:
     @property
     def fan_in(self) -> int:
         """How many senders the scenario has; 0 if it has no fan-in."""
-        group = self.facts.fan_in
-        return int(group[group["key"]]) if group else 0
+        return senders(self.facts)
 
     @property
     def room(self) -> Room:
@@ -393,6 +392,12 @@ class Advice:
             "failed": self.failed,
             "warnings": self.warnings,
         }
+
+
+def senders(facts: Facts) -> int:
+    """How many senders a scenario has; 0 if it has no fan-in."""
+    group = facts.fan_in
+    return int(group[group["key"]]) if group else 0
 
 
 def _surest(found: list[Advised]) -> list[Advised]:

@@ -131,7 +131,7 @@ def advise(
     it. passed_over is what is better than the advice by the share gain_passed_over of the goal, but takes more.
     unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
     with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
-    left out after the first seed; and unsearched says that time was short for capacities.
+    left out after the first seed; and unsearched names those for whose capacities time was short.
 
     **Examples**
 
@@ -141,6 +141,7 @@ def advise(
     """
     from fanin.choose import advising
     from fanin.choose import plan as planning
+    from fanin.choose.advice import senders
     from fanin.choose.capacity.find import KEEP
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
@@ -184,7 +185,13 @@ def advise(
         workers(cluster, jobs, memory) as pool,
     ):
         plan = planning.planned(
-            len(to_try.remedies), some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s
+            len(to_try.remedies),
+            some,
+            capacities,
+            senders=senders(happened),
+            run_s=run_s,
+            slots=pool.slots,
+            within_s=within_s,
         )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}

@@ -422,8 +422,8 @@ def remarks(advice: Advice) -> list[str]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
     if advice.unsearched:
         said.append(
-            "To save time, not all of the best were searched for how far they carry: a longer --within leaves room for "
-            "that, and the runs so far are kept."
+            f"To save time, it was not searched how far these carry: {', '.join(advice.unsearched)}. A longer --within "
+            "leaves room for that, and the runs so far are kept."
         )
     if advice.dropped:
         said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
@@ -439,9 +439,9 @@ def legend(advice: Advice) -> list[str]:
     said = [
         "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
         f"zero, or all have one sign and {FEWEST_AGREEING} or more count by themselves, and it is at least "
-        f"{100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. A rank is one more than the number of remedies that are "
-        "better by a difference that counts, so ranks may be left out; what does not differ from yours has no rank "
-        "but yours.",
+        f"{100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. A rank is one more than "
+        "the number of remedies that are better by a difference that counts, so ranks may be left out; what does not "
+        "differ from yours has no rank but yours.",
         *remarks(advice),
     ]
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):
