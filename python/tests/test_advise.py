@@ -651,7 +651,7 @@ def test_what_systems_bring_of_their_own_is_told_on_stderr_in_json_and_on_the_pa
     Path("linux.toml").write_text(LINUX.replace("senders = 40", "senders = 4"))
     (warning, *_) = advised(cli, "linux.toml", "--capacities", "0")["warnings"]
     assert warning.startswith("the systems differ in more than their scheme")
-    assert "ack-every, duplicate-ack-window (of RCC, RCCE)" in warning
+    assert "initial-window (of SAB)" in warning
     result = cli("advise", "linux.toml", *FEW, "--capacities", "0")
     assert f"warning: {warning}" in result.err
     assert f"- {warning}" in Path(result.out.splitlines()[-2]).read_text()
@@ -938,7 +938,8 @@ def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
 
 
 def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(work):
-    found, _, _ = tried(DEEP.replace("[[traffic]]", '[scheme.dctcp]\nmark-threshold = "40pkt"\n[[traffic]]', 1))
+    switch = '[scheme.dctcp]\nmark-threshold = "40pkt"\n[[traffic]]'
+    found, _, _ = tried(DEEP.replace("[[traffic]]", switch, 1), **{"transport.gro": "0B"})
     kinds = ("mark-threshold",)
     marked = {
         name: value for name, each in found.items() for path, value in each.settings.items() if path.endswith(kinds)
@@ -951,7 +952,7 @@ def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(wo
     assert own.marks.why == "those of your switch (scheme.dctcp.mark-threshold)"
     assert "Linux DCTCP, marks from 21 packets" not in found
     # Without one, schemes have their own, and the usual threshold comes first.
-    found, _, _ = tried(DEEP)
+    found, _, _ = tried(DEEP, **{"transport.gro": "0B"})
     assert not [path for path in found["RCC"].settings if path.endswith(kinds)]
     assert found["Linux DCTCP, marks from 65 packets"].marks.is_first
     assert "authors take at 10 Gbit/s" in found["Linux DCTCP, marks from 65 packets"].marks.why
@@ -1108,3 +1109,20 @@ def test_what_has_no_effect_here_is_searched_last(work):
     same = ("a timer that never runs", 1.0, {"a": 1}, alike | {"is_same": True})
     found = answer(fan_in(), same, ("a window", 1.0, {"b": 1}, alike))
     assert [each.remedy.name for each in _plainest(found)] == ["a window", "a timer that never runs"]
+
+
+def test_what_schedules_segments_that_hosts_merge_before_is_not_tried(cli, work):
+    scheduling = {"RCC", "RCCE"}
+    assert scheduling <= set(tried(RACK)[0])
+    names, happened, experiment = tried(LINUX)
+    assert not scheduling & set(names)
+    told = [each.partition(": the receivers schedule segments")[0] for each in remedies(happened, experiment).refused]
+    assert told == ["RCC", "RCCE"]
+    # Hosts that merge none have what they schedule.
+    assert scheduling <= set(tried(LINUX, **{"transport.gro": "0B"})[0])
+    Path("linux.toml").write_text(LINUX)
+    given = ("compare", "linux.toml", "--schemes", "linux,rcc,rcce", "--seeds", "1", "--jobs", "1")
+    warning = "warning: RCC and RCCE: the receivers schedule segments, which these hosts merge before ("
+    assert warning in cli(*given, "--set", "transport.stack=linux-6").err
+    # Without that, they run on ideal hosts.
+    assert warning not in cli(*given).err

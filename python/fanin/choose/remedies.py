@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from fanin import _engine
+from fanin.choose.cautions import merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
@@ -177,7 +178,9 @@ def remedies(facts: Facts, experiment: Experiment) -> Tried:
         except ScenarioError as error:
             refused.append(f"{each.name}: {error}")
             continue
-        if scenario not in scenarios:
+        if why := merged_before(scenario):
+            refused.append(f"{each.name}: {why}")
+        elif scenario not in scenarios:
             found.append(_known(each, scenario, experiment))
             scenarios.append(scenario)
     return Tried(found, refused)
