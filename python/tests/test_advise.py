@@ -21,7 +21,8 @@ from fanin.choose.robust import NEAR, Variation, Varied, variations
 from fanin.numbers.stats import Spread
 from fanin.registry import registry
 from fanin.run.laboratory import Laboratory
-from fanin.show.advice_page import rows, sentences
+from fanin.scenario.loads import Marking
+from fanin.show.advice_page import _threshold, rows, sentences
 
 RACK = """\
 title = "A rack"
@@ -102,7 +103,8 @@ def answer(experiment, *every, keeps=()):
         given = {"broken": (), "work": 1.0, "change": Estimate(mean, 0.0, mean - 1.0, 0.0)}
         given["values"] = dict.fromkeys(range(1, 7), mean)
         given |= {key: value for key, value in more.items() if key != "effort"}
-        found.append(Advised(remedy, place, background=None, margin=0.01, own=1.0, **given))
+        given = {"background": None} | given
+        found.append(Advised(remedy, place, margin=0.01, own=1.0, **given))
     happened = SimpleNamespace(fan_in=None, is_closed_loop=False)
     return Advice(happened, less, list(keeps), [1, 2, 3, 4, 5, 6], found, None, [], [])
 
@@ -307,7 +309,7 @@ def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cl
     # What is only for more senders is tried last.
     said = cli("advise", "room.toml", "--capacities", "1", *FEW).out.splitlines()
     (tried_at,) = [place for place, line in enumerate(said) if line.startswith("Try it: fanin run room.toml --set ")]
-    assert said[tried_at + 1].startswith("As it is: No collapse")
+    assert said[tried_at + 1].startswith("As it is (seed 1): No collapse")
     assert "an ECN threshold in the switch" in more
 
 
@@ -589,7 +591,7 @@ def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
     assert "|\n\n|" not in page
     assert "| SDTCP | OpenFlow switches" in page
     assert "`--set transport.rto-min=1ms`" in page
-    assert "As it is: Incast collapse" in result.out
+    assert "As it is (seed 1): Incast collapse" in result.out
     assert f"fanin advise {rack}" in page
     assert "so ranks may be left out" in page
     # Nothing was searched, so nothing is said of how far they carry.
@@ -1126,3 +1128,32 @@ def test_what_schedules_segments_that_hosts_merge_before_is_not_tried(cli, work)
     assert warning in cli(*given, "--set", "transport.stack=linux-6").err
     # Without that, they run on ideal hosts.
     assert warning not in cli(*given).err
+
+
+def test_another_threshold_is_told_with_what_the_background_gains(work):
+    path = "scheme.linux-dctcp.mark-threshold"
+    gains = {"background": Estimate(12.3, 0.1, 2.3, 0.1)}
+    memory = ("memory", 1.0, {"network.dt-alpha": 8}, carries(90))
+    found = answer(fan_in(), memory, ("higher", 1.3, {path: "65pkt"}, gains))
+    lowest, highest = (Marking(path, threshold, is_like_dctcp=True) for threshold in ("5pkt", "65pkt"))
+    every = []
+    for each in found.every:
+        marking = highest if each.remedy.name == "higher" else lowest
+        more = carries(40) if each.remedy.name == AS_IT_IS else {}
+        every.append(replace(each, remedy=replace(each.remedy, marking=marking), **more))
+    scenario = {"transport": {"scheme": "linux-dctcp", "stack": "linux-6"}, "queue": {"kind": "auto"}}
+    found = replace(found, every=every, facts=SimpleNamespace(scenario=scenario))
+    # It is the scenario that stays, also where something else is for more senders.
+    assert (found.best, found.further.remedy.name) == (None, "memory")
+    assert _threshold(found) == (
+        f"Your Linux DCTCP stays, with marks from 5 packets ({path}); from 65 packets on it is worse (1,300 ms, and "
+        "the background traffic changes by +23 %)."
+    )
+
+
+def test_a_larger_share_for_one_port_says_what_others_pay(work):
+    pool = {"network.admission": "dynamic-threshold", "network.shared-buffer": "2MB"}
+    assert tried(LINUX, **pool)[0]["dynamic threshold of 8"].needs == (
+        "alpha 8 in the switch: one port may take 89 % of its memory, which leaves less to incasts of other ports at "
+        "the same time"
+    )

@@ -289,7 +289,7 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
         said.insert(1 if found.best else len(said), f"Try it: {command} {found.advised.remedy.command}")
     for sentence in said:
         say_wrapped(sentence)
-    say_wrapped(f"As it is: {as_it_is}")
+    say_wrapped(f"As it is (seed {found.seeds[0]}): {as_it_is}")
     say()
     most = None if all_ else advice_page.MOST
     lines = [[*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]], *advice_page.rows(found, most)]

@@ -118,6 +118,9 @@ def _passed_over(advice: Advice) -> str:
 def _threshold(advice: Advice) -> str:
     """From where on the switch marks, why from there, and how another threshold compares."""
     each = advice.advised
+    if advice.best is None and each.remedy.marks is None:
+        # What is for more senders alone leaves the threshold as it is.
+        each = advice.own
     remedy, marking = each.remedy, each.remedy.marking
     if marking is None:
         return ""
@@ -134,7 +137,8 @@ def _threshold(advice: Advice) -> str:
         verdict = "worse" if is_worse else "better" if is_better else "no different"
         carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
         from_ = in_packets(other.remedy.marking.threshold)
-        said += f"; from {from_} on it is {verdict} ({_result(other, advice)}{_at_cautions(other)}){carries}"
+        how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
+        said += f"; from {from_} on it is {verdict} ({how}){carries}"
     warns = [f" `fanin check` warns: {caution}." for caution in remedy.cautions]
     return f"{said}.{''.join(warns)}"
 
