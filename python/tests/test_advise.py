@@ -12,6 +12,7 @@ import pytest
 import fanin
 from fanin.choose import goals, robust
 from fanin.choose.advice import Advice, Advised, _plainest_of_the_furthest
+from fanin.choose.advising import _plainest
 from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
 from fanin.choose.plan import planned
@@ -19,7 +20,9 @@ from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, t
 from fanin.choose.robust import NEAR, Variation, Varied, variations
 from fanin.numbers.stats import Spread
 from fanin.registry import registry
-from fanin.show.advice_page import rows, sentences
+from fanin.run.laboratory import Laboratory
+from fanin.scenario.loads import Marking
+from fanin.show.advice_page import _threshold, rows, sentences
 
 RACK = """\
 title = "A rack"
@@ -100,7 +103,8 @@ def answer(experiment, *every, keeps=()):
         given = {"broken": (), "work": 1.0, "change": Estimate(mean, 0.0, mean - 1.0, 0.0)}
         given["values"] = dict.fromkeys(range(1, 7), mean)
         given |= {key: value for key, value in more.items() if key != "effort"}
-        found.append(Advised(remedy, place, background=None, margin=0.01, own=1.0, **given))
+        given = {"background": None} | given
+        found.append(Advised(remedy, place, margin=0.01, own=1.0, **given))
     happened = SimpleNamespace(fan_in=None, is_closed_loop=False)
     return Advice(happened, less, list(keeps), [1, 2, 3, 4, 5, 6], found, None, [], [])
 
@@ -305,7 +309,7 @@ def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cl
     # What is only for more senders is tried last.
     said = cli("advise", "room.toml", "--capacities", "1", *FEW).out.splitlines()
     (tried_at,) = [place for place, line in enumerate(said) if line.startswith("Try it: fanin run room.toml --set ")]
-    assert said[tried_at + 1].startswith("As it is: No collapse")
+    assert said[tried_at + 1].startswith("As it is (seed 1): No collapse")
     assert "an ECN threshold in the switch" in more
 
 
@@ -499,9 +503,10 @@ def test_a_slow_scenario_gets_fewer_seeds_and_says_so(cli, rack):
     assert "runs with 3 seeds and searches for how far the best carry, " in result.err
     assert "by the first seed: 3 seeds, " in result.err
     assert "as far as --within 1us leaves room: one run takes " in result.err
-    assert "To save time, not all of the best were searched" in result.out
+    assert "To save time, it was not searched how far these carry: as it is, Linux DCTCP" in result.out
     found = json.loads(cli("advise", rack, "--within", "1us", "--jobs", "1", "--json").out)
-    assert (found["seeds"], found["unsearched"]) == ([1, 2, 3], True)
+    assert found["seeds"] == [1, 2, 3]
+    assert found["unsearched"][:2] == [AS_IT_IS, found["recommended"]]
     assert not any(each["capacity"] for each in found["remedies"])
     # What is asked for stays.
     found = json.loads(cli("advise", rack, "--within", "1us", *FEW[2:], "--seeds", "1,2", "--json").out)
@@ -545,19 +550,29 @@ def test_ctrl_c_before_anything_is_known_prints_nothing(cli, rack, interrupt):
 
 
 def test_a_plan_is_as_thorough_as_there_is_time_for():
-    def plan(within_s, seeds=None, capacities=None):
-        return planned(20, seeds, capacities, run_s=1.0, slots=2, within_s=within_s)
+    def plan(within_s, seeds=None, capacities=None, senders=40):
+        return planned(20, seeds, capacities, senders=senders, run_s=1.0, slots=2, within_s=within_s)
 
     # Twenty remedies and fifteen times other hosts, for six seeds or for three.
     assert (plan(105).seeds, plan(105).is_tight) == ([1, 2, 3, 4, 5, 6], False)
     assert (plan(104).seeds, plan(104).is_tight) == ([1, 2, 3], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
     # The time is that of everything: searches have what is left, and those that are asked for have all the time.
-    searched = 4 * 40 * 2 / 2
+    # One goes up to 16 times the senders, or to 1,024 or four times, and its runs are between these and the scenario's.
+    one = 40 * 4 / 2
+    searched = 4 * one
+    assert plan(105, capacities=0, senders=0).seconds == 105
+    assert plan(105, capacities=3, senders=256).seconds == 105 + searched / 2
     assert [plan(within).seconds for within in (105, 110, 1000)] == [105, 110, 105 + searched]
     assert plan(105, capacities=3).seconds == 105 + searched
     assert plan(105, capacities=0).seconds == 105
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (40, 127, 128, 200)] == [0, 0, 2, 3]
+    # Of other hosts and what has passed, 75 s; then one search and another of half the work.
+    others = 15 * 6 / 2
+    ends = [30 + others + one * work for work in (1.0, 1.5, 2.5)]
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (154, *ends)] == [0, 1, 2, 3]
+    # Once two have been searched, it is known how long that takes here.
+    assert plan(200).having_searched([1.0, 0.5], 3 * one).searches([1.0], 30.0) == 0
+    assert plan(200).having_searched([1.0, 0.5], one).searches([1.0], 30.0) == 1
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
     # Remedies whose runs take longer are known with the first seed.
     slow = [1.0] * 10 + [3.0] * 10
@@ -576,7 +591,7 @@ def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
     assert "|\n\n|" not in page
     assert "| SDTCP | OpenFlow switches" in page
     assert "`--set transport.rto-min=1ms`" in page
-    assert "As it is: Incast collapse" in result.out
+    assert "As it is (seed 1): Incast collapse" in result.out
     assert f"fanin advise {rack}" in page
     assert "so ranks may be left out" in page
     # Nothing was searched, so nothing is said of how far they carry.
@@ -638,7 +653,7 @@ def test_what_systems_bring_of_their_own_is_told_on_stderr_in_json_and_on_the_pa
     Path("linux.toml").write_text(LINUX.replace("senders = 40", "senders = 4"))
     (warning, *_) = advised(cli, "linux.toml", "--capacities", "0")["warnings"]
     assert warning.startswith("the systems differ in more than their scheme")
-    assert "ack-every, duplicate-ack-window (of RCC, RCCE)" in warning
+    assert "initial-window (of SAB)" in warning
     result = cli("advise", "linux.toml", *FEW, "--capacities", "0")
     assert f"warning: {warning}" in result.err
     assert f"- {warning}" in Path(result.out.splitlines()[-2]).read_text()
@@ -825,6 +840,24 @@ def test_what_becomes_of_a_remedy_on_other_hosts(work, own, remedy, effect, outc
 
 
 @pytest.mark.parametrize(
+    ("own", "effect", "slower", "outcome"),
+    [
+        (0.88, "no difference that counts", 1.0, "not needed"),
+        (0.9, "no difference that counts", 1.0, "does not hold"),
+        (1.2, "worse", 1.0, "does not hold"),
+        (0.9, "undecided", 1.0, "undecided"),
+        # A query alone takes longer there as well.
+        (1.3, "no difference that counts", 1.5, "not needed"),
+        (1.35, "no difference that counts", 1.5, "does not hold"),
+    ],
+)
+def test_a_small_gain_is_needed_where_the_scenario_is_as_without_it(work, own, effect, slower, outcome):
+    less = goals.goal("query-p99", fan_in())
+    there = with_hosts(own, own, effect, slower=slower)
+    assert robust._outcome(there, with_hosts(1.0, 0.8, "better"), less) == outcome
+
+
+@pytest.mark.parametrize(
     ("own", "remedy", "effect", "slower", "outcome"),
     [
         (1.9, 1.0, "no difference that counts", 1.0, "holds"),
@@ -907,7 +940,8 @@ def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
 
 
 def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(work):
-    found, _, _ = tried(DEEP.replace("[[traffic]]", '[scheme.dctcp]\nmark-threshold = "40pkt"\n[[traffic]]', 1))
+    switch = '[scheme.dctcp]\nmark-threshold = "40pkt"\n[[traffic]]'
+    found, _, _ = tried(DEEP.replace("[[traffic]]", switch, 1), **{"transport.gro": "0B"})
     kinds = ("mark-threshold",)
     marked = {
         name: value for name, each in found.items() for path, value in each.settings.items() if path.endswith(kinds)
@@ -920,7 +954,7 @@ def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(wo
     assert own.marks.why == "those of your switch (scheme.dctcp.mark-threshold)"
     assert "Linux DCTCP, marks from 21 packets" not in found
     # Without one, schemes have their own, and the usual threshold comes first.
-    found, _, _ = tried(DEEP)
+    found, _, _ = tried(DEEP, **{"transport.gro": "0B"})
     assert not [path for path in found["RCC"].settings if path.endswith(kinds)]
     assert found["Linux DCTCP, marks from 65 packets"].marks.is_first
     assert "authors take at 10 Gbit/s" in found["Linux DCTCP, marks from 65 packets"].marks.why
@@ -1004,3 +1038,122 @@ def test_what_is_left_without_the_switch_is_told(cli, rack):
         cli, rack, "--capacities", "0", "--set", "traffic.servers.senders=60", "--set", "network.buffer=12MB"
     )
     assert not any("stays as it is" in each for each in small["sentences"])
+
+
+ENDLESS = """\
+[network]
+topology = "star"
+rate = "1Gbps"
+[transport]
+scheme = "linux"
+[run]
+duration = "20ms"
+[[traffic]]
+name = "web"
+kind = "poisson"
+senders = 4
+receivers = 4
+load = 0.9
+bytes-each = "1MB"
+"""
+
+
+def test_where_nothing_finishes_nothing_is_compared_or_said_to_hold(cli, work):
+    Path("endless.toml").write_text(ENDLESS)
+    found = advised(cli, "endless.toml", "--goal", "p99-fct")
+    assert (found["comparable"], found["recommended"], found["holds"], found["variations"]) == (False, None, None, [])
+    (said,) = found["sentences"]
+    assert said.startswith("Nothing can be compared by p99-fct: ")
+    assert said.endswith(", as web goes on until then. Set traffic.web.stop well before run.duration (20ms).")
+    # Where no transfer begins at the end, the run is too short.
+    once = advised(cli, "endless.toml", "--goal", "p99-fct", "--set", "traffic.web.stop=17ms")
+    assert once["sentences"][0].endswith(" had not ended when the run did. Set a longer run.duration (20ms).")
+    table = cli("advise", "endless.toml", "--goal", "p99-fct", *FEW).out
+    assert "as it is\tunfinished" in table
+    assert "1=" not in table
+
+
+BY_A_CLOCK = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "300KB"
+[transport]
+scheme = "linux"
+[run]
+duration = "100ms"
+[[traffic]]
+name = "q"
+kind = "requests"
+fan-in = 12
+senders = 24
+receivers = 4
+load = 0.05
+bytes-each = "20KB"
+"""
+
+
+def test_queries_that_had_just_begun_do_not_make_a_run_unfinished(work):
+    Path("clock.toml").write_text(BY_A_CLOCK)
+    experiment = fanin.load("clock.toml")
+    (found,) = Laboratory(experiment, None).cases([({}, [2])])
+    (row,) = found.rows
+    # Two queries of twelve were in progress, and one transfer that waits for a timer.
+    assert (row["flows"], row["incomplete"], row["just_begun"]) == (1224, 25, 24)
+    query = goals.goal("query-p99", experiment)
+    assert query.values([row], [row])[0] == row["query_p99_s"]
+    assert query.values([row | {"just_begun": 0}], [row])[0] == math.inf
+
+
+def test_what_has_no_effect_here_is_searched_last(work):
+    alike = {"change": Estimate(1.0, 0.1, 0.0, 0.1)}
+    same = ("a timer that never runs", 1.0, {"a": 1}, alike | {"is_same": True})
+    found = answer(fan_in(), same, ("a window", 1.0, {"b": 1}, alike))
+    assert [each.remedy.name for each in _plainest(found)] == ["a window", "a timer that never runs"]
+
+
+def test_what_schedules_segments_that_hosts_merge_before_is_not_tried(cli, work):
+    scheduling = {"RCC", "RCCE"}
+    assert scheduling <= set(tried(RACK)[0])
+    names, happened, experiment = tried(LINUX)
+    assert not scheduling & set(names)
+    told = [each.partition(": the receivers schedule segments")[0] for each in remedies(happened, experiment).refused]
+    assert told == ["RCC", "RCCE"]
+    # Hosts that merge none have what they schedule.
+    assert scheduling <= set(tried(LINUX, **{"transport.gro": "0B"})[0])
+    Path("linux.toml").write_text(LINUX)
+    given = ("compare", "linux.toml", "--schemes", "linux,rcc,rcce", "--seeds", "1", "--jobs", "1")
+    warning = "warning: RCC and RCCE: the receivers schedule segments, which these hosts merge before ("
+    assert warning in cli(*given, "--set", "transport.stack=linux-6").err
+    # Without that, they run on ideal hosts.
+    assert warning not in cli(*given).err
+
+
+def test_another_threshold_is_told_with_what_the_background_gains(work):
+    path = "scheme.linux-dctcp.mark-threshold"
+    gains = {"background": Estimate(12.3, 0.1, 2.3, 0.1)}
+    memory = ("memory", 1.0, {"network.dt-alpha": 8}, carries(90))
+    found = answer(fan_in(), memory, ("higher", 1.3, {path: "65pkt"}, gains))
+    lowest, highest = (Marking(path, threshold, is_like_dctcp=True) for threshold in ("5pkt", "65pkt"))
+    every = []
+    for each in found.every:
+        marking = highest if each.remedy.name == "higher" else lowest
+        more = carries(40) if each.remedy.name == AS_IT_IS else {}
+        every.append(replace(each, remedy=replace(each.remedy, marking=marking), **more))
+    scenario = {"transport": {"scheme": "linux-dctcp", "stack": "linux-6"}, "queue": {"kind": "auto"}}
+    found = replace(found, every=every, facts=SimpleNamespace(scenario=scenario))
+    # It is the scenario that stays, also where something else is for more senders.
+    assert (found.best, found.further.remedy.name) == (None, "memory")
+    assert _threshold(found) == (
+        f"Your Linux DCTCP stays, with marks from 5 packets ({path}); from 65 packets on it is worse (1,300 ms, and "
+        "the background traffic changes by +23 %)."
+    )
+
+
+def test_a_larger_share_for_one_port_says_what_others_pay(work):
+    pool = {"network.admission": "dynamic-threshold", "network.shared-buffer": "2MB"}
+    assert tried(LINUX, **pool)[0]["dynamic threshold of 8"].needs == (
+        "alpha 8 in the switch: one port may take 89 % of its memory, which leaves less to incasts of other ports at "
+        "the same time"
+    )

@@ -547,9 +547,9 @@ def test_wrong_bounds(work, text):
 
 
 def test_a_difference_counts_if_its_interval_leaves_out_zero():
-    assert Estimate(2.0, 1.0, 0.5, 0.4).differs
-    assert not Estimate(2.0, 1.0, 0.5, 0.6).differs
-    assert not Estimate(2.0, float("nan"), 0.5, float("nan")).differs
+    assert Estimate(2.0, 1.0, 0.5, 0.4).differs()
+    assert not Estimate(2.0, 1.0, 0.5, 0.6).differs()
+    assert not Estimate(2.0, float("nan"), 0.5, float("nan")).differs()
 
 
 def test_the_library_compares_without_the_command_line(work):
@@ -601,15 +601,27 @@ def test_six_differences_of_one_sign_count_where_their_interval_contains_zero():
     after = np.array([4.0, 5.0, 4.0, 4.0, 4.0, 5.0])
     found = paired(after, before)
     assert found.difference_half > abs(found.difference)
-    assert (found.agreeing, found.matters(), found.seeds_to_decide(6)) == (6, True, None)
+    assert (found.agreeing(), found.matters(), found.seeds_to_decide(6)) == (6, True, None)
     assert paired(before, after).matters()
     # Five may be chance, and the sixth would tell; one of the other sign, or none, leaves it to the interval.
     five = paired(after[1:], before[1:])
-    assert (five.agreeing, five.matters(), five.seeds_to_decide(5)) == (5, False, 6)
+    assert (five.agreeing(), five.matters(), five.seeds_to_decide(5)) == (5, False, 6)
     for other in (8.0, 10.0):
         mixed = paired(np.array([other + 1, *after[1:]]), before)
-        assert (mixed.agreeing, mixed.matters()) == (0, False)
+        assert (mixed.agreeing(), mixed.matters()) == (0, False)
         assert mixed.seeds_to_decide(6) > 6
+
+
+def test_differences_that_are_of_no_use_do_not_agree():
+    before = np.array([2.09, 2.08, 2.09, 3.6, 2.08, 3.6])
+    after = np.full(6, 2.075)
+    found = paired(after, before)
+    # All six are less, but four of them by under 1 %: that the mean is 20 % less is that of two seeds.
+    assert (found.agreeing(0.0), found.agreeing(0.01), found.differs()) == (6, 2, True)
+    assert (found.matters(0.0), found.matters(0.01)) == (True, False)
+    assert found.seeds_to_decide(6) > 6
+    # It is neither known to count nor known to be small.
+    assert (found.is_small(), paired(after, after + 0.001).is_small()) == (False, True)
 
 
 def test_the_number_of_seeds_that_would_decide_is_told_where_it_is_of_use():

@@ -169,3 +169,19 @@ def test_plots_have_no_place_for_infinite_times():
     plot = Plot(id="p", title="P", kind="cdf", x="fct_mean_s")
     shares = series.series_of(plot, SimpleNamespace(labels={}), frame)
     assert shares.data.select("x", "share").rows() == [(0.1, 0.25), (0.1, 0.5), (0.3, 0.75)]
+
+
+def test_what_had_been_in_progress_no_longer_than_the_mean_had_just_begun():
+    flows = pl.DataFrame(
+        {
+            "group": ["web", "web", "web", "web", "web", "long"],
+            "start_s": [0.0, 1.0, 8.5, 7.5, 8.5, 9.9],
+            "fct_s": [1.0, 3.0, None, None, None, None],
+            "failed": [False, False, False, False, True, False],
+        }
+    )
+    # Two seconds is the mean of what ended; an aborted handshake is none that goes on, and "long" no group that does.
+    assert never_ended.just_begun(flows, 10.0, {"web": 0}) == 1
+    assert never_ended.just_begun(flows, 11.0, {"web": 0}) == 0
+    assert never_ended.just_begun(flows, 10.0, {"long": 0}) == 0
+    assert never_ended.share({"incomplete": 3, "just_begun": 3, "completed": 5}) == 0.0

@@ -136,8 +136,8 @@ class Advice:
     """Remedy -> the scenario as it is and the remedy on other hosts."""
     dropped: list[str] = field(default_factory=list)
     """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
-    unsearched: bool = False
-    """Whether there was no time to search how far all of the best carry."""
+    unsearched: list[str] = field(default_factory=list)
+    """Those of the best for which there was no time to search how far they carry."""
     is_provisional: bool = False
     """Whether not all that was planned has run."""
 
@@ -254,6 +254,12 @@ class Advice:
         return self.own.place.seeds < FEWEST
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether the scenario as it is has a value of the goal, or a remedy that can be deployed has one."""
+        usable = [each for each in self.every if each.remedy.effort.is_deployable]
+        return not all(math.isinf(each.place.value.mean) for each in usable)
+
+    @property
     def undecided(self) -> Advised | None:
         """What may be better, if nothing is that can be deployed: the best by its mean; ``None`` if there is none."""
         own = self.own.place.value.mean
@@ -346,8 +352,7 @@ class Advice:
     @property
     def fan_in(self) -> int:
         """How many senders the scenario has; 0 if it has no fan-in."""
-        group = self.facts.fan_in
-        return int(group[group["key"]]) if group else 0
+        return senders(self.facts)
 
     @property
     def room(self) -> Room:
@@ -367,6 +372,7 @@ class Advice:
             "keep": [each.text for each in self.keeps],
             "seeds": self.seeds,
             "over": self.over,
+            "comparable": self.is_comparable,
             "recommended": None if self.best is None else self.best.remedy.name,
             "undecided": None if self.undecided is None else self.undecided.remedy.name,
             "further": None if self.further is None else self.further.remedy.name,
@@ -386,6 +392,12 @@ class Advice:
             "failed": self.failed,
             "warnings": self.warnings,
         }
+
+
+def senders(facts: Facts) -> int:
+    """How many senders a scenario has; 0 if it has no fan-in."""
+    group = facts.fan_in
+    return int(group[group["key"]]) if group else 0
 
 
 def _surest(found: list[Advised]) -> list[Advised]:

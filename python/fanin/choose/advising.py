@@ -31,7 +31,7 @@ from fanin.choose.comparison import (
 )
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
-from fanin.choose.plan import Plan
+from fanin.choose.plan import Plan, furthest
 from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
 from fanin.choose.robust import Varied, times, variations, varied
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
@@ -44,14 +44,8 @@ from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 
-_FURTHER = 16
-"""Capacities are searched up to so many times the scenario's own fan-in, but no further than :data:`_FAR`."""
-
-_FAR = 1024
-"""More answers at once than one port is asked to take."""
-
-_AT_LEAST = 4
-"""So many times its own fan-in is searched in any case."""
+_PAIR = 2
+"""So many are searched in any case for how far they carry, or none: one capacity alone compares with nothing."""
 
 _AGAIN = 2
 """So often another remedy is searched for how far it carries, as the best does not carry the scenario's senders."""
@@ -119,19 +113,31 @@ def advise(
     for answer in _ranked(laboratory, tried, asked, plan, background, unknown, planned):
         so_far(answer)
     how = {"out": out, "workers": workers, "again": again, "advance": advance}
-    searched: list[Advised] = []
-    if over is not None and plan.capacities:
-        wanted = _worth_searching(answer, plan.capacities)
-        plan = replace(plan, seeds=answer.seeds)
-        searched = wanted[: plan.searches([each.work for each in wanted], time.monotonic() - begun)]
-        answer = replace(answer, unsearched=len(searched) < len(wanted))
+    plan = replace(plan, seeds=answer.seeds)
+
+    def that_fit(some: list[Advised]) -> list[Advised]:
+        return some[: plan.searches([each.work for each in some], time.monotonic() - begun)]
+
+    wanted = _worth_searching(answer, plan.capacities) if over is not None and plan.capacities else []
+    first = wanted if plan.are_searches_asked else that_fit(wanted[:_PAIR])
+    searched = first if len(first) >= _PAIR else []
+    if over is not None and searched:
+        since = time.monotonic()
         answer = _carried(experiment, answer, over, searched, **how)
+        plan = plan.having_searched([each.work for each in searched], time.monotonic() - since)
+        # No other is begun that would take longer than there is time for, as far as these tell.
+        if further := that_fit(wanted[len(searched) :]):
+            answer = _carried(experiment, answer, over, further, **how)
+            searched = [*searched, *further]
         # What was best may not carry its own senders, and then another may be, or is told beside it.
-        for _ in range(_AGAIN if searched else 0):
+        for _ in range(_AGAIN):
             unknown_yet = [each for each in (answer.best, answer.keeping) if each is not None and each.found is None]
-            if not unknown_yet:
+            if not (again_ := that_fit(unknown_yet[:1])):
                 break
-            answer = _carried(experiment, answer, over, unknown_yet[:1], **how)
+            answer = _carried(experiment, answer, over, again_, **how)
+    unsearched = [each.remedy.name for each in wanted if answer.of(each.remedy.name).found is None]
+    answer = replace(answer, unsearched=unsearched)
+    if searched:
         so_far(answer)
 
     def on_other_hosts(each: Advised) -> list[Varied]:
@@ -141,11 +147,12 @@ def advise(
         return found if len(found) > 1 else []
 
     # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
-    for each in answer.finalists or [other for other in [answer.rival] if other is not None]:
+    rivals = [each for each in [answer.rival] if each is not None and answer.is_comparable]
+    for each in answer.finalists or rivals:
         answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each)})
         so_far(answer)
     if over is not None and searched and answer.best is not None and answer.best.found is None:
-        answer = _carried(experiment, answer, over, [answer.best], **how)
+        answer = _carried(experiment, answer, over, that_fit([answer.best]), **how)
     if (ideal := answer.ideal) is not None:
         answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(ideal)})
     return replace(answer, is_provisional=False)
@@ -159,7 +166,7 @@ def _carried(experiment: Experiment, answer: Advice, over: str, searched: list[A
         [dict(each.remedy.settings) for each in searched],
         answer.keeps,
         over=over,
-        last=max(_AT_LEAST * here, min(_FURTHER * here, _FAR)),
+        last=furthest(here),
         seeds=answer.seeds,
         precision=PRECISION,
         **how,
@@ -359,5 +366,7 @@ def _plainest(answer: Advice) -> list[Advised]:
         for each in answer.every
         if each.remedy.effort.is_deployable and each.effect(answer.goal) in ("undecided", "no difference that counts")
     ]
+    # What has no effect here may have one with more senders, but is the first to be left out.
+    tied.sort(key=lambda each: each.is_same)
     sets = [set(each.remedy.settings.items()) for each in tied]
     return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

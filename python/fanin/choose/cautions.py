@@ -1,4 +1,4 @@
-"""What a reader should know before trusting a comparison: quantiles of few, idle seeds, queues and switches apart."""
+"""What a reader should know before trusting a comparison: quantiles of few, idle seeds, switches apart, merging."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean
+from typing import Any
 
-from fanin.choose.comparison import some_of
+from fanin.choose.comparison import SCHEME, some_of
 from fanin.choose.goals import Measure
 from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST, fewest_for
 from fanin.numbers.summary import BACKGROUND, format_value
-from fanin.numbers.units import seconds
+from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks, scheme_title
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
@@ -201,3 +202,30 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
         f"{threshold_path(first)} = {value} is the switch of {scheme_title(first)} alone. Others mark by their "
         f"own: {told}{others}. To give them that of {scheme_title(first)}: {how}"
     ]
+
+
+_SCHEDULING = ("rcc", "rcce")
+"""Schemes whose receivers decide when each segment is acknowledged."""
+
+
+def merged_before(scenario: Mapping[str, Any]) -> str:
+    """Why a resolved scenario says nothing of its scheme: hosts merge what it schedules; nothing if that is not so."""
+    transport = scenario["transport"]
+    merged = quantity(transport["gro"])
+    # What no interrupt hands over together is not merged.
+    merges = merged is not None and merged[0] > 0 and seconds(transport["interrupt-interval"]) > 0
+    if transport["scheme"] not in _SCHEDULING or not merges:
+        return ""
+    return (
+        f"the receivers schedule segments, which these hosts merge before (transport.gro = {transport['gro']}), so "
+        "what that does here is not known"
+    )
+
+
+def merging(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
+    """A warning of the schemes of a comparison of which such hosts leave nothing to tell."""
+    found: dict[str, list[str]] = {}
+    for scheme in schemes:
+        if why := merged_before(experiment.resolved({SCHEME: scheme})):
+            found.setdefault(why, []).append(scheme_title(scheme))
+    return [f"{some_of(names)}: {why}" for why, names in found.items()]

@@ -61,8 +61,8 @@ class Estimate:
     difference_half: float
     quantiles: tuple[float, float] | None = None
     """Those of the differences, if they fall into two groups."""
-    agreeing: int = 0
-    """How many differences there are, if all have one sign; otherwise none."""
+    sizes: tuple[float, ...] = ()
+    """Those of the differences, if all have one sign; otherwise none."""
 
     @property
     def away(self) -> Spread:
@@ -72,36 +72,44 @@ class Estimate:
         low, high = self.difference - self.difference_half, self.difference + self.difference_half
         return Spread(self.difference, self.difference_half, low, high)
 
-    @property
-    def differs(self) -> bool:
+    def agreeing(self, margin: float = LEAST) -> int:
+        """How many differences are at least that share of the mean, if all have one sign."""
+        return sum(size >= margin * abs(self.mean) for size in self.sizes)
+
+    def differs(self, margin: float = 0.0) -> bool:
         """Whether it is no chance: its interval excludes zero, or enough differences have all one sign.
 
         Student's interval takes differences for about normal. It contains zero when each of few seeds is better, some
-        by a little and others by a timer; the sign test does not mind how they are distributed.
+        by a little and others by a timer; the sign test does not mind how they are distributed. So it does not mind
+        either that most are of no use, and of these it counts none.
         """
-        return self.difference_half < abs(self.difference) or self.agreeing >= FEWEST_AGREEING
+        return self.difference_half < abs(self.difference) or self.agreeing(margin) >= FEWEST_AGREEING
+
+    def is_small(self, margin: float = LEAST) -> bool:
+        """Whether it is no chance, but less than that share of the mean."""
+        return self.differs() and abs(self.difference) < margin * abs(self.mean)
 
     def matters(self, margin: float = LEAST) -> bool:
         """Whether it counts: the difference is no chance, and it is at least that share of the mean.
 
         This is the one rule of all commands that compare. A difference of zero never counts, whatever the mean.
         """
-        return self.differs and abs(self.difference) >= margin * abs(self.mean)
+        return self.differs(margin) and abs(self.difference) >= margin * abs(self.mean)
 
     def seeds_to_decide(self, seeds: int, margin: float = LEAST) -> int | None:
         """About how many seeds would tell whether it differs; ``None`` if that is known, or no use.
 
-        An interval shrinks with the square root of the number of seeds. Differences that agree so far may need no more
-        than the sign test does; so few that there is no interval may take no more either.
+        An interval shrinks with the square root of the number of seeds. Differences that all count so far may need no
+        more than the sign test does; so few that there is no interval may take no more either.
         """
         away, half = abs(self.difference), self.difference_half
         # What has no difference, as no seed is in both, is not a number.
-        if self.differs or away == 0 or not away >= margin * abs(self.mean):
+        if self.differs(margin) or away == 0 or not away >= margin * abs(self.mean):
             return None
         if math.isnan(half):
             return FEWEST_AGREEING
         needed = math.ceil(seeds * (half / away) ** 2) + 1
-        if self.agreeing:
+        if self.sizes and self.agreeing(margin) == len(self.sizes):
             needed = min(needed, FEWEST_AGREEING)
         return needed if needed <= _MOST_SEEDS else None
 
@@ -123,7 +131,8 @@ def paired(values: Floats, others: Floats) -> Estimate | None:
 def _estimate(values: Floats, differences: Floats) -> Estimate:
     ends = (percentile(differences, 2.5), percentile(differences, 97.5)) if has_two_modes(differences) else None
     agree = (differences > 0).all() or (differences < 0).all()
-    return Estimate(*mean_interval(values), *mean_interval(differences), ends, len(differences) if agree else 0)
+    sizes = tuple(map(float, np.abs(differences))) if agree else ()
+    return Estimate(*mean_interval(values), *mean_interval(differences), ends, sizes)
 
 
 @dataclass(frozen=True)
@@ -376,7 +385,9 @@ class Placed:
             return "too few seeds"
         if self.behind.matters(self.margin):
             return "worse" if self.rank is not None else "worse, its place among the others open"
-        near = f"less than {100 * self.margin:g} %" if self.behind.differs else "no significant difference"
+        near = (
+            f"less than {100 * self.margin:g} %" if self.behind.is_small(self.margin) else "no significant difference"
+        )
         return f"tie, {near}" if self.rank == 1 else near
 
     def as_dict(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A measure has one of the names that totals declare for goals, or is any column of a sweep's table. If more than one in a
 hundred finite flows of a run did not complete, the slowest are missing from its completion times, so the run counts as
-the worst.
+the worst. Those of traffic that goes on which had just begun are not counted (:mod:`fanin.results.never_ended`).
 """
 
 from __future__ import annotations

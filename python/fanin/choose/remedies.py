@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from fanin import _engine
+from fanin.choose.cautions import merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
@@ -177,7 +178,9 @@ def remedies(facts: Facts, experiment: Experiment) -> Tried:
         except ScenarioError as error:
             refused.append(f"{each.name}: {error}")
             continue
-        if scenario not in scenarios:
+        if why := merged_before(scenario):
+            refused.append(f"{each.name}: {why}")
+        elif scenario not in scenarios:
             found.append(_known(each, scenario, experiment))
             scenarios.append(scenario)
     return Tried(found, refused)
@@ -281,9 +284,10 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
 
 def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
     network = facts.scenario["network"]
+    one_port = f"one port may take {100 * _ALPHA / (_ALPHA + 1):.0f} % of"
     if network["admission"] == "static":
         ports = facts.port.beside
-        memory, share = round(ports * facts.buffer), 100 * _ALPHA / (_ALPHA + 1)
+        memory = round(ports * facts.buffer)
         yield Remedy(
             "ports share the switch's memory",
             {
@@ -293,12 +297,17 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             },
             Effort.SWITCH_MEMORY,
             f"a switch that has the memory of {ports} ports in one pool, {format_number(memory / 1e6, 3)} MB (ask its "
-            f"data sheet), and a dynamic threshold of {_ALPHA}: one port may take {share:.0f} % of it, as long as the "
-            "others' queues are short",
+            f"data sheet), and a dynamic threshold of {_ALPHA}: {one_port} it, as long as the others' queues are "
+            "short",
         )
     elif float(network["dt-alpha"]) < _ALPHA:
-        name, needs = f"dynamic threshold of {_ALPHA}", f"alpha {_ALPHA} in the switch"
-        yield Remedy(name, {"network.dt-alpha": _ALPHA}, Effort.SWITCH_SETTING, needs)
+        yield Remedy(
+            f"dynamic threshold of {_ALPHA}",
+            {"network.dt-alpha": _ALPHA},
+            Effort.SWITCH_SETTING,
+            f"alpha {_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports at the "
+            "same time",
+        )
     # A comparison of schemes is one on the same stack; that of Linux is another remedy.
     if facts.scenario["transport"]["stack"] != _LINUX:
         yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"], given)

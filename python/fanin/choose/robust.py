@@ -96,9 +96,10 @@ class Variation:
 Outcome = Literal["holds", "helps less", "not needed", "undecided", "does not hold"]
 """What becomes of advice with a variation.
 
-Of a remedy: it is better there and about as good as promised; it is better, but far from that; the scenario is about as
-good without it as was promised with it; seeds do not tell; or it is no better. Of the advice that none is needed: no
-remedy is worth it there and the scenario is not much worse than as given; seeds do not tell; or that is not so.
+Of a remedy: it is better there and about as good as promised; it is better, but far from that; the scenario without it
+is about as good as was promised with it, and nearer to that than to itself as given; seeds do not tell; or it is no
+better. Of the advice that none is needed: no remedy is worth it there and the scenario is not much worse than as given;
+seeds do not tell; or that is not so.
 """
 
 
@@ -209,6 +210,8 @@ def _outcome(each: Varied, given: Varied, goal: Goal) -> Outcome:
     promised = given.remedy.mean
     if is_worth_it:
         return "holds" if is_about(each.remedy.mean, promised, goal, enough) else "helps less"
-    if is_about(each.own.mean, promised, goal, enough):
+    # A small gain must be able to fail: there, the scenario is nearer to what was promised than to itself as given.
+    half_way = math.sqrt(given.times) if math.isfinite(given.times) else SLOW
+    if is_about(each.own.mean, promised, goal, min(enough, half_way * each.variation.slower)):
         return "not needed"
     return "helps less" if each.effect == "better" else open_

@@ -119,19 +119,20 @@ def advise(
     other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
     that drops what it cannot mark.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, undecided, further, ideal,
-    passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy, rank,
-    mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, settings, needs,
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, comparable, recommended, undecided, further,
+    ideal, passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy,
+    rank, mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, settings, needs,
     deployable, unmarked, threshold, cautions, effect, same_runs, change, change_half, broken, background_change,
     costly, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds, rival,
     unsteady, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, outcome}],
     ideal_variations, dropped, unsearched, refused, failed, warnings, paths}. rival is the remedy of the variations: the
-    recommended one, or else the best other that can be deployed. undecided may be better, as seeds do not tell; broken
-    names the bounds that a remedy breaks. threshold is that from which the switch marks with a remedy, and cautions
-    what `fanin check` says against it. passed_over is what is better than the advice by the share gain_passed_over of
-    the goal, but takes more. unsteady is what is about as good, but does not hold on other hosts. ideal is what is
-    better but cannot be deployed, with variations of its own; costly says that the background traffic loses a fifth or
-    more; dropped names what was left out after the first seed; and unsearched says that time was short for capacities.
+    recommended one, or else the best other that can be deployed. comparable is false if none of these, and not the
+    scenario as it is, finished. undecided may be better, as seeds do not tell; broken names the bounds that a remedy
+    breaks. threshold is that from which the switch marks with a remedy, and cautions what `fanin check` says against
+    it. passed_over is what is better than the advice by the share gain_passed_over of the goal, but takes more.
+    unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
+    with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
+    left out after the first seed; and unsearched names those for whose capacities time was short.
 
     **Examples**
 
@@ -141,6 +142,7 @@ def advise(
     """
     from fanin.choose import advising
     from fanin.choose import plan as planning
+    from fanin.choose.advice import senders
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
@@ -184,7 +186,13 @@ def advise(
         workers(cluster, jobs, memory) as pool,
     ):
         plan = planning.planned(
-            len(to_try.remedies), some, capacities, run_s=run_s, slots=pool.slots, within_s=within_s
+            len(to_try.remedies),
+            some,
+            capacities,
+            senders=senders(happened),
+            run_s=run_s,
+            slots=pool.slots,
+            within_s=within_s,
         )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
@@ -282,7 +290,7 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
         said.insert(1 if found.best else len(said), f"Try it: {command} {found.advised.remedy.command}")
     for sentence in said:
         say_wrapped(sentence)
-    say_wrapped(f"As it is: {as_it_is}")
+    say_wrapped(f"As it is (seed {found.seeds[0]}): {as_it_is}")
     say()
     most = None if all_ else advice_page.MOST
     lines = [[*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]], *advice_page.rows(found, most)]

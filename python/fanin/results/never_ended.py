@@ -3,7 +3,7 @@
 A mean over what has ended alone would be the smaller, the more never ends. So a mean with a transfer that never ended
 is infinite, and a quantile or maximum is if it falls among those that never ended. Where traffic goes on until the
 run's end, transfers are always in progress then: as many as a closed loop keeps so, and a few of open arrivals. Such
-traffic is measured by what has ended.
+traffic is measured by what has ended. Goals, which see each run's transfers, leave out those that had just begun.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ def percent_of(name: str) -> str | None:
     return _QUANTILES.get(name.rpartition(".")[2].split("_")[1])
 
 
+JUST_BEGUN = "just_begun"
+"""Key of a row: what :func:`just_begun` counts in a run."""
+
+
 def share(row: Mapping[str, Any]) -> float:
-    """Share of a run's finite transfers that had not ended."""
-    missing = row.get("incomplete") or 0
+    """Share of a run's finite transfers that had not ended, without those that had just begun if that is known."""
+    missing = (row.get("incomplete") or 0) - row.get(JUST_BEGUN, 0)
     return missing / (missing + row["completed"]) if missing else 0.0
 
 
@@ -50,6 +54,26 @@ def going_on(scenario: Mapping[str, Any]) -> GoingOn:
         for group in scenario["traffic"]
         if group.get("count") == 0 and not 0 < seconds(group["stop"]) < end
     }
+
+
+def just_begun(flows: pl.DataFrame, end_s: float, on: GoingOn) -> int:
+    """How many transfers of traffic that goes on began so late that few could have ended.
+
+    They had been under way for no longer than what ended took on average in their group: the end of the run, and not
+    what they met, is why they did not end. One that waits for a timer has been under way for longer.
+
+    Args:
+        flows: The run's transfers.
+        end_s: When the run ended.
+        on: The groups of :func:`going_on`.
+
+    """
+    found = 0
+    for group in on:
+        own = flows.filter((pl.col("group").cast(pl.String) == group) & ~pl.col("failed"))
+        mean = pl.col("fct_s").mean()
+        found += own.filter(pl.col("fct_s").is_null() & (end_s - pl.col("start_s") <= mean)).height
+    return found
 
 
 def with_infinite(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[str, Any]:

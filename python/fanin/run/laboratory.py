@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fanin.results import columns
+from fanin.results import columns, never_ended
 from fanin.results.dataset import Row, row_of
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
@@ -17,6 +17,9 @@ from fanin.run.job import Advance, Job, Progress, Workers
 from fanin.run.pool import outcomes
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
+
+_READ = frozenset(["flows"])
+"""Which tables tell what had just begun when a run ended."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +116,23 @@ class Laboratory:
 
         """
         points = [Point(dict(values), seed) for values, seeds in asked for seed in seeds]
-        wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
+        going_on = [never_ended.going_on(self.experiment.resolved(values)) for values, _ in asked]
+        read = [_READ if on else frozenset() for on, (_, seeds) in zip(going_on, asked, strict=True) for _ in seeds]
+        wanted = [
+            Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row) | tables)
+            for point, tables in zip(points, read, strict=True)
+        ]
         runs = zip(points, self._batches.run(wanted, what), strict=True)
         found = []
-        for _, seeds in asked:
+        for on, (_, seeds) in zip(going_on, asked, strict=True):
             outcome = Outcome([], [])
             for point, run in itertools.islice(runs, len(seeds)):
                 if isinstance(run, Failure):
                     outcome.failures.append(run)
                 else:
-                    outcome.rows.append(row_of(self.experiment, point, run))
+                    row = row_of(self.experiment, point, run)
+                    if on and row["incomplete"]:
+                        row[never_ended.JUST_BEGUN] = never_ended.just_begun(run.flows(), row["simulated_s"], on)
+                    outcome.rows.append(row)
             found.append(outcome)
         return found

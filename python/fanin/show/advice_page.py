@@ -17,6 +17,8 @@ from fanin.registry import reacts_to_marks, scheme_title
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
 from fanin.results.layout import ADVICE, ADVISED
+from fanin.results.never_ended import MOST as NOT_ENDED
+from fanin.results.never_ended import going_on
 from fanin.run.experiment import Experiment
 from fanin.show import pages
 from fanin.show.course import Course, listed
@@ -116,6 +118,9 @@ def _passed_over(advice: Advice) -> str:
 def _threshold(advice: Advice) -> str:
     """From where on the switch marks, why from there, and how another threshold compares."""
     each = advice.advised
+    if advice.best is None and each.remedy.marks is None:
+        # What is for more senders alone leaves the threshold as it is.
+        each = advice.own
     remedy, marking = each.remedy, each.remedy.marking
     if marking is None:
         return ""
@@ -132,7 +137,8 @@ def _threshold(advice: Advice) -> str:
         verdict = "worse" if is_worse else "better" if is_better else "no different"
         carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
         from_ = in_packets(other.remedy.marking.threshold)
-        said += f"; from {from_} on it is {verdict} ({_result(other, advice)}{_at_cautions(other)}){carries}"
+        how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
+        said += f"; from {from_} on it is {verdict} ({how}){carries}"
     warns = [f" `fanin check` warns: {caution}." for caution in remedy.cautions]
     return f"{said}.{''.join(warns)}"
 
@@ -264,12 +270,14 @@ def _as_it_is(advice: Advice) -> list[str]:
 
 def _is_kept(advice: Advice) -> bool:
     """Whether it is known that nothing is better than the scenario as it is."""
-    return advice.undecided is None and not advice.has_few_seeds
+    return advice.is_comparable and advice.undecided is None and not advice.has_few_seeds
 
 
 def _verdict(advice: Advice) -> str:
     """That nothing is better, or what may be, and how many seeds would tell."""
     each, own = advice.undecided, _result(advice.own, advice)
+    if not advice.is_comparable:
+        return _nothing_finished(advice)
     if each is None and advice.has_few_seeds:
         few = "1 seed tells" if advice.own.place.seeds == 1 else f"{advice.own.place.seeds} seeds tell"
         return (
@@ -285,6 +293,20 @@ def _verdict(advice: Advice) -> str:
     return (
         f"Undecided: {_quoted(each)} may be better ({advice.goal.name} {_result(each, advice)} instead of {own}"
         f"{_at_cost(each)}), and about {each.seeds_to_decide} seeds would decide (--seeds 1..{each.seeds_to_decide})."
+    )
+
+
+def _nothing_finished(advice: Advice) -> str:
+    """Why there is nothing to compare, and what to set so that there is."""
+    scenario = advice.facts.scenario
+    groups = list(going_on(scenario))
+    duration = f"run.duration ({scenario['run']['duration']})"
+    goes_on = f", as {listed(groups)} {'goes' if len(groups) == 1 else 'go'} on until then" if groups else ""
+    stops = listed([f"traffic.{name}.stop" for name in groups])
+    return (
+        f"Nothing can be compared by {advice.goal.name}: as it is, and with every remedy that takes only settings, "
+        f"more than {100 * NOT_ENDED:g} % of the transfers of some seed had not ended when the run did{goes_on}. Set "
+        f"{f'{stops} well before {duration}' if stops else f'a longer {duration}'}."
     )
 
 
@@ -354,7 +376,8 @@ def _rank(each: Advised, advice: Advice) -> str:
     """Its place, with a sign if others share it; none beside another place of what it does not differ from."""
     rank, own = each.place.rank, advice.own.place.rank
     is_open = each.effect(advice.goal) in ("undecided", "no difference that counts")
-    if rank is None or advice.has_few_seeds or (is_open and rank != own):
+    is_last = rank == 1 and math.isinf(each.place.value.mean)
+    if rank is None or advice.has_few_seeds or (is_open and rank != own) or is_last:
         return "-"
     tied = sum(other.place.rank == rank for other in advice.every) > 1
     return f"{rank}{'=' if tied else ''}"
@@ -403,8 +426,8 @@ def remarks(advice: Advice) -> list[str]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
     if advice.unsearched:
         said.append(
-            "To save time, not all of the best were searched for how far they carry: a longer --within leaves room for "
-            "that, and the runs so far are kept."
+            f"To save time, it was not searched how far these carry: {', '.join(advice.unsearched)}. A longer --within "
+            "leaves room for that, and the runs so far are kept."
         )
     if advice.dropped:
         said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
@@ -419,10 +442,10 @@ def legend(advice: Advice) -> list[str]:
     """What the columns of the table mean, a sentence each."""
     said = [
         "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
-        f"zero, or all of {FEWEST_AGREEING} or more have one sign, and it is at least {100 * advice.own.margin:g} % of "
-        "the value; what does not differ in that sense ties. A rank is one more than the number of remedies that are "
-        "better by a difference that counts, so ranks may be left out; what does not differ from yours has no rank "
-        "but yours.",
+        f"zero, or all have one sign and {FEWEST_AGREEING} or more count by themselves, and it is at least "
+        f"{100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. A rank is one more than "
+        "the number of remedies that are better by a difference that counts, so ranks may be left out; what does not "
+        "differ from yours has no rank but yours.",
         *remarks(advice),
     ]
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):

@@ -51,10 +51,8 @@ class Checked:
             return "unfinished" if math.isinf(self.goals[index].mean) else "finishes"
         if math.isnan(found.difference_half):
             return "not comparable"
-        if not found.differs:
-            return "no significant difference"
         if not found.matters(margin):
-            return f"less than {100 * margin:g} %"
+            return f"less than {100 * margin:g} %" if found.is_small(margin) else "no significant difference"
         return "better" if (found.difference > 0) == goal.more else "worse"
 
     def is_advice(self, goals: Sequence[Goal], margin: float = LEAST) -> bool:
