@@ -165,6 +165,28 @@ def test_what_is_better_than_the_advice_is_told_with_how_much_and_what_it_takes(
     assert '"more" is 5.7 % better (100 ms), but it was not tried on other hosts.' in sentences(untried)
 
 
+def test_what_carries_fewer_than_the_scenario_does_is_passed_over_for_what_is_about_as_good(work):
+    fewer, as_many = ("fewer", 0.1, {"a": 1}, carries(128)), ("as-many", 0.106, {"b": 1}, SWITCH | carries(500))
+    found = answer(fan_in(), fewer, as_many)
+    own = replace(found.own, found=carries(512)["found"])
+    found = replace(found, every=[own if each is found.own else each for each in found.every])
+    assert (found.best.remedy.name, found.passed_over.remedy.name) == ("as-many", "fewer")
+    assert any("carries 128), but it carries fewer than yours as it is, and" in each for each in sentences(found))
+    # What the search has left open is no room that is given up, nor is there any to give up without a search.
+    assert answer(fan_in(), fewer, as_many).best.remedy.name == "fewer"
+
+
+@pytest.mark.parametrize(
+    ("most", "breaks", "room"), [(47, 51, "hardly any"), (47, 48, "too little"), (48, 51, "hardly any")]
+)
+def test_a_fan_in_in_the_gap_of_the_search_breaks_no_bound(work, most, breaks, room):
+    found = answer(fan_in())
+    own = replace(found.own, found=SimpleNamespace(capacity=most, breaks_at=breaks))
+    happened = SimpleNamespace(fan_in={"key": "senders", "senders": 48}, is_closed_loop=False)
+    assert replace(found, every=[own], facts=happened).room == room
+    assert replace(found, every=[own], facts=happened).suffices(own) == (room != "too little")
+
+
 NOISY = [0.05, 0.16, 0.1, 0.11, 0.08, 0.136]
 """Of six seeds; their mean is 0.106."""
 

@@ -180,9 +180,10 @@ class Advice:
 
         What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
         about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
-        these, one that holds on all other hosts that were tried; of these, one that takes least effort; of these, one
-        than which no other is better by a difference that counts; of these, one that carries as far as the one that
-        carries furthest, to within the precision of the search; and of these, the one that changes least.
+        these, one that carries no fewer senders than the scenario does as it is; of these, one that holds on all other
+        hosts that were tried; of these, one that takes least effort; of these, one than which no other is better by a
+        difference that counts; of these, one that carries as far as the one that carries furthest, to within the
+        precision of the search; and of these, the one that changes least.
         """
         first = self._first
         return self._plainest_of_the_least([each for each in first if self.steady(each)] or first)
@@ -227,10 +228,14 @@ class Advice:
 
     @property
     def _first(self) -> list[Advised]:
-        """Those that are about as good as the best by the goal, without those that break bounds, if others do not."""
+        """Those that are about as good as the best by the goal.
+
+        Without those that break bounds, and without those that carry fewer than yours, if others do not.
+        """
         usable = self._usable
         near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
-        return [each for each in near if self.suffices(each)] or near
+        near = [each for each in near if self.suffices(each)] or near
+        return [each for each in near if not self.gives_up(each)] or near
 
     @property
     def _usable(self) -> list[Advised]:
@@ -289,7 +294,12 @@ class Advice:
 
     def suffices(self, each: Advised) -> bool:
         """Whether a remedy carries the scenario's own senders, as far as that is known."""
-        return each.keeps if each.found is None else _carries(each) >= self.fan_in
+        return each.keeps if each.found is None else _has_room(each.found, self.fan_in)
+
+    def gives_up(self, each: Advised) -> bool:
+        """Whether a remedy is known to carry fewer senders than the scenario does as it is."""
+        known = each.found is not None and self.own.found is not None
+        return known and (1 + PRECISION) * _carries(each) < _carries(self.own)
 
     @property
     def further(self) -> Advised | None:
@@ -360,7 +370,7 @@ class Advice:
         own = self.own.found
         if own is None:
             return "enough"
-        if (own.capacity or 0) < self.fan_in:
+        if not _has_room(own, self.fan_in):
             return "too little"
         # The next number of senders that was tried is further up by the precision of the search.
         return "enough" if own.breaks_at is None or own.breaks_at > (1 + _ROOM) * self.fan_in else "hardly any"
@@ -419,6 +429,11 @@ def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
         return remedy.effort, bool(remedy.cautions), len(remedy.settings), is_other, -_carries(each)
 
     return min(far, key=order, default=None)
+
+
+def _has_room(found: Found, fan_in: int) -> bool:
+    """Whether so many senders keep the bounds, or lie in the gap that the search has left below those that do not."""
+    return (found.capacity or 0) >= fan_in or (found.breaks_at is not None and found.breaks_at > fan_in)
 
 
 def _carries(each: Advised) -> int:

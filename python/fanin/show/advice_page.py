@@ -71,7 +71,7 @@ def _take(advice: Advice, best: Advised) -> list[str]:
         # The bounds are those of the sentence before.
         before = _carries_in_words(own, advice, "As it is,", bounded=False)
         said.append(f"{_carries_in_words(best, advice)} {before}".strip())
-        if (best.found.capacity or 0) < advice.fan_in:
+        if not advice.suffices(best):
             said.append(f"You have {advice.fan_in}, so the bounds do not hold with it either.")
     other = advice.keeping
     # Its runs alone do not tell of bounds that are shares.
@@ -103,6 +103,8 @@ def _passed_over(advice: Advice) -> str:
     against = []
     if advice.suffices(best) and not advice.suffices(each) and each.keeps:
         against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
+    if advice.gives_up(each) and not advice.gives_up(best):
+        against.append("it carries fewer than yours as it is")
     tried = advice.hosts.get(each.remedy.name)
     if tried and advice.steady(best) and not advice.steady(each):
         against.append(f"on other hosts, it {_fate(tried)}")
