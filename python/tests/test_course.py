@@ -844,3 +844,15 @@ def test_transfers_whose_windows_do_not_double_are_not_called_short(tmp_path):
     assert found.outcome == "idle"
     assert words.why.startswith(f"The transfers took {1e3 * usual:.0f} ms in the median, where windows that double ")
     assert "short" not in words.why
+
+
+def test_timers_that_the_slowest_transfer_did_not_wait_for_decide_nothing(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="150KB", window="2mss", senders=48, bytes="20KB").replace("200ms", "10ms")
+    others = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "web-search"\nload = "40%"\ncount = 2000\n'
+    found, words = told(
+        tmp_path / "s.toml",
+        text.replace("newreno", "dctcp") + f"[[traffic]]\n{others}[scheme.dctcp]\nmark-threshold = '20pkt'\n",
+    )
+    assert (found.outcome, found.waits.slowest_waited) == ("timeouts", False)
+    assert "some transfers waited for timers, not the slowest" in words.what
+    assert "timers decide" not in words.what

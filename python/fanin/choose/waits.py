@@ -51,6 +51,8 @@ class Waits:
     """For how long at least one transfer waited for a probe, at most."""
     probed_is_slowest: bool
     """Whether the slowest transfer is one that waited for a probe."""
+    slowest_waited: bool
+    """Whether the slowest transfer of known size is one that waited, for whatever timer."""
     waiting: int
     """Transfers that waited for their first timer when the run ended, for longer than some round trips."""
     waiting_in_fan_in: int
@@ -122,6 +124,7 @@ def waits(
         longest_probed_s=_most(probed, pl.col("later")),
         probing_s=covered(probed.select((end - pl.col("later")).alias("start_s"), end.alias("end_s")), 0.0),
         probed_is_slowest=0 < _most(rows, pl.col("took")) == _most(probed, pl.col("took")),
+        slowest_waited=_most(rows, pl.col("took")) == _most(rows.filter(~calm), pl.col("took")),
         waiting=waiting.height,
         waiting_in_fan_in=waiting.filter(in_fan_in).height,
         waiting_least=waiting.filter(pl.col("delivered_bytes") > 0).height,

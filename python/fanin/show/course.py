@@ -88,6 +88,9 @@ def _what(facts: Facts) -> str:
             known = summary["fct_max_s"] is not None and not facts.waits.waiting
             times = f" ({slow}; the median is {usual})" if known else ""
             faults = ", after losses that no queue made" if facts.faulty else ""
+            if known and not facts.waits.slowest_waited:
+                # Large transfers take long without any wait.
+                return f"No collapse, but some transfers waited for timers{faults}, not the slowest{ended}: {goodput}."
             return f"No collapse, but timers decide the slowest transfers{faults}{times}{ended}: {goodput}."
         case "losses":
             return f"No collapse: packets were lost, and retransmitted without waiting for a timer{ended}: {goodput}."
