@@ -192,7 +192,7 @@ class Advice:
     def passed_over(self) -> Advised | None:
         """The best by the goal, if it is better than the remedy to deploy by a difference that counts; else ``None``.
 
-        It takes more effort, breaks bounds or does not hold on other hosts.
+        It takes more effort, breaks bounds, carries fewer senders or does not hold on other hosts.
         """
         first = next(iter(self._usable), None)
         if first is None or first is self.best:
