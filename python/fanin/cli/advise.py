@@ -147,7 +147,6 @@ def advise(
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
-    from fanin.run.observed import unmeasured
     from fanin.scenario.settings import as_options
     from fanin.show import advice_page
     from fanin.show.course import course
@@ -160,9 +159,7 @@ def advise(
     happened = facts(run, experiment.resolved())
     wanted = goal_of(goal or _usual_goal(happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
-    measures = [*wanted.measures, *(each.measure for each in asked.keeps)]
-    for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
-        note(f"warning: {remark}")
+    _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
     told, title = course(happened, scenario, given), experiment.document.title or experiment.name
     command = f"{shlex.quote(scenario)} {as_options(given)}".strip()
@@ -185,27 +182,26 @@ def advise(
         _showing_what_is_known(show) as so_far,
         workers(cluster, jobs, memory) as pool,
     ):
-        plan = planning.planned(
-            len(to_try.remedies),
-            some,
-            capacities,
-            senders=senders(happened),
-            run_s=run_s,
-            slots=pool.slots,
-            within_s=within_s,
-        )
+        limits = {"senders": senders(happened), "slots": pool.slots}
+        plan = planning.planned(len(to_try.remedies), some, capacities, run_s=run_s, within_s=within_s, **limits)
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
             background = _background(experiment)
-            found = advising.advise(
-                experiment, happened, to_try, asked, plan, background, advance=counter.advance, **how
-            )
+            how["advance"] = counter.advance
+            found = advising.advise(experiment, happened, to_try, asked, plan, background, **how)
     # The plan depends on the machine; the same question has the same folder.
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
     paths = advice_page.write(found, told, title, f"fanin advise {command}", question, folder)
     show(found, paths)
     _tell(found)
+
+
+def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure]) -> None:
+    from fanin.run.observed import unmeasured
+
+    for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
+        note(f"warning: {remark}")
 
 
 def _first(experiment: Experiment, seed: int) -> tuple[Run, float]:

@@ -12,7 +12,7 @@ from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, format_value, offered_rows
 
 if TYPE_CHECKING:
-    from fanin.scenario.loads import Loads
+    from fanin.scenario.engine_rows import Loads
 
 
 def check(

@@ -15,11 +15,11 @@ from fanin.errors import ResultsError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.units import quantity
 from fanin.scenario import library, sections
+from fanin.scenario.engine_rows import Loads, Port
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import Loads, Port
 from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
 from fanin.scenario.settings import Overrides, Settings, settings
