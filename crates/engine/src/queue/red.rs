@@ -349,6 +349,21 @@ mod tests {
         assert!((red.average() / before - 0.75 * 0.75).abs() < 1e-12, "as if two packets had met an empty queue");
     }
 
+    /// What becomes of a packet that finds so many of 1500 B in a port of 1 Gbps.
+    fn arrive(queue: &mut RedQueue, now: Time, packets: u32, packet: &mut Packet, random: &mut Stream) -> Admission {
+        let mut cx = QueueCx {
+            now,
+            backlog: Backlog { packets, bytes: 1500 * u64::from(packets) },
+            bands: &[],
+            rate: Rate::from_bps(1_000_000_000),
+            buffer: None,
+            random,
+            node: &mut (),
+            would_mark: false,
+        };
+        queue.on_enqueue(&mut cx, packet)
+    }
+
     /// How many of ten packets that find twenty in the port are dropped, and how many are marked.
     fn fate(config: RedConfig, drop: bool, hard_drop: bool, flags: Flags) -> (usize, usize) {
         let mut queue = RedQueue { red: Red::new(config), drop, hard_drop };
@@ -357,17 +372,8 @@ mod tests {
         let (mut dropped, mut marked) = (0, 0);
         for _ in 0..10 {
             let mut packet = Packet { size: 1500, flags, ..Packet::default() };
-            let mut cx = QueueCx {
-                now: Time::ZERO,
-                backlog: Backlog { packets: 20, bytes: 30_000 },
-                bands: &[],
-                rate: Rate::from_bps(1_000_000_000),
-                buffer: None,
-                random: &mut random,
-                node: &mut (),
-                would_mark: false,
-            };
-            dropped += usize::from(queue.on_enqueue(&mut cx, &mut packet) == Admission::Drop);
+            let admission = arrive(&mut queue, Time::ZERO, 20, &mut packet, &mut random);
+            dropped += usize::from(admission == Admission::Drop);
             marked += usize::from(packet.flags.has(Flags::CE));
         }
         (dropped, marked)
@@ -382,17 +388,8 @@ mod tests {
         queue.red.on_empty(Time::from_us(12));
         let mut random = dice();
         let mut admission = |us| {
-            let mut cx = QueueCx {
-                now: Time::from_us(us),
-                backlog: Backlog { packets: 0, bytes: 0 },
-                bands: &[],
-                rate: Rate::from_bps(1_000_000_000),
-                buffer: None,
-                random: &mut random,
-                node: &mut (),
-                would_mark: false,
-            };
-            queue.on_enqueue(&mut cx, &mut Packet { size: 1500, ..Packet::default() })
+            let mut packet = Packet { size: 1500, ..Packet::default() };
+            arrive(&mut queue, Time::from_us(us), 0, &mut packet, &mut random)
         };
         assert_eq!(admission(0), Admission::Drop, "the last packet is still on its way");
         assert_eq!(admission(24), Admission::Drop, "one packet later");
