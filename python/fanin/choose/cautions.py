@@ -56,8 +56,10 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
 
     Where a system's queries take longer, its background has more time beside few of them.
     """
+    if not any(each.name == BACKGROUND for each in measures):
+        return []
     lasting = {name: fmean(row["simulated_s"] for row in rows) for name, rows in cases.items() if rows}
-    if not any(each.name == BACKGROUND for each in measures) or not lasting:
+    if not lasting:
         return []
     first, last = min(lasting, key=lasting.__getitem__), max(lasting, key=lasting.__getitem__)
     if lasting[last] < _LONGER * lasting[first]:

@@ -18,7 +18,7 @@ from fanin.numbers.summary import column
 from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
-from fanin.run.observed import OF_FAULTS, bottleneck, from_hosts
+from fanin.run.observed import bottleneck, from_hosts, lost_to_faults
 from fanin.scenario.loads import comes_by_a_clock, response_bytes
 
 Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
@@ -163,7 +163,7 @@ class Facts:
     @property
     def lost_to_faults(self) -> int:
         """Packets that were lost by faults, random or of links that were down, and not by queues."""
-        return sum(int(self.summary[name]) for name in OF_FAULTS)
+        return lost_to_faults(self.summary)
 
     @property
     def faulty(self) -> bool:

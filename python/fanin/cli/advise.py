@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -147,7 +146,7 @@ def advise(
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
-    from fanin.scenario.settings import as_options
+    from fanin.scenario.settings import with_options
     from fanin.show import advice_page
     from fanin.show.course import course
 
@@ -162,7 +161,6 @@ def advise(
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
     told, title = course(happened, scenario, given), experiment.document.title or experiment.name
-    command = f"{shlex.quote(scenario)} {as_options(given)}".strip()
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
@@ -173,7 +171,7 @@ def advise(
             return
         # What a remedy sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
-        _print(title, found, f"fanin run {shlex.quote(scenario)} {as_options(kept)}".strip(), told.what, all_=all_)
+        _print(title, found, f"fanin run {with_options(scenario, kept)}", told.what, all_=all_)
         for path in paths:
             say(str(path))
 
@@ -192,7 +190,7 @@ def advise(
             found = advising.advise(experiment, happened, to_try, asked, plan, background, **how)
     # The plan depends on the machine; the same question has the same folder.
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
-    paths = advice_page.write(found, told, title, f"fanin advise {command}", question, folder)
+    paths = advice_page.write(found, told, title, f"fanin advise {with_options(scenario, given)}", question, folder)
     show(found, paths)
     _tell(found)
 

@@ -106,10 +106,8 @@ def run(
     if pcap and not store:
         raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
     experiment = fanin.load(scenario)
-    settings = overrides(set_)
-    if pcap:
-        settings.append(("measure.capture", "bottleneck"))
-    of_seed = [] if seed is None else [("run.seed", str(seed))]
+    wanted, of_seed = overrides(set_), [] if seed is None else [("run.seed", str(seed))]
+    settings = [*wanted, ("measure.capture", "bottleneck")] if pcap else wanted
     room, given = memory_of(memory), [*settings, *of_seed]
     needed = estimate(experiment.resolved(given), experiment.preview(given)).bytes()
     refuse_oversized(needed, available() if room is None else room)
@@ -127,7 +125,7 @@ def run(
         note(f"warning: {remark}")
     happened = facts(finished, resolved)
     # Other commands to try need no capture.
-    told = course(happened, scenario, [*overrides(set_), *of_seed])
+    told = course(happened, scenario, [*wanted, *of_seed])
     paths = _paths(finished)
     if json:
         diagnosis = {**happened.as_dict(), **told.as_dict()}

@@ -52,7 +52,7 @@ def bottleneck(run: _Measured) -> str | None:
 
     """
     found: str | None = run.summary.get("bottleneck")
-    if run.summary["drops"] > sum(run.summary[name] for name in OF_FAULTS):
+    if run.summary["drops"] > lost_to_faults(run.summary):
         return found
     links = run.table("links")
     busy = dict(links.select("link", pl.col("bytes") / pl.col("rate_bps")).iter_rows())
@@ -60,12 +60,15 @@ def bottleneck(run: _Measured) -> str | None:
     if most == 0:
         return None
     near: list[str] = [link for link, share in busy.items() if share >= _ABOUT * most]
-    shared = [link for link in near if link not in from_hosts(links)]
+    of_hosts = from_hosts(links)
+    shared = [link for link in near if link not in of_hosts]
     return next((port for port in (found, observed(run)) if port in shared), (shared or near)[0])
 
 
-OF_FAULTS = ("drops_random_loss", "drops_link_down")
-"""The totals of packets that are lost whatever the load."""
+def lost_to_faults(summary: dict[str, Any]) -> int:
+    """Packets that a run lost whatever the load: at random, or on links that were down, and not in queues."""
+    return int(summary["drops_random_loss"]) + int(summary["drops_link_down"])
+
 
 _ABOUT = 0.95
 """A link that sent for so much of the time that the busiest one did is about as busy."""

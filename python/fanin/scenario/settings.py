@@ -25,6 +25,11 @@ def as_options(overrides: Overrides) -> str:
     return " ".join(f"--set {shlex.quote(f'{path}={value}')}" for path, value in settings(overrides))
 
 
+def with_options(file: str, overrides: Overrides) -> str:
+    """A scenario and overrides as arguments of a command."""
+    return f"{shlex.quote(file)} {as_options(overrides)}".strip()
+
+
 def override(value: Scalar) -> str:
     """One value in the engine's format."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,7 +11,7 @@ from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeout
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
-from fanin.scenario.settings import Settings, as_options
+from fanin.scenario.settings import Settings, with_options
 
 
 @dataclass(frozen=True)
@@ -369,18 +369,15 @@ def _elsewhere(facts: Facts) -> str:
 def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     """The two or three commands to try."""
 
-    def of(kept: Settings) -> str:
-        return f"{shlex.quote(scenario)} {as_options(kept)}".strip()
-
     def with_(setting: str, why: str) -> Trial:
         # The last of two values for a path counts; one that is replaced would only confuse.
         kept = [(path, value) for path, value in given if path != setting.partition("=")[0]]
-        return Trial(f"fanin run {of(kept)} --set {setting}", why)
+        return Trial(f"fanin run {with_options(scenario, kept)} --set {setting}", why)
 
     if facts.cut_short:
         longer = max(_LONG_S, 10 * seconds(facts.scenario["run"]["duration"]))
         return [with_(f"run.duration={longer:g}s", "a longer run: it ends when all transfers have")]
-    where = of(given)
+    where = with_options(scenario, given)
     found = []
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
