@@ -36,8 +36,10 @@ def main(results: str) -> None:
     }
     for words in ("--help", "explain dctcp", "list schemes", "run tour/collapse --no-store"):
         commands[f"fanin {words}"] = ([*fanin, *words.split()], {})
-    runs = Path(tempfile.mkdtemp())
-    (runs / "runs").symlink_to(Path(results, "runs").absolute())
+    # Beside the results, as hard links do not leave a file system, and fanin follows no symbolic ones out of a folder.
+    runs = Path(tempfile.mkdtemp(dir=Path(results).absolute().parent))
+    if Path(results, "runs").is_dir():
+        shutil.copytree(Path(results, "runs"), runs / "runs", copy_function=os.link)
     for words in ("list experiments", "claims"):
         commands[f"fanin {words}"] = ([*fanin, *words.split(), "--out", results], {})
         commands[f"fanin {words}, of runs without records"] = ([*fanin, *words.split(), "--out", str(runs)], {})
