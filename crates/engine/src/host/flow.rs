@@ -148,6 +148,9 @@ pub(crate) struct Flow {
     pub(crate) carried: Announcement,
     /// Timeouts, by [`TimeoutCause`](crate::measure::timeouts::TimeoutCause).
     pub(crate) timeouts: [u32; crate::measure::timeouts::TimeoutCause::ALL.len()],
+    /// How long the retransmission timers and those of SYNs ran that expired, and those of tail loss probes.
+    pub(crate) timer_wait: Time,
+    pub(crate) probe_wait: Time,
     /// The flow of its request, in the other direction, if the request's handshake opened the connection.
     pub(crate) asked_on: Option<FlowId>,
 }

@@ -104,6 +104,8 @@ impl Hosts {
             carried: Announcement::default(),
             announces_size,
             timeouts: [0; TimeoutCause::ALL.len()],
+            timer_wait: Time::ZERO,
+            probe_wait: Time::ZERO,
             asked_on,
             window_probes: 0,
             loss_probes: 0,
@@ -175,6 +177,8 @@ impl Hosts {
             retransmissions: state.sender.retransmissions,
             loss_probes: u64::from(state.loss_probes),
             timeouts: state.timeouts,
+            timer_wait: state.timer_wait,
+            probe_wait: state.probe_wait,
             drops: book.drops,
             marks: book.marks,
         }

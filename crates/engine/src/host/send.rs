@@ -294,6 +294,7 @@ impl Hosts {
             return false;
         };
         let (una, nxt, now) = (sender.una(), sender.nxt(), net.now());
+        let waited = sender.expired(&self.endpoint(id).sender);
         // The cause has to be found before the sender retransmits.
         let cause = self.timeout_cause(id, una, nxt, net);
         #[expect(
@@ -310,6 +311,7 @@ impl Hosts {
             TimerOutcome::Reordering => return false,
             TimerOutcome::LossProbe => {
                 flow.loss_probes += 1;
+                flow.probe_wait = flow.probe_wait.saturating_add(waited);
                 return false;
             }
             TimerOutcome::WindowProbe => {
@@ -320,6 +322,7 @@ impl Hosts {
             TimerOutcome::Timeout => cause,
         };
         flow.timeouts[cause as usize] += 1;
+        flow.timer_wait = flow.timer_wait.saturating_add(waited);
         if let Some(bins) = &mut net.core.books().bins {
             bins.add_timeout(flow.wire.group, now, cause);
         }

@@ -1,6 +1,7 @@
 //! Counters of a flow, and of each transfer on it.
 
 use crate::measure::timeouts::TimeoutCause;
+use crate::units::Time;
 
 /// Counters of a flow. Their differences are those of the single transfers of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +10,9 @@ pub(crate) struct Counters {
     pub(crate) loss_probes: u64,
     /// By cause; counted in `host/send.rs` (`on_retransmission_timer`, with `timeout_cause`).
     pub(crate) timeouts: [u32; TimeoutCause::ALL.len()],
+    /// How long the timers of these timeouts ran, and those of the probes.
+    pub(crate) timer_wait: Time,
+    pub(crate) probe_wait: Time,
     pub(crate) drops: u64,
     pub(crate) marks: u64,
 }
@@ -24,6 +28,8 @@ impl Counters {
             retransmissions: self.retransmissions - earlier.retransmissions,
             loss_probes: self.loss_probes - earlier.loss_probes,
             timeouts,
+            timer_wait: self.timer_wait.saturating_sub(earlier.timer_wait),
+            probe_wait: self.probe_wait.saturating_sub(earlier.probe_wait),
             drops: self.drops - earlier.drops,
             marks: self.marks - earlier.marks,
         }
@@ -38,6 +44,8 @@ impl Counters {
             retransmissions: self.retransmissions + other.retransmissions,
             loss_probes: self.loss_probes + other.loss_probes,
             timeouts,
+            timer_wait: self.timer_wait.saturating_add(other.timer_wait),
+            probe_wait: self.probe_wait.saturating_add(other.probe_wait),
             drops: self.drops + other.drops,
             marks: self.marks + other.marks,
         }

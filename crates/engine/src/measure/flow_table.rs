@@ -139,11 +139,39 @@ const TROUBLE: [&[FlowColumn]; 2] = [
     ],
 ];
 
-fn columns() -> impl Iterator<Item = FlowColumn> {
+/// How long a transfer waited for timers. Not hashed, so that hashes can be compared with those of engines without these.
+const WAITS: &[FlowColumn] = &[
+    plain(
+        "timer_wait_s",
+        "s",
+        "How long the timers of its timeouts ran: each from when new data was last acknowledged, or it last expired.",
+        Read::Real(|row| row.counters.timer_wait.secs()),
+    ),
+    plain(
+        "probe_wait_s",
+        "s",
+        "How long the timers of its tail loss probes ran.",
+        Read::Real(|row| row.counters.probe_wait.secs()),
+    ),
+    plain(
+        "waiting_s",
+        "s",
+        "For how long its retransmission timer had run when the run ended; null if it had completed, or nothing was \
+         outstanding.",
+        Read::MayReal(|row| row.waiting.map(Time::secs)),
+    ),
+];
+
+/// The columns that a hash covers.
+fn hashed() -> impl Iterator<Item = FlowColumn> {
     let causes = TimeoutCause::ALL.map(|cause| plain(cause.column(), "1", cause.description(), Read::Cause(cause)));
     let [counts, rest] = TROUBLE;
     let before = [IDENTITY, TIMING, counts].into_iter().flatten().copied();
     before.chain(causes).chain(rest.iter().copied())
+}
+
+fn columns() -> impl Iterator<Item = FlowColumn> {
+    hashed().chain(WAITS.iter().copied())
 }
 
 /// The table of flows of a finished run.
@@ -232,10 +260,10 @@ impl FlowTable {
         Ok(part.into_table())
     }
 
-    /// Feeds the table to a hash as [`Table::digest`] does, column by column, without holding the whole table.
+    /// Feeds the hashed columns to a hash as [`Table::digest`] does, one by one, without holding the whole table.
     pub(crate) fn digest(&self, hasher: &mut Fingerprint) -> io::Result<()> {
-        digest_name(hasher, NAME, columns().count());
-        for column in columns() {
+        digest_name(hasher, NAME, hashed().count());
+        for column in hashed() {
             let mut part = Part::new(&self.labels, std::iter::once(column));
             digest_head(hasher, &part.columns[0], self.count);
             self.rows.for_each(|first, rows| {

@@ -43,6 +43,8 @@ pub(crate) struct Row {
     /// aborted.
     pub(crate) rate: Option<f64>,
     pub(crate) counters: Counters,
+    /// For how long a timer has run when the run ends, for a transfer that has not completed.
+    pub(crate) waiting: Option<Time>,
     pub(crate) failed: bool,
 }
 
@@ -59,7 +61,7 @@ impl Row {
     }
 
     /// Size of a spilled row in bytes.
-    const BYTES: usize = 162;
+    const BYTES: usize = 187;
 
     fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, value: u64| out.extend(value.to_le_bytes());
@@ -77,12 +79,12 @@ impl Row {
         or_none(out, self.bytes);
         put(out, self.delivered);
         put(out, self.start.ps());
-        for time in [self.completion, self.deadline, self.ideal, self.standalone] {
+        for time in [self.completion, self.deadline, self.ideal, self.standalone, self.waiting] {
             or_none(out, time.map(Time::ps));
         }
         or_none(out, self.rate.map(f64::to_bits));
-        let Counters { retransmissions, loss_probes, timeouts, drops, marks } = self.counters;
-        for count in [retransmissions, loss_probes, drops, marks] {
+        let Counters { retransmissions, loss_probes, timeouts, timer_wait, probe_wait, drops, marks } = self.counters;
+        for count in [retransmissions, loss_probes, timer_wait.ps(), probe_wait.ps(), drops, marks] {
             put(out, count);
         }
         for count in timeouts {
@@ -108,10 +110,13 @@ impl Row {
             deadline: input.or_none().map(Time::from_ps),
             ideal: input.or_none().map(Time::from_ps),
             standalone: input.or_none().map(Time::from_ps),
+            waiting: input.or_none().map(Time::from_ps),
             rate: input.or_none().map(f64::from_bits),
             counters: Counters {
                 retransmissions: input.whole(),
                 loss_probes: input.whole(),
+                timer_wait: Time::from_ps(input.whole()),
+                probe_wait: Time::from_ps(input.whole()),
                 drops: input.whole(),
                 marks: input.whole(),
                 timeouts: [(); TimeoutCause::ALL.len()].map(|()| input.half()),
@@ -261,11 +266,14 @@ mod tests {
             deadline: (!some).then_some(Time::NEVER),
             ideal: Some(time(1)),
             standalone: some.then(|| time(2)),
+            waiting: (!some).then(|| time(3)),
             rate: Some(number as f64 / 3.0),
             counters: Counters {
                 retransmissions: 1 << 33,
                 loss_probes: 2,
                 timeouts: [1, 2, 3, 4, u32::MAX],
+                timer_wait: time(7),
+                probe_wait: time(8),
                 drops: number,
                 marks: 9,
             },

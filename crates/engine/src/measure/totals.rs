@@ -31,7 +31,7 @@ use std::sync::OnceLock;
 /// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Totals by name. `result_hash` covers every table and total.
+    /// Totals by name. `result_hash` covers every table and total, but not how long transfers waited.
     pub summary: Map<String, Value>,
     /// The table of flows.
     pub flows: FlowTable,

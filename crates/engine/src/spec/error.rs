@@ -103,7 +103,7 @@ pub(super) struct Fault {
 impl Fault {
     /// The fault for an unknown `name` where only `valid` ones exist.
     pub(super) fn unknown_name(what: &str, name: &str, valid: &[&str]) -> Self {
-        const FEW: usize = 12;
+        const FEW: usize = 40;
         let suggestion = nearest(name, valid).map(str::to_owned);
         let listed = suggestion.is_none() && (1..=FEW).contains(&valid.len());
         let message = if listed { format!("{what}; valid: {}", valid.join(", ")) } else { what.to_owned() };

@@ -248,10 +248,21 @@ impl Plan {
             standalone: transfer.bytes.map(|bytes| alone.standalone(bytes)),
             rate: None,
             counters: counters.plus(&transfer.request_counters),
+            waiting: self.waiting(transfer, hosts, now),
             failed: transfer.failed,
         };
         let unfinished = || self.unfinished_rate(transfer, delivered, now);
         Row { rate: row.fct().map_or_else(unfinished, |fct| Some(delivered as f64 / fct)), ..row }
+    }
+
+    /// For how long a timer has run for what is outstanding of a transfer or its request; `None` if it has completed.
+    fn waiting(&self, transfer: &Transfer, hosts: &Hosts, now: Time) -> Option<Time> {
+        let flow = transfer.requesting.map(|(flow, _)| flow).or(transfer.flow)?;
+        if transfer.completion.is_some() || transfer.failed {
+            return None;
+        }
+        let since = hosts.flows.get(flow)?.sender.waits_since(&hosts.endpoint(flow).sender)?;
+        Some(now.saturating_sub(since))
     }
 
     /// Payload per second of a transfer without a completion time, within the goodput window.

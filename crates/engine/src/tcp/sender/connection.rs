@@ -66,8 +66,12 @@ impl Sender {
         self.max_sent = FIRST_DATA;
         self.segments_sent += 1;
         env.io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet, env.now);
-        let wait = Time::from_ps(env.cfg.syn_timeout.ps().saturating_mul(1 << self.syn_timeouts.min(63)));
-        self.arm(env.now.saturating_add(wait), env);
+        self.arm(env.now.saturating_add(self.syn_timer(env.cfg)), env);
+    }
+
+    /// How long the timer of the SYN runs that was sent last.
+    pub(super) fn syn_timer(&self, cfg: &SenderConfig) -> Time {
+        Time::from_ps(cfg.syn_timeout.ps().saturating_mul(1 << self.syn_timeouts.min(63)))
     }
 
     pub(super) fn establish<I: SenderIo>(&mut self, peer_window: u64, env: &mut Env<'_, I>) {

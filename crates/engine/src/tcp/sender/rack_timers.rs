@@ -2,8 +2,9 @@
 //! 8985). They share one deadline, the earliest of them (RFC 8985 section 8).
 
 use super::timed::Phase;
-use super::{Env, Sender, SenderIo, TimerOutcome};
+use super::{Env, Sender, SenderConfig, SenderIo, TimerOutcome};
 use crate::tcp::tlp::Probe;
+use crate::units::Time;
 
 impl Sender {
     pub(super) fn restart_rack_timeout<I: SenderIo>(&mut self, env: &Env<'_, I>) {
@@ -22,6 +23,18 @@ impl Sender {
         }
         let at = env.now.saturating_add(Probe::timeout(&probe, srtt, timed.rack.len()));
         timed.probe_at = timed.timeout_at.map(|timeout| timeout.min(at));
+    }
+
+    /// When the retransmission timer expires.
+    pub(super) fn timeout_at(&self) -> Time {
+        self.timed.as_ref().and_then(|timed| timed.timeout_at).unwrap_or(self.deadline)
+    }
+
+    /// How long the probe timer has run, if it is due.
+    pub(super) fn probe_due(&self, cfg: &SenderConfig) -> Option<Time> {
+        let timed = self.timed.as_ref().filter(|timed| timed.probe_at.is_some_and(|at| at <= self.deadline))?;
+        let probe = cfg.rack.and_then(|rack| rack.probe)?;
+        Some(Probe::timeout(&probe, self.srtt(), timed.rack.len()).min(self.rto(cfg)))
     }
 
     /// The deadline is the earliest of the timers; while nothing is outstanding it is that of window probes.

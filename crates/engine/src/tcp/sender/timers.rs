@@ -33,6 +33,25 @@ impl Sender {
         measured.is_some()
     }
 
+    /// How long the timer has run that expires now, or the probe timer if that is due; before [`on_timer`](Self::on_timer)
+    /// acts on it.
+    pub fn expired(&self, cfg: &SenderConfig) -> Time {
+        match self.state {
+            State::SynSent => self.syn_timer(cfg),
+            _ => self.probe_due(cfg).unwrap_or_else(|| self.rto(cfg)),
+        }
+    }
+
+    /// Since when a timer runs for what is outstanding: the last time that new data was acknowledged or a timer expired.
+    pub fn waits_since(&self, cfg: &SenderConfig) -> Option<Time> {
+        let (at, value) = match self.state {
+            State::SynSent => (self.deadline, self.syn_timer(cfg)),
+            State::Established if self.nxt > self.una => (self.timeout_at(), self.rto(cfg)),
+            _ => return None,
+        };
+        (!at.is_never()).then(|| at.saturating_sub(value))
+    }
+
     /// A timer event came. Deadlines move lazily, so most events find theirs moved.
     pub fn on_timer<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
         if self.timer_at == env.now {

@@ -297,6 +297,20 @@ fn p31_an_idle_short_band_forgets_its_average() {
 }
 
 #[test]
+fn p31_a_drop_leaves_an_empty_short_band_idle() {
+    // A weight so small that arrivals alone would not lower the average for hundreds of packets.
+    let values =
+        [("short-aqm", "red"), ("red-weight", "0.002"), ("red-min", "2"), ("red-max", "3"), ("red-max-p", "1")];
+    let mut bench = Bench::new(with(&values)).holding([60, 0, 0]);
+    (0..200).for_each(|flow| _ = bench.send(short(flow, 1)));
+    let mut bench = bench.holding([0, 0, 0]);
+    bench.cx(|queue, cx| queue.on_dequeue(cx, &mut short(0, 1)));
+    assert_eq!(bench.send(short(300, 1)).0, Admission::Drop, "its average is still high");
+    bench.now = Time::from_ms(100);
+    assert_eq!(bench.send(short(301, 1)).0, Admission::Enqueue(0), "100 ms without a packet");
+}
+
+#[test]
 fn p13_in_a_shared_buffer_the_lowest_band_makes_room_for_a_higher_one() {
     let set = QueueSettings { band_buffer: BandBuffer::SharedPushOut, ..settings() };
     let mut bench = Bench::new(set).holding([0, 50, 49]);

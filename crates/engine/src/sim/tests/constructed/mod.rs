@@ -81,6 +81,16 @@ impl Trial {
         }
     }
 
+    /// A column of flow 0 in seconds, if it has a value.
+    fn seconds(&self, column: &str) -> Option<f64> {
+        let flows = self.outcome.table("flows").expect("a table of flows");
+        match &flows.column(column).expect("a column of it").data {
+            Data::F64(values) => Some(values[0]),
+            Data::OptF64(values) => values[0],
+            other => panic!("{column} is {other:?}"),
+        }
+    }
+
     /// Timeouts of flow 0 by cause: SYN, full window, few duplicates, lost retransmission, spurious.
     fn causes(&self) -> [u64; 5] {
         let causes = TimeoutCause::ALL.map(|cause| self.count(cause.column()));

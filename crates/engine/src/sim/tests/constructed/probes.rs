@@ -12,10 +12,7 @@ fn trial(plan: Plan, segments: u64, more: &[(&str, &str)]) -> Trial {
 }
 
 fn fct(trial: &Trial) -> f64 {
-    match &trial.outcome.table("flows").unwrap().column("fct_s").unwrap().data {
-        Data::OptF64(values) => values[0].expect("it completes"),
-        other => panic!("{other:?}"),
-    }
+    trial.seconds("fct_s").expect("it completes")
 }
 
 #[test]
@@ -29,6 +26,18 @@ fn a_probe_recovers_a_lost_tail_in_some_round_trips_instead_of_a_timeout() {
     // answer and what that shows to be lost: eight at most.
     assert!(fct(&with) < 0.0008 + 0.0003, "{}", fct(&with));
     assert!(fct(&without) > 0.010, "{}", fct(&without));
+    // Two smoothed round trips, and no timer.
+    let probe_wait = with.seconds("probe_wait_s").unwrap();
+    assert!((0.0002..0.0003).contains(&probe_wait), "{probe_wait}");
+    assert_eq!((with.seconds("timer_wait_s"), without.seconds("timer_wait_s")), (Some(0.0), Some(0.01)));
+    assert_eq!((without.seconds("probe_wait_s"), with.seconds("waiting_s")), (Some(0.0), None));
+}
+
+#[test]
+fn a_wait_for_one_segment_lasts_longer_by_the_largest_delay_of_an_acknowledgement() {
+    let lone = trial(lose([2]), 1, &[("transport.ack-delay", "2ms"), ("transport.ack-every", "2")]);
+    let (probe_wait, fct) = (lone.seconds("probe_wait_s").unwrap(), fct(&lone));
+    assert!(probe_wait > 0.002 && probe_wait < fct && fct - probe_wait < 0.0005, "{probe_wait} of {fct}");
 }
 
 #[test]

@@ -97,3 +97,17 @@ fn the_backoff_ends_with_a_sample_or_with_any_new_acknowledgement() {
     assert!((sample - 0.070).abs() < 0.001, "10 + 20 + 40 ms: {sample}");
     assert!((new_ack - 0.040).abs() < 0.001, "10 + 20 + 10 ms: {new_ack}");
 }
+
+#[test]
+fn waits_are_those_of_the_timers_that_expired_and_of_the_one_that_runs_at_the_end() {
+    // The SYN is lost twice: 20 and 40 ms.
+    assert_eq!(Trial::new(lose([0, 1]), 10 * MSS, 10, &[]).seconds("timer_wait_s"), Some(0.06));
+    // The only segment is lost, and so are its retransmissions after 10 and 30 ms: the third timer runs for 40 ms.
+    let lost = || lose([2, 3, 4]);
+    let whole = Trial::new(lost(), MSS, 10, &[]);
+    assert_eq!((whole.seconds("timer_wait_s"), whole.seconds("waiting_s")), (Some(0.07), None));
+    let cut = Trial::new(lost(), MSS, 10, &[("run.duration", "50ms")]);
+    assert_eq!(cut.seconds("timer_wait_s"), Some(0.03));
+    let waiting = cut.seconds("waiting_s").unwrap();
+    assert!((0.0195..0.02).contains(&waiting), "{waiting}");
+}
