@@ -23,7 +23,7 @@ path (`open-rtt`).
 default discipline is `pfifo_fast`; systemd, and with it most distributions, sets `fq_codel`, which does not pace. With
 `net.core.default_qdisc = fq` write `pacing = \"fq\"`.
 
-**Left out.** Receive buffer autotuning; interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
+**Left out.** Receive buffer autotuning, which lets windows grow with what arrives: they may be the largest at once; interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
 packets and the time that a processor takes; compressed ACKs beyond a hole; the delay controller of `fq_codel` and its fair queues;
 moderated completions of sent packets, for which small queues wait. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum. The
 estimator is that of RFC 6298: Linux's takes the largest variation of a round trip, and lowers it slowly.",
@@ -31,6 +31,11 @@ estimator is that of RFC 6298: Linux's takes the largest variation of a round tr
         set("mss", "1448B", "Linux 6: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
         set("header", "52B", "Linux 6: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),
         set("initial-window", "10mss", "Linux 6: TCP_INIT_CWND 10"),
+        set(
+            "receive-buffer",
+            "3MiB",
+            "Linux 6, tcp_init: tcp_rmem grows to 6 MiB, half of it a window (tcp_adv_win_scale 1; since 6.6 as packets fill memory)",
+        ),
         set("ack-every", "2", "Linux 6, __tcp_ack_snd_check: more than one full segment"),
         set("ack-delay", "40ms", "Linux 6: TCP_DELACK_MIN, HZ/25"),
         set("quickack", "16", "Linux 6: TCP_MAX_QUICKACKS 16"),

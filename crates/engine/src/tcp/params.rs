@@ -37,7 +37,7 @@ pub const PARAMS: &[Param] = &[
         Kind::Bytes,
         "1MiB",
         "Receive buffer of a connection: the largest window that it advertises.",
-        "our choice: far above the bandwidth-delay product, so that it does not limit senders",
+        "our choice: far above the bandwidth-delay product of 10 Gbps in a data centre, so that it does not limit senders there",
     )
     .at_least(1.0),
     Param::new(

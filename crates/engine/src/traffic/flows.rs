@@ -1,15 +1,17 @@
 //! Flows: starts each flow of a list at its time.
 //!
 //! The list is read twice: once before the run, to report bad lines early, and once during the run, so that its length
-//! costs no memory. The caller opens the file; the engine does not access the file system.
+//! costs no memory; it must be the same both times. The caller opens the file; the engine does not access the file system.
 
 use super::flow_file::{BadLine, FlowFile, ListedFlow};
+use super::reread::Twice;
 use super::sessions::demand;
 use super::sessions::params::{PLACEMENT, RECEIVERS, SENDERS};
 use super::{Outlook, Pace, Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
 use crate::ids::NodeId;
 use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::Time;
+use std::sync::Arc;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "flows",
@@ -33,22 +35,29 @@ const PARAMS: &[Param] = &[
          hosts in from and to.",
         "required",
     ),
+    Param::new(
+        "file-sha256",
+        Kind::Text,
+        ANY,
+        "SHA-256 of the file in hexadecimal digits; a file with another one is refused. fanin gives it with every run.",
+        "our choice: any content",
+    ),
     Param::new("start", Kind::Time, "0s", "Simulated time of the file's time zero.", "at once"),
     SENDERS,
     RECEIVERS,
     PLACEMENT,
 ];
 
+const ANY: &str = "any";
+
 fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
     let name = values.text("file");
     let bad = |bad: BadLine| values.fail("file", format!("{name}:{}: {}", bad.line, bad.message));
-    let open = || {
-        let input = place.files.open(name).map_err(|why| values.fail("file", format!("{name}: {why}")))?;
-        FlowFile::new(input).map_err(bad)
-    };
+    let open = || place.files.open(name).map_err(|why| values.fail("file", format!("{name}: {why}")));
+    let seen = Arc::default();
     let (senders, receivers) = (place.senders, place.receivers);
     let mut classes: Vec<String> = Vec::new();
-    let mut file = open()?;
+    let mut file = FlowFile::new(Box::new(Twice::first(open()?, &seen))).map_err(bad)?;
     let (mut listed, mut bytes) = (0_u64, 0.0);
     while let Some(flow) = file.next_flow().map_err(bad)? {
         ends(&flow, senders, receivers).map_err(bad)?;
@@ -65,8 +74,12 @@ fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
     if listed == 0 {
         return Err(values.fail("file", format!("{name}: no flows")));
     }
+    let (digest, wanted) = (seen.lock().expect("nothing panics in a reader").digest(), values.text("file-sha256"));
+    if wanted != ANY && wanted != digest {
+        return Err(values.fail("file-sha256", format!("{name} has another one, {digest}: its content has changed")));
+    }
     Ok(Box::new(Flows {
-        file: open()?,
+        file: FlowFile::new(Box::new(Twice::again(open()?, &seen))).map_err(bad)?,
         name: name.to_owned(),
         start: values.time("start"),
         classes,

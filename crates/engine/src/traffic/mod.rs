@@ -11,6 +11,7 @@ mod offered;
 mod outlook;
 mod relay_tree;
 mod requests;
+mod reread;
 mod responses;
 mod sessions;
 #[cfg(test)]

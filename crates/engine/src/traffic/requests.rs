@@ -34,6 +34,14 @@ const PARAMS: &[Param] = &[
     LOAD,
     LOAD_OF,
     INTERVAL,
+    Param::new(
+        "arrivals",
+        Kind::Choice(&["poisson", "periodic"]),
+        "poisson",
+        "Times between the starts of queries: poisson draws them from an exponential distribution, periodic has them all \
+         equal, and the first query at start.",
+        "our choice: poisson, as for the other traffic at a load",
+    ),
     COUNT,
     START,
     STOP,
@@ -63,6 +71,7 @@ fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
         offered: Offered::of(values, place, clients, mean)?,
         clients: clients.to_vec(),
         workers: place.senders.to_vec(),
+        periodic: values.choice("arrivals") == "periodic",
         start: values.time("start"),
         stop: stop(values)?,
         left: count(values),
@@ -80,6 +89,8 @@ struct Requests {
     clients: Vec<NodeId>,
     /// Permuted by every query.
     workers: Vec<NodeId>,
+    /// Whether queries start at equal times from each other.
+    periodic: bool,
     start: Time,
     /// No query starts at this time or later.
     stop: Time,
@@ -92,8 +103,9 @@ struct Requests {
 }
 
 impl Requests {
-    fn await_next(&self, after: Time, cx: &mut TrafficCx<'_>) {
-        let next = after + cx.stream.exponential_time(self.offered.interval);
+    /// Requests a call for the next query, so long after `after`.
+    fn await_next(&self, after: Time, interval: Time, cx: &mut TrafficCx<'_>) {
+        let next = after + if self.periodic { interval } else { cx.stream.exponential_time(interval) };
         if self.left > 0 && next < self.stop {
             cx.actions.push(TrafficAction::Wake(next));
         }
@@ -142,12 +154,13 @@ impl Traffic for Requests {
     }
 
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
-        self.await_next(self.start, cx);
+        let first = if self.periodic { Time::ZERO } else { self.offered.interval };
+        self.await_next(self.start, first, cx);
     }
 
     fn on_wake(&mut self, cx: &mut TrafficCx<'_>) {
         self.begin(cx);
-        self.await_next(cx.now, cx);
+        self.await_next(cx.now, self.offered.interval, cx);
     }
 
     fn offered(&self) -> Option<Offered> {

@@ -151,6 +151,15 @@ mod requests {
     }
 
     #[test]
+    fn periodic_queries_come_by_a_clock_from_the_start_on() {
+        let keys = "interval = \"5ms\"\narrivals = \"periodic\"\nstart = \"1ms\"\ncount = 4";
+        let mut bench = bench(&format!("{QUERIES}{keys}"));
+        bench.wake(10, 10);
+        assert_eq!(bench.wakes, [1, 6, 11, 16].map(Time::from_ms));
+        assert_eq!(bench.queries.len(), 4);
+    }
+
+    #[test]
     fn requests_thinking_and_jitter_are_those_of_each_response() {
         let keys = "interval = \"1ms\"\nrequest = \"1600B\"\nthink = \"1ms\"\nthink-jitter = \"500us\"";
         let mut asked = bench(&format!("{QUERIES}{keys}"));
@@ -213,6 +222,29 @@ mod flows {
         );
         assert_eq!(bench.planned[1].deadline, Some(Time::from_us(50)));
         assert!(!bench.traffic.has_more());
+    }
+
+    #[test]
+    fn only_the_content_that_was_named_is_simulated() {
+        let keys = |digest: &str| format!("file = \"list.csv\"\nfile-sha256 = \"{digest}\"");
+        // sha256sum of the list.
+        let own = "24bcdbc53d5c7774341b1c2194fd0503b692275cf839cf92606da97830ce16e5";
+        assert!(try_bench(LIST, &keys(own)).is_ok());
+        let error = try_bench(LIST, &keys(&own.replace('0', "1"))).err().expect("refused").to_string();
+        assert!(error.contains("file-sha256") && error.contains(own) && error.contains("has changed"), "{error}");
+    }
+
+    #[test]
+    fn a_list_that_changes_during_the_run_is_refused() {
+        let opened = std::sync::atomic::AtomicUsize::new(0);
+        let files = Files::new(move |_| {
+            let again = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0;
+            Ok(Box::new(Cursor::new(if again { LIST.replace("300", "301") } else { LIST.to_owned() })))
+        });
+        let network = "[network]\ntopology = \"fat-tree\"\nhosts-per-edge = 4\n[[traffic]]\nkind = \"flows\"\n";
+        let text = format!("{network}from = \"all\"\nto = \"all\"\nfile = \"list.csv\"\n");
+        let error = Bench::with_files(&text, files).err().expect("refused").to_string();
+        assert!(error.contains("list.csv:1: the file has changed since it was first read"), "{error}");
     }
 
     #[test]
