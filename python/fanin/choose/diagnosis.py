@@ -418,9 +418,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     least = _least_s(scenario, size, round_trip)
     queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
     loaded = round_trip + 8 * queue / port.rate_bps
-    # A table that ends early does not have the last losses.
-    whole = drops if drops.height == summary["drops"] else drops.clear()
-    flows = with_waiting(flows, whole, loaded, summary["simulated_s"])
+    flows = with_waiting(flows, loaded)
     bursts = in_bursts(flows, [group["name"] for group in scenario["traffic"] if group["kind"] == "flows"], loaded)
     many = [*(group["name"] for group in fan_in), *bursts["group"].cast(pl.String).unique()]
 

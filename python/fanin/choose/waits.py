@@ -1,8 +1,7 @@
-"""Which timers the transfers of a run waited for, as far as its table of flows tells.
+"""Which timers the transfers of a run waited for, as its table of flows tells.
 
-The table counts the timers of a transfer and has its times, but not which timer ran for how long. The rest is inferred
-from how much later a transfer ended than others of its group that waited for none. That a timer ran when the run ended
-is inferred from losses that were not repaired.
+The table has how long the timers of a transfer ran, and how many expired, but not each by itself: whether one was the
+initial timer follows from how long they ran.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ _SOME = 5
 """A tail loss probe that costs more than so many round trips, the queue's wait included, is a wait."""
 
 _NEARLY = 0.9
-"""A transfer that ended later by so much of a timer may have waited for that."""
+"""A timer that ran for so much of a value may be that one: probes are due in a round trip or two less."""
 
 _HALF = 0.5
-"""It has, if waits for the minimum of the timer explain less than this share of what it ended later by."""
+"""Waits decide how long a transfer took if they are so much of what it took longer than in an empty network; and timers
+were not those of measured round trips if these explain less than so much of how long they ran."""
 
 _MOST_DOUBLINGS = 30
 
@@ -46,20 +46,20 @@ class Waits:
     probed_least: int
     """The others of them that waited for as long as the minimum of the timer: Linux adds that if one segment is out."""
     longest_probed_s: float
-    """How much later than others ended the transfer that waited longest for a probe."""
+    """For how long the transfer waited that waited longest for probes."""
     probing_s: float
     """For how long at least one transfer waited for a probe, at most."""
     probed_is_slowest: bool
-    """Whether the slowest transfer is one that waited for a probe."""
+    """Whether probes decided how long the slowest transfer took."""
     slowest_waited: bool
-    """Whether the slowest transfer of known size is one that waited, for whatever timer."""
+    """Whether timers, of whatever kind, decided how long the slowest transfer of known size took."""
     waiting: int
-    """Transfers that waited for their first timer when the run ended, for longer than some round trips."""
+    """Transfers that waited for their first retransmission timeout when the run ended, for longer than some round trips."""
     waiting_in_fan_in: int
     waiting_least: int
     """Those of them of which a part had arrived, so that their timer is one of measured round trips."""
     longest_waiting_s: float
-    """How long before that the last packet was lost of the transfer that waited longest."""
+    """For how long its timer had run then, of the one that waited longest."""
     longest_s: float
     """How much later than in an empty network ended the slowest transfer."""
 
@@ -80,7 +80,7 @@ def waits(
     """How many transfers waited for which timer.
 
     Args:
-        flows: The run's table of flows, with how long each waits when the run ends (:func:`with_waiting`).
+        flows: The run's table of flows, with which of them wait when the run ends (:func:`with_waiting`).
         transport: That section of the scenario, with every default filled in.
         fan_in: Groups of traffic from many senders to one.
         loaded_s: A round trip with the queue's wait.
@@ -89,67 +89,60 @@ def waits(
     """
     in_fan_in = pl.col("group").cast(pl.String).is_in(list(fan_in))
     initial_s, least_s = seconds(transport["rto-initial"]), seconds(transport["rto-min"])
-    took = pl.col("fct_s").fill_null(end_s - pl.col("start_s"))
-    calm = (pl.col("timeouts") == 0) & (pl.col("loss_probes") == 0)
-    usual = pl.max_horizontal(pl.col("fct_s").filter(calm).median().over("group"), "ideal_s").fill_null(0.0)
     expired = pl.col("timeouts") - pl.col("timeouts_syn")
-    explained = _doubling(expired.clip(1), max(least_s, loaded_s))
-    # What a SYN waited for is over when data are sent.
-    syn_s = _doubling(pl.col("timeouts_syn"), seconds(transport["syn-timeout"]))
-    rows = (
-        flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
-        .with_columns(took=took)
-        .with_columns(later=pl.col("took") - usual, own=in_fan_in)
-        .with_columns(
-            probed=(pl.col("timeouts") == 0) & (pl.col("loss_probes") > 0) & (pl.col("later") > _SOME * loaded_s),
-            initially=(initial_s > least_s)
-            & (pl.col("later") - syn_s >= _NEARLY * initial_s)
-            & (explained < _HALF * (pl.col("later") - syn_s)),
-        )
-    )
-    waiting = flows.filter(pl.col("waiting_s").is_not_null())
-    probed, initially = rows.filter("probed"), rows.filter((expired > 0) & pl.col("initially")).height
-    # Endless transfers have no completion time, but they count as waiting too.
+    measured_s = _doubling(expired.clip(1), max(least_s, loaded_s))
+    ran_s = pl.col("timer_wait_s") - _doubling(pl.col("timeouts_syn"), seconds(transport["syn-timeout"]))
+    is_probed = (pl.col("timeouts") == 0) & pl.col("waiting_s").is_null() & (pl.col("probe_wait_s") > _SOME * loaded_s)
     timed = flows.filter(pl.col("timeouts") > 0)
-    end = pl.col("start_s") + pl.col("took")
+    initially = timed.filter(
+        (expired > 0) & (initial_s > least_s) & (ran_s >= _NEARLY * initial_s) & (measured_s < _HALF * ran_s)
+    ).height
+    probed = flows.filter(is_probed)
+    probed_initially = (pl.col("probe_wait_s") >= _NEARLY * initial_s) & (initial_s > least_s)
+    waiting = flows.filter(pl.col("waiting_s").is_not_null())
+    took_s = pl.col("fct_s").fill_null(end_s - pl.col("start_s"))
+    finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null()).with_columns(
+        took_s=took_s, later_s=took_s - pl.col("ideal_s").fill_null(0.0), is_probed=is_probed
+    )
+    slowest = finite.sort("took_s", descending=True, maintain_order=True).head(1)
+    decided = pl.col("timer_wait_s") + pl.col("waiting_s").fill_null(0.0)
+    probes = pl.when("is_probed").then("probe_wait_s").otherwise(0.0)
+    end = pl.col("start_s") + pl.col("took_s")
+    spans = finite.filter("is_probed").select((end - pl.col("probe_wait_s")).alias("start_s"), end.alias("end_s"))
     return Waits(
         timed=timed.height,
         timed_in_fan_in=timed.filter(in_fan_in).height,
         probed=probed.height,
-        probed_in_fan_in=probed.filter("own").height,
+        probed_in_fan_in=probed.filter(in_fan_in).height,
         timed_initially=initially,
         timed_measured=timed.filter(expired > 0).height - initially,
-        probed_initially=probed.filter("initially").height,
-        probed_least=probed.filter(~pl.col("initially") & (pl.col("later") >= _NEARLY * least_s)).height,
-        longest_probed_s=_most(probed, pl.col("later")),
-        probing_s=covered(probed.select((end - pl.col("later")).alias("start_s"), end.alias("end_s")), 0.0),
-        probed_is_slowest=0 < _most(rows, pl.col("took")) == _most(probed, pl.col("took")),
-        slowest_waited=_most(rows, pl.col("took")) == _most(rows.filter(~calm), pl.col("took")),
+        probed_initially=probed.filter(probed_initially).height,
+        probed_least=probed.filter(~probed_initially & (pl.col("probe_wait_s") >= _NEARLY * least_s)).height,
+        longest_probed_s=_most(probed, pl.col("probe_wait_s")),
+        probing_s=covered(spans, 0.0),
+        probed_is_slowest=_holds(slowest, (probes > 0) & (probes >= _HALF * pl.col("later_s"))),
+        slowest_waited=_holds(slowest, (decided + probes > 0) & (decided + probes >= _HALF * pl.col("later_s"))),
         waiting=waiting.height,
         waiting_in_fan_in=waiting.filter(in_fan_in).height,
         waiting_least=waiting.filter(pl.col("delivered_bytes") > 0).height,
         longest_waiting_s=_most(waiting, pl.col("waiting_s")),
-        longest_s=_most(rows, pl.col("took") - pl.col("ideal_s").fill_null(0.0)),
+        longest_s=_most(finite, pl.col("later_s")),
     )
 
 
-def with_waiting(flows: pl.DataFrame, drops: pl.DataFrame, loaded_s: float, end_s: float) -> pl.DataFrame:
-    """The table of flows with ``waiting_s``: for how long a transfer waits for its first timer when the run ends.
+def with_waiting(flows: pl.DataFrame, loaded_s: float) -> pl.DataFrame:
+    """The table of flows with ``waiting_s`` only of those that wait for their first timeout when the run ends.
 
-    It is null for those that do not: whose losses were all repaired, or the last of which is a few round trips old.
+    A timer runs for whatever is outstanding: it is a wait if a loss was not repaired, and it ran for some round trips.
 
     Args:
         flows: The run's table of flows.
-        drops: Its table of drops.
         loaded_s: A round trip with the queue's wait.
-        end_s: When the run ended.
 
     """
-    last = drops.filter(~pl.col("ack")).group_by("connection").agg(since=end_s - pl.col("time_s").max())
-    first = (pl.col("timeouts") == 0) & (pl.col("loss_probes") == 0)
-    lost = pl.col("completion_s").is_null() & (pl.col("drops") > pl.col("retransmissions"))
-    waiting = pl.when(first & lost & (pl.col("since") > _SOME * loaded_s)).then("since")
-    return flows.join(last, on="connection", how="left", maintain_order="left").with_columns(waiting_s=waiting)
+    lost = (pl.col("timeouts") == 0) & (pl.col("drops") > pl.col("retransmissions"))
+    waiting = pl.when(lost & (pl.col("waiting_s") > _SOME * loaded_s)).then("waiting_s")
+    return flows.with_columns(waiting_s=waiting)
 
 
 def _doubling(timeouts: pl.Expr, first_s: float) -> pl.Expr:
@@ -167,3 +160,8 @@ def covered(spans: pl.DataFrame, begin: float) -> float:
 
 def _most(rows: pl.DataFrame, what: pl.Expr) -> float:
     return float(rows.select(what.max().fill_null(0.0)).item())
+
+
+def _holds(rows: pl.DataFrame, what: pl.Expr) -> bool:
+    """Whether it holds for any of the rows."""
+    return bool(rows.select(what.any()).item())

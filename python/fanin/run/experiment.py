@@ -13,7 +13,7 @@ from fanin.results.runs import Run, html_table
 from fanin.results.store import Store
 from fanin.run.observed import BOTTLENECK, elsewhere
 from fanin.scenario import checks, library, remarks
-from fanin.scenario.file import ScenarioFile
+from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.points import points
 from fanin.scenario.run_id import run_id
 from fanin.scenario.settings import Overrides, Settings, settings
@@ -136,12 +136,12 @@ class Experiment(ScenarioFile):
         if seed is not None:
             given.append(("run.seed", str(seed)))
         resolved = self.resolved(given)
-        output = self.simulate(given, progress, store)
+        output = self.simulate(given, progress, store, self.files(resolved))
         if moved is not None and (ports := elsewhere(Run("", json.loads(output.summary), None, output), resolved)):
             moved(*ports)
             given.append((BOTTLENECK, ports[1]))
             resolved = self.resolved(given)
-            output = self.simulate(given, progress, store)
+            output = self.simulate(given, progress, store, self.files(resolved))
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
@@ -152,6 +152,7 @@ class Experiment(ScenarioFile):
         overrides: Overrides,
         progress: Callable[[float], bool] | None = None,
         store: Store | None = None,
+        files: Files | None = None,
     ) -> _engine.RunOutput:
         """Runs the engine, with the interpreter released.
 
@@ -159,6 +160,7 @@ class Experiment(ScenarioFile):
             overrides: Scenario values to replace.
             progress: Called with the share of the duration simulated so far; returns whether to continue.
             store: Where rows of finished flows are kept during the run; by default in memory.
+            files: The lists of flows with the fingerprints that they must have; by default any.
 
         Raises:
             RunError: an invariant was violated, or ``progress`` stopped the run.
@@ -166,9 +168,9 @@ class Experiment(ScenarioFile):
 
         """
         if store is None:
-            return _engine.run(*self.engine_input(overrides), progress)
+            return _engine.run(*self.engine_input(overrides, files), progress)
         with writing(store.folder):
-            return _engine.run(*self.engine_input(overrides), progress, store.spill())
+            return _engine.run(*self.engine_input(overrides, files), progress, store.spill())
 
     def simulate_seeds(
         self,
@@ -177,6 +179,7 @@ class Experiment(ScenarioFile):
         seconds: float,
         progress: Callable[[float], bool] | None = None,
         store: Store | None = None,
+        files: Files | None = None,
     ) -> list[_engine.RunOutput]:
         """Runs the engine with one seed after the other, in one call with the interpreter released.
 
@@ -186,6 +189,7 @@ class Experiment(ScenarioFile):
             seconds: No run starts later than so long after the first, so that there may be fewer outputs than seeds.
             progress: As for :meth:`simulate`, but called less often.
             store: As for :meth:`simulate`.
+            files: As for :meth:`simulate`.
 
         Raises:
             RunError: a run violated an invariant.
@@ -193,9 +197,9 @@ class Experiment(ScenarioFile):
 
         """
         if store is None:
-            return _engine.run_seeds(*self.engine_input(overrides), seeds, seconds, progress)
+            return _engine.run_seeds(*self.engine_input(overrides, files), seeds, seconds, progress)
         with writing(store.folder):
-            return _engine.run_seeds(*self.engine_input(overrides), seeds, seconds, progress, store.spill())
+            return _engine.run_seeds(*self.engine_input(overrides, files), seeds, seconds, progress, store.spill())
 
     def _repr_html_(self) -> str:
         rows = [("file", str(self.path)), ("paper", f"{self.document.paper} {self.document.figure}".strip())]

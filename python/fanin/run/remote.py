@@ -67,7 +67,7 @@ def task_of(works: list[PooledRun], store: Store | None) -> Task:
     # A run that is stored with other tables is repeated with all of them.
     tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}
     job, seeds = works[0].job, [work.seed for work in works]
-    text, file, settings = job.experiment.engine_input(job.point)
+    text, file, settings = job.experiment.engine_input(job.point, works[0].files)
     return Task(text, file, settings, seeds, frozenset(tables), versions(), works[0].files)
 
 

@@ -104,7 +104,9 @@ class Threads:
             refuse_oversized(needed, available() if self._given is None else self._given)
         if store is not None and self._is_large(works[0]):
             return self._run_alone(works, store)
-        outputs = job.experiment.simulate_seeds(job.point, seeds, CHUNK_S, lambda _: not self._stop.is_set(), store)
+        outputs = job.experiment.simulate_seeds(
+            job.point, seeds, CHUNK_S, lambda _: not self._stop.is_set(), store, works[0].files
+        )
         if store is not None:
             return kept(works, store, outputs)
         pairs = zip(works, outputs, strict=False)

@@ -28,6 +28,11 @@ from fanin.scenario.toml_lines import line_of, without
 Files = Mapping[str, str | None]
 """Files and the fingerprints of their content; ``None`` for one that cannot be read."""
 
+_DIGEST = "file-sha256"
+"""The key of the fingerprint of a list of flows, and its value where none is given."""
+
+_ANY = "any"
+
 
 class ScenarioFile:
     """A scenario file as read: what is simulated, what varies, and what is shown."""
@@ -226,7 +231,7 @@ class ScenarioFile:
         resolved: dict[str, Any] = json.loads(text)
         for group, path in self._lists_of_flows(resolved):
             # The content of the file is simulated, whatever its name.
-            group["file-sha256"], group["file-lines"] = _digest(path)
+            group[_DIGEST], group["file-lines"] = _digest(path)
         return resolved
 
     def _lists_of_flows(self, resolved: dict[str, Any]) -> list[tuple[dict[str, Any], Path]]:
@@ -244,8 +249,8 @@ class ScenarioFile:
 
     def files(self, resolved: Mapping[str, Any]) -> Files:
         """The files named by the resolved scenario, each with its fingerprint."""
-        groups = [group for group in resolved["traffic"] if "file-sha256" in group]
-        return {str(self.scenario_path.parent / group["file"]): group["file-sha256"] for group in groups}
+        groups = [group for group in resolved["traffic"] if _DIGEST in group]
+        return {str(self.scenario_path.parent / group["file"]): group[_DIGEST] for group in groups}
 
     def still(self, name: str, files: Files, overrides: Overrides) -> dict[str, Any]:
         """The scenario with every default filled in, which must be the same as when the run's id was computed.
@@ -353,8 +358,12 @@ class ScenarioFile:
         found: list[Port] = json.loads(_engine.network(*self.engine_input(overrides)))["links"]
         return found
 
-    def engine_input(self, overrides: Overrides | None) -> tuple[str, str, Settings]:
+    def engine_input(self, overrides: Overrides | None, files: Files | None = None) -> tuple[str, str, Settings]:
         """The engine's input: the part of the file that it reads, the file's name, and the values to replace.
+
+        Args:
+            overrides: Scenario values to replace.
+            files: Lists of flows with the fingerprints that the engine is to find, besides those that the scenario gives.
 
         Raises:
             NotFoundError: a list of flows is a pipe or a device, from which the engine could read forever.
@@ -362,7 +371,10 @@ class ScenarioFile:
         """
         given = self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
         if "file" in self._engine_text or any(path.endswith(".file") for path, _ in given[2]):
-            self._lists_of_flows(json.loads(_engine.resolve(*given)))
+            lists = self._lists_of_flows(json.loads(_engine.resolve(*given)))
+            wanted = [(group, (files or {}).get(str(path))) for group, path in lists if group[_DIGEST] == _ANY]
+            digests = [(f"traffic.{group['name']}.{_DIGEST}", digest) for group, digest in wanted if digest is not None]
+            return *given[:2], given[2] + settings(digests)
         return given
 
     def links(self, overrides: Overrides | None = None) -> pl.DataFrame:

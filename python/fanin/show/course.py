@@ -206,7 +206,7 @@ def _waited(facts: Facts) -> str:
         longest = f"the longest for {_time(waits.longest_probed_s)} ({trip} takes {_time(facts.loaded_s)})"
         found.append((waits.probed, f"for a tail loss probe, {longest}"))
     if waits.waiting:
-        longest = f"the longest {_time(waits.longest_waiting_s)} after its last loss"
+        longest = f"the longest for {_time(waits.longest_waiting_s)}"
         found.append((waits.waiting, f"for a timer that had not expired when the run ended, {longest}"))
     (count, first), *others = found
     also = "".join(f", and {number:,} {what}" for number, what in others)
