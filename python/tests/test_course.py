@@ -471,7 +471,7 @@ def test_waits_for_probes_of_many_round_trips_are_a_collapse_however_short_the_t
     assert (found.outcome, found.waits.timed, found.waits.probed) == ("collapse", 0, 2)
     assert found.loaded_s < found.waits.longest_probed_s / 15
     assert words.what.startswith("Incast collapse without a retransmission timeout")
-    assert "2 of 48 transfers waited for a tail loss probe, the longest for 2.6" in words.why
+    assert "2 of 48 transfers waited for a tail loss probe, the longest for 3 ms" in words.why
     # Where the path is longer than such a wait, a probe costs few round trips, and decides nothing.
     far, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms", "network.delay": "200us"})
     assert far.waits.probed == 0
@@ -501,27 +501,67 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
     transport = {"rto-initial": "1s", "rto-min": "200ms", "syn-timeout": "1s"}
     base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
-    base |= {"waiting_s": None, "delivered_bytes": 1000}
+    base |= {"waiting_s": None, "delivered_bytes": 1000, "timer_wait_s": 0.0, "probe_wait_s": 0.0}
 
-    def of(fct_s: float | None, timeouts: int, **other: int) -> Waits:
-        rows = [{**base, "fct_s": 0.001, "timeouts": 0}, {**base, "fct_s": fct_s, "timeouts": timeouts, **other}]
+    def of(timeouts: int, timer_wait_s: float = 0.0, **other: float) -> Waits:
+        fct_s = {"fct_s": 0.001 + timer_wait_s + other.get("probe_wait_s", 0.0)}
+        rows = [{**base, "fct_s": 0.001, "timeouts": 0}]
+        rows.append({**base, **fct_s, "timeouts": timeouts, "timer_wait_s": timer_wait_s, **other})
         return waits(pl.DataFrame(rows), transport, ["a"], 1e-3, 9.0)
 
-    assert (of(0.2, 1).timed_measured, of(0.2, 1).timed_initially) == (1, 0)
-    assert of(1.4, 3).timed_measured == 1
-    assert of(1.0, 1).timed_initially == 1
-    assert of(3.0, 2).timed_initially == 1
-    # A transfer that never ended waited until the run did.
-    assert of(None, 2).timed_initially == 1
-    assert (of(1.0, 1, timeouts_syn=1).timed, of(1.0, 1, timeouts_syn=1).least) == (1, 0)
+    assert (of(1, 0.2).timed_measured, of(1, 0.2).timed_initially) == (1, 0)
+    assert of(3, 1.4).timed_measured == 1
+    assert of(1, 1.0).timed_initially == 1
+    assert of(2, 3.0).timed_initially == 1
+    assert (of(1, 1.0, timeouts_syn=1).timed, of(1, 1.0, timeouts_syn=1).least) == (1, 0)
     # A second of it was the SYN's.
-    assert (of(1.2, 2, timeouts_syn=1).timed_measured, of(1.2, 2, timeouts_syn=1).timed_initially) == (1, 0)
-    assert of(2.0, 2, timeouts_syn=1).timed_initially == 1
-    assert (of(0.004, 0, loss_probes=1).probed, of(0.01, 0, loss_probes=1).probed) == (0, 1)
-    assert of(0.01, 0, loss_probes=1).probed_is_slowest
-    assert of(1.0, 0, loss_probes=1).probed_initially == 1
+    assert (of(2, 1.2, timeouts_syn=1).timed_measured, of(2, 1.2, timeouts_syn=1).timed_initially) == (1, 0)
+    assert of(2, 2.0, timeouts_syn=1).timed_initially == 1
+    probed = of(0, loss_probes=1, probe_wait_s=0.01)
+    assert (of(0, loss_probes=1, probe_wait_s=0.004).probed, probed.probed, probed.probed_is_slowest) == (0, 1, True)
+    assert of(0, loss_probes=1, probe_wait_s=1.0).probed_initially == 1
     # Two round trips and a margin are no minimum of a timer.
-    assert (of(0.01, 0, loss_probes=1).least, of(0.2, 0, loss_probes=1).least) == (0, 1)
+    assert (probed.least, of(0, loss_probes=1, probe_wait_s=0.2).least) == (0, 1)
+    # A probe of 10 ms, or a timer of 200 ms, does not make a transfer slow that takes a second for other reasons.
+    slow = of(0, loss_probes=1, probe_wait_s=0.01, fct_s=1.0)
+    assert (slow.probed, slow.probed_is_slowest, slow.slowest_waited) == (1, False, False)
+    assert (of(1, 0.2, fct_s=1.0).slowest_waited, of(1, 0.2).slowest_waited) == (False, True)
+
+
+def test_a_link_that_was_down_is_no_collapse_by_a_probe(tmp_path):
+    text = CLOSED.format(topology='topology = "leaf-spine"\nleaves = 4\nhosts-per-leaf = 8\nbuffer = "400KB"', senders=20, bytes="32KB")
+    fault = '[[fault]]\nkind = "link-down"\nlink = "leaf-1->spine-0"\nat = "200us"\nfor = "50ms"\n'
+    found, words = told(tmp_path / "s.toml", text + fault, **{"transport.scheme": "linux-dctcp"})
+    assert (found.summary["drops"], found.summary["loss_probes"] > 0) == (0, True)
+    # It was sent some milliseconds after the link went down, and waited for that with the rest.
+    assert found.waits.longest_probed_s < 0.005 < 0.04 < found.waits.longest_s
+    assert words.what.startswith("No collapse")
+
+
+def test_a_probe_that_was_sent_is_not_what_a_transfer_waits_for_at_the_end(tmp_path):
+    text = CLOSED.format(topology='topology = "star"\nbuffer = "128KB"', senders=100, bytes="10KB")
+    found, words = told(tmp_path / "s.toml", text, **{"traffic.servers.rounds": 1, "run.duration": "50ms"})
+    flows = found.waits
+    assert flows.waiting > 10
+    assert flows.longest_probed_s < 0.01 < 0.04 < flows.longest_waiting_s < 0.05
+    assert f"{flows.waiting} for a timer that had not expired when the run ended, the longest for 49" in words.why
+
+
+CLOSED = """\
+[network]
+{topology}
+rate = "10Gbps"
+delay = "5us"
+[transport]
+scheme = "linux"
+stack = "linux-6"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+rounds = 20
+"""
 
 
 BAD_CABLE = """\

@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -65,6 +66,31 @@ def test_a_file_that_changes_under_a_run_ends_it(scenario):
 
 
 OTHER = LIST.replace("150000", "150001")
+
+
+def test_a_list_that_is_another_one_for_as_long_as_it_is_read_is_refused(scenario, monkeypatch):
+    path = scenario.parent / "list.csv"
+    real = Experiment.simulate_seeds
+
+    def simulate_seeds(self, *others):
+        path.write_text(OTHER, encoding="utf-8")
+        try:
+            return real(self, *others)
+        finally:
+            path.write_text(LIST, encoding="utf-8")
+
+    monkeypatch.setattr(Experiment, "simulate_seeds", simulate_seeds)
+    results = scenario.parent / "results"
+    (outcome,) = pool.outcomes([Job(load(scenario), [("run.seed", "1")])], results)
+    assert "file-sha256: list.csv has another one" in str(outcome)
+    assert not [*results.glob("runs/*")]
+
+
+def test_a_given_fingerprint_is_compared(scenario):
+    digest = hashlib.sha256(LIST.encode()).hexdigest()
+    load(scenario, [("traffic.flows.file-sha256", digest)]).run()
+    with pytest.raises(ScenarioError, match=r"file-sha256: list\.csv has another one"):
+        load(scenario, [("traffic.flows.file-sha256", digest[::-1])]).run()
 
 
 @pytest.mark.parametrize(
