@@ -18,6 +18,7 @@ from fanin.choose.diagnosis import facts
 from fanin.choose.plan import planned
 from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, thresholds
 from fanin.choose.robust import NEAR, Variation, Varied, variations
+from fanin.cli.advise import _print
 from fanin.numbers.stats import Spread
 from fanin.registry import registry
 from fanin.run.laboratory import Laboratory
@@ -397,6 +398,17 @@ def test_the_answer_comes_first_and_is_short(cli, rack):
     assert "What they need" not in result.out
     assert "What they need" in whole
     assert all(f"\t{name}\t" in whole for name in names)
+
+
+def test_a_table_in_two_parts_names_the_remedy_in_both(work, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "66")
+    longest = "Linux DCTCP, 65 packets, window of 2, timer of 1ms"
+    found = answer(fan_in(), (longest, 0.1, {"a": 1}, carries(960) | {"background": Estimate(9.0, 0.1, -1.0, 0.1)}))
+    _print("A rack", found, "fanin run rack.toml", "it collapses", all_=False)
+    heads = [line.strip("┃\n") for line in capsys.readouterr().out.splitlines() if line.startswith("┃")]
+    heads = [[cell.strip() for cell in re.sub(r"\x1b\[[0-9;]*m", "", line).split("┃")] for line in heads]
+    assert [line[:2] for line in heads if "rank" in line] == [["rank", "remedy"]] * 2
 
 
 def test_memory_that_the_switch_may_lack_is_no_first_advice(cli, rack):

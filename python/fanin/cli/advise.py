@@ -291,7 +291,7 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     # Without background traffic, or without a search, a column would be empty.
     told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""}]
     header, *rows = [[line[place] for place in told] for line in lines]
-    print_table(f"{title}: remedies by {found.goal.name}", header, rows)
+    print_table(f"{title}: remedies by {found.goal.name}", header, rows, keys=header.index("remedy") + 1)
     for sentence in advice_page.legend(found) if all_ else advice_page.remarks(found):
         say_wrapped(sentence)
     if not all_:
