@@ -1020,6 +1020,34 @@ def test_a_first_timer_is_tried_where_it_is_what_was_waited_for(work):
     assert "first timer of 10ms" not in tried(lost)[0]
 
 
+FAR = {
+    "network.delay": "500us",
+    "network.buffer": "1500KB",
+    "transport.receive-buffer": "64KB",
+    "traffic.servers.senders": 4,
+    "traffic.servers.bytes-each": "20MB",
+}
+
+
+def test_windows_of_receivers_that_limit_the_transfers_are_tried_as_large_as_the_link_and_the_buffer(work):
+    found, happened, _ = tried(LINUX, **FAR)
+    # 2.5 MB on the way and 1.5 MB in the buffer, shared by four.
+    larger = found["receivers' windows of 1001 KB"]
+    assert happened.limited_bps is not None
+    assert (larger.settings, larger.effort) == ({"transport.receive-buffer": "1001KB"}, Effort.HOSTS)
+    assert "a maximum of 2002000 in net.ipv4.tcp_rmem" in larger.needs
+    cured = facts(fanin.load("tried.toml", FAR | larger.settings).run(), happened.scenario)
+    assert cured.queries.p99_s < happened.queries.p99_s / 2
+    # Where they do not limit anything, they are left as they are.
+    assert not any("windows of" in name for name in tried(LINUX)[0])
+
+
+def test_a_long_spread_of_starts_is_in_milliseconds(work):
+    found, _, _ = tried(LINUX, **{"traffic.servers.senders": 4, "traffic.servers.bytes-each": "20MB"})
+    (spread,) = [each for name, each in found.items() if "starts spread" in name]
+    assert (spread.name, spread.settings) == ("starts spread over 80ms", {"traffic.servers.jitter": "80ms"})
+
+
 def test_of_remedies_that_carry_alike_the_plainest_is_recommended():
     def carrying(name, capacity, settings):
         remedy = Remedy(name, dict.fromkeys(range(settings), 1), Effort.HOSTS, "")

@@ -7,6 +7,7 @@ the jitter from the time that the link needs for all answers.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -128,6 +129,9 @@ _ALPHA = 8
 _SPREAD = 1.25
 """Starts are spread over so many times what the link needs for all answers, as random starts come in clusters."""
 
+_MANY_US = 10_000
+"""From so many microseconds on, a time is in milliseconds."""
+
 _INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
 
 
@@ -231,6 +235,15 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             Effort.HOSTS,
             "a BPF program on the hosts that open connections (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
+    if facts.limited_bps is not None:
+        window = filling_window(facts)
+        yield Remedy(
+            f"receivers' windows of {window} KB",
+            {"transport.receive-buffer": f"{window}KB"},
+            Effort.HOSTS,
+            f"a maximum of {2000 * window} in net.ipv4.tcp_rmem on the receivers and net.ipv4.tcp_wmem on the senders, "
+            "about half of which is window",
+        )
     if _has_large_window(facts):
         yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
@@ -240,6 +253,12 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             Effort.HOSTS,
             "Linux hosts (SACK, RACK, tail loss probes)",
         )
+
+
+def filling_window(facts: Facts) -> int:
+    """The window of a receiver, in KB, with which the fan-in, or one transfer, fills the link and the buffer."""
+    in_flight = facts.port.rate_bps * facts.round_trip_s / 8
+    return math.ceil((in_flight + facts.buffer) / max(1, facts.first_windows[0]) / 1e3)
 
 
 def _has_large_window(facts: Facts) -> bool:
@@ -272,7 +291,8 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
     answer = quantity(group.get("bytes-each", ""))
     if "jitter" in group and answer is not None and at_once:
         all_s = at_once * answer[0] * 8 / facts.port.rate_bps
-        spread = f"{max(1, round(_SPREAD * all_s * 1e6))}us"
+        micro = max(1, round(_SPREAD * all_s * 1e6))
+        spread = f"{micro}us" if micro < _MANY_US else f"{round(micro / 1e3)}ms"
         if seconds(group["jitter"]) < seconds(spread):
             yield Remedy(
                 f"starts spread over {spread}",
