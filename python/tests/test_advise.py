@@ -16,7 +16,7 @@ from fanin.choose.advising import _plainest
 from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
 from fanin.choose.plan import planned
-from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Remedy, remedies, thresholds
+from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Marks, Remedy, remedies, thresholds
 from fanin.choose.robust import NEAR, Variation, Varied, variations
 from fanin.cli.advise import _print
 from fanin.numbers.stats import Spread
@@ -203,6 +203,20 @@ def test_of_the_same_effort_what_is_better_by_a_difference_that_counts_is_taken(
     # Of less effort, it is taken although the other is better, unless that is much.
     less = answer(fan_in(), (*better[:3], better[3] | SWITCH), plain).best
     assert less.remedy.name == ("better" if values[0] == math.inf else "plain")
+
+
+@pytest.mark.parametrize(("mean", "taken"), [(0.1, "high"), (0.09, "low")])
+def test_a_threshold_that_check_warns_of_is_taken_only_if_it_is_better_by_a_tenth(work, mean, taken):
+    found = answer(fan_in(), ("low", mean, {"a": 1}, SWITCH), ("high", 0.102, {"a": 2}, SWITCH))
+    every = []
+    for each in found.every:
+        cautions = ("5pkt: below a burst",) * (each.remedy.name == "low")
+        marked = replace(each.remedy, marks=Marks("5pkt", "why"), cautions=cautions, needs="a threshold")
+        every.append(replace(each, remedy=marked))
+    found = replace(found, every=every)
+    assert found.best.remedy.name == taken
+    said = '"low" is 2 % better (100 ms), but `fanin check` warns of its threshold.'
+    assert (said in sentences(found)) == (taken == "high")
 
 
 def test_three_that_are_better_than_one_another_in_a_circle_are_alike(work):

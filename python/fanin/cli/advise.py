@@ -92,11 +92,12 @@ def advise(
     needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the best by the goal of
     those that take only settings of hosts, applications and switches, if it is better than the scenario as it is by a
     difference that counts; where up to 30 seeds would decide, the answer is how many, and with fewer than three seeds
-    nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep bounds, then one that
-    holds on other hosts, then the least effort, and of the same effort the better one; what is better than the advice
-    is named with what it needs, and so is a bound that the advice breaks, and what `fanin check` says against its
-    marking threshold. What needs memory that the switch may lack comes after all others, and no remedy is named without
-    what it costs the background traffic.
+    nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep bounds, then one without
+    a marking threshold of its own that `fanin check` warns of, then one that holds on other hosts, then the least
+    effort, and of the same effort the better one; what is better than the advice is named with what it needs, and so is
+    a bound that the advice breaks, and what `fanin check` says against its marking
+    threshold. What needs memory that the switch may lack comes after all others, and no remedy is named without what it
+    costs the background traffic.
 
     The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
     other hosts; then the best ten remedies. --all shows the others, and what each needs.

@@ -99,8 +99,9 @@ def _passed_over(advice: Advice) -> str:
     if each is None or best is None:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
-    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_bounds(each)}{_at_cautions(each)}"
-    against = []
+    against = ["`fanin check` warns of its threshold"] * bool(each.remedy.cautions and not best.remedy.cautions)
+    cautions = "" if against else _at_cautions(each)
+    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_bounds(each)}{cautions}"
     if advice.suffices(best) and not advice.suffices(each) and each.keeps:
         against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
     if advice.gives_up(each) and not advice.gives_up(best):
@@ -155,7 +156,7 @@ def _beside_the_switch(advice: Advice) -> str:
     each = advice.beside_the_switch
     if each is None or each in (advice.keeping, advice.passed_over):
         return ""
-    how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}"
+    how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}{_at_cautions(each)}"
     return f"If the switch stays as it is: {_quoted(each)} ({how}) needs {each.remedy.needs}."
 
 
@@ -164,10 +165,8 @@ def _with_memory(advice: Advice) -> str:
     if each is None:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
-    return (
-        f"If the switch has memory for it: {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}) needs "
-        f"{each.remedy.needs}."
-    )
+    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_cautions(each)}"
+    return f"If the switch has memory for it: {_quoted(each)} ({how}) needs {each.remedy.needs}."
 
 
 def _ideal(advice: Advice) -> str:
