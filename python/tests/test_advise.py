@@ -15,12 +15,14 @@ from fanin.choose.advice import Advice, Advised, _plainest_of_the_furthest
 from fanin.choose.advising import _plainest
 from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
-from fanin.choose.plan import planned
+from fanin.choose.outlook import Outlook
+from fanin.choose.plan import Ahead, planned
 from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, Marks, Remedy, remedies, thresholds
 from fanin.choose.robust import NEAR, Variation, Varied, variations
 from fanin.cli.advise import _print
 from fanin.numbers.stats import Spread
 from fanin.registry import registry
+from fanin.run.job import Progress
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.loads import Marking
 from fanin.show.advice_page import _threshold, rows, sentences
@@ -548,7 +550,7 @@ def test_a_switch_whose_threshold_the_scenario_sets_is_told_where_it_is_another(
 def test_a_slow_scenario_gets_fewer_seeds_and_says_so(cli, rack):
     result = cli("advise", rack, "--within", "1us", "--jobs", "1")
     assert result.code == 0
-    assert "runs with 3 seeds and searches for how far the best carry, " in result.err
+    assert "runs with 3 seeds, some to search how far the best carry, " in result.err
     assert "by the first seed: 3 seeds, " in result.err
     assert "as far as --within 1us leaves room: one run takes " in result.err
     assert "To save time, it was not searched how far these carry: as it is, Linux DCTCP" in result.out
@@ -597,38 +599,83 @@ def test_ctrl_c_before_anything_is_known_prints_nothing(cli, rack, interrupt):
     assert (result.code, result.out) == (130, "")
 
 
-def test_a_plan_is_as_thorough_as_there_is_time_for():
-    def plan(within_s, seeds=None, capacities=None, senders=40):
-        return planned(20, seeds, capacities, senders=senders, run_s=1.0, slots=2, within_s=within_s)
+def plan(within_s, seeds=None, capacities=None, reach=(40, 640), run_s=0.99):
+    return planned(20, seeds, capacities, hosts=5, reach=reach, run_s=run_s, slots=2, within_s=within_s)
 
-    # Twenty remedies and fifteen times other hosts, for six seeds or for three.
-    assert (plan(105).seeds, plan(105).is_tight) == ([1, 2, 3, 4, 5, 6], False)
+
+def test_a_plan_is_as_thorough_as_there_is_time_for():
+    # Twenty remedies and fifteen times other hosts, half a second each, for six seeds or for three.
+    assert (plan(106).seeds, plan(106).is_tight) == ([1, 2, 3, 4, 5, 6], False)
     assert (plan(104).seeds, plan(104).is_tight) == ([1, 2, 3], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
     # The time is that of everything: searches have what is left, and those that are asked for have all the time.
-    # One goes up to 16 times the senders, or to 1,024 or four times, and its runs are between these and the scenario's.
-    one = 40 * 4 / 2
-    searched = 4 * one
-    assert plan(105, capacities=0, senders=0).seconds == 105
-    assert plan(105, capacities=3, senders=256).seconds == 105 + searched / 2
-    assert [plan(within).seconds for within in (105, 110, 1000)] == [105, 110, 105 + searched]
-    assert plan(105, capacities=3).seconds == 105 + searched
-    assert plan(105, capacities=0).seconds == 105
+    one = plan(1000).search(1.0).seconds
+    assert plan(106, capacities=0).whole.seconds == pytest.approx(105)
+    assert [plan(within).whole.seconds for within in (106, 110)] == pytest.approx([106, 110])
+    assert plan(1e6).whole.seconds == plan(106, capacities=3).whole.seconds == pytest.approx(105 + 4 * one)
+    # Without a fan-in there is nothing to search, whatever is asked for.
+    assert (plan(1e6, capacities=3, reach=(0, 0)).capacities, plan(1e6, reach=(0, 0)).capacities) == (0, 0)
     # Of other hosts and what has passed, 75 s; then one search and another of half the work.
-    others = 15 * 6 / 2
-    ends = [30 + others + one * work for work in (1.0, 1.5, 2.5)]
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (154, *ends)] == [0, 1, 2, 3]
-    # Once two have been searched, it is known how long that takes here.
-    assert plan(200).having_searched([1.0, 0.5], 3 * one).searches([1.0], 30.0) == 0
-    assert plan(200).having_searched([1.0, 0.5], one).searches([1.0], 30.0) == 1
+    ends = [75.1 + one, 75.1 + one + plan(1e6).search(0.5).seconds, 75.1 + 3 * one]
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (76, *ends)] == [0, 1, 2, 3]
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
+    # Once some have been searched, it is known how much longer that takes than was expected.
+    assert replace(plan(1e6), harder=2.0).search(1.0).seconds == 2 * one
     # Remedies whose runs take longer are known with the first seed.
     slow = [1.0] * 10 + [3.0] * 10
     assert plan(210).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
-    assert (plan(209).knowing(slow).seeds, plan(209).knowing(slow).is_tight) == ([1, 2, 3], True)
-    # So is what a run takes besides its events, unless it was stored.
-    assert (plan(209).knowing([1.0] * 20, 20.0).run_s, plan(209).knowing([1.0] * 20, 5.0).run_s) == (1.0, 0.5)
-    assert plan(209, [1, 2, 3, 4, 5, 6]).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
+    assert (plan(205).knowing(slow).seeds, plan(205).knowing(slow).is_tight) == ([1, 2, 3], True)
+    assert plan(205, [1, 2, 3, 4, 5, 6]).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
+    # Runs of no length take what is around them.
+    assert plan(1e6, capacities=0, run_s=0.0).whole.seconds == pytest.approx(210 * 0.005)
+
+
+def test_a_search_is_expected_to_take_what_its_senders_send():
+    def search(here, last):
+        return plan(1e6, reach=(here, last)).search(1.0)
+
+    # A network without hosts for more, and a scenario that has many already.
+    assert search(20, 31).seconds < search(20, 320).seconds / 3
+    assert search(320, 1024).seconds < search(64, 1024).seconds / 3
+    assert 15 < search(20, 31).runs < search(20, 320).runs < 60
+
+
+def test_the_outlook_is_one_count_and_one_time_for_everything(monkeypatch):
+    now, told = [0.0], []
+    monkeypatch.setattr("fanin.choose.outlook.time", SimpleNamespace(monotonic=lambda: now[0]))
+    outlook = Outlook(plan(1e6), told.append)
+
+    def shown(at, *progress):
+        now[0] = at
+        outlook.advance(Progress(*progress))
+        return told[-1].done, told[-1].total, told[-1].left
+
+    with outlook.running(Ahead(10, 20.0), Ahead(100, 200.0)):
+        assert shown(5.0, 2, 10, None, 2) == (2, 110, 215.0)
+        assert shown(20.0, 5, 10, 30.0, 5) == (5, 110, 230.0)
+        shown(40.0, 10, 10, 0.0, 10)
+    # They took twice as long, and so will others; what the store had tells nothing.
+    assert outlook.plan.slower == 2.0
+    with outlook.running(Ahead(10, 20.0), Ahead(90, 180.0)):
+        shown(41.0, 20, 20, 0.0, 10)
+    assert outlook.plan.slower == 2.0
+    # A search asks for runs as it goes, and the count goes on.
+    with outlook.searching(Ahead(50, 100.0), Ahead(5, 10.0)):
+        assert shown(51.0, 22, 24, 1.0, 12) == (22, 75, 100.0)
+        assert shown(240.0, 80, 82, 3.0, 70) == (80, 87, 13.0)
+        now[0] = 241.0
+    assert (outlook.plan.slower, outlook.plan.harder) == (2.0, 2.0)
+    assert outlook.whole_s(Ahead(5, 10.0)) == 251.0
+
+
+def test_the_count_never_goes_back_and_ends_at_what_was_announced_last(cli, rack, monkeypatch):
+    monkeypatch.setattr("fanin.cli.terminal._PLAIN_INTERVAL_S", 0.0)
+    err = cli("advise", rack, *FEW, "--capacities", "1").err
+    counts = [tuple(map(int, each)) for each in re.findall(r"^runs: (\d+) of about (\d+),", err, flags=re.MULTILINE)]
+    done = [each for each, _ in counts]
+    assert done == sorted(done)
+    assert counts[-1][0] == counts[-1][1]
+    assert "left of this" not in err
 
 
 def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):

@@ -142,11 +142,11 @@ def advise(
     """
     from fanin.choose import advising
     from fanin.choose import plan as planning
-    from fanin.choose.advice import senders
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
+    from fanin.choose.robust import variations
     from fanin.scenario.settings import with_options
     from fanin.show import advice_page
     from fanin.show.course import course
@@ -181,8 +181,16 @@ def advise(
         _showing_what_is_known(show) as so_far,
         workers(cluster, jobs, memory) as pool,
     ):
-        limits = {"senders": senders(happened), "slots": pool.slots}
-        plan = planning.planned(len(to_try.remedies), some, capacities, run_s=run_s, within_s=within_s, **limits)
+        plan = planning.planned(
+            len(to_try.remedies),
+            some,
+            capacities,
+            hosts=len(variations(happened, to_try.remedies[0], experiment)) - 1,
+            reach=advising.reach(experiment, happened),
+            run_s=run_s,
+            slots=pool.slots,
+            within_s=within_s,
+        )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
@@ -258,10 +266,11 @@ _UNITS = {"min": 60.0, "h": 3600.0}
 
 def _said(plan: Plan, run_s: float, within: str) -> str:
     """How much is going to run, and what is left out."""
-    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds"
+    whole = plan.whole
+    what = f"about {whole.runs:.0f} runs with {len(plan.seeds)} seeds"
     if plan.capacities:
-        what += " and searches for how far the best carry"
-    what += f", {duration(plan.seconds)} in all if none is stored and the remedies' runs take as long as yours"
+        what += ", some to search how far the best carry"
+    what += f", {duration(whole.seconds)} in all if none is stored and the remedies' runs take as long as yours"
     if not plan.is_tight:
         return what
     return (
@@ -270,9 +279,9 @@ def _said(plan: Plan, run_s: float, within: str) -> str:
     )
 
 
-def _say_again(plan: Plan) -> None:
+def _say_again(plan: Plan, whole_s: float) -> None:
     """How long it takes, by the work of each remedy."""
-    note(f"by the first seed: {len(plan.seeds)} seeds, {duration(plan.seconds)} in all if no other run is stored")
+    note(f"by the first seed: {len(plan.seeds)} seeds, {duration(whole_s)} in all if no other run is stored")
 
 
 def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:

@@ -122,6 +122,21 @@ def find(
 
     """
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
+    return find_in(laboratory, cases, keeps, over=over, first=first, last=last, seeds=seeds, precision=precision)
+
+
+def find_in(
+    laboratory: Laboratory,
+    cases: list[dict[str, Scalar]],
+    keeps: list[Keep],
+    *,
+    over: str,
+    first: int,
+    last: int,
+    seeds: list[int],
+    precision: float,
+) -> list[Found]:
+    """The same in a laboratory that has other runs as well; the arguments are those of :func:`find`."""
     searches = [
         Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
         for case in cases

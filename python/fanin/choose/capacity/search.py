@@ -23,7 +23,7 @@ from fanin.scenario.format.values import Scalar
 SEEDS = list(range(1, 11))
 """If none of ten breaks a bound, at most 26 % of all seeds do, with 95 % confidence."""
 
-_GLANCE = 2
+GLANCE = 2
 """Seeds that are enough to continue the search if they agree."""
 
 _MANY = 60
@@ -84,7 +84,7 @@ class Search:
         if fan_in is None:
             fan_in = self._look_between(judged)
         if fan_in is not None:
-            return fan_in, self._suspects(judged)[: len(self.seeds) if self.careful else _GLANCE]
+            return fan_in, self._suspects(judged)[: len(self.seeds) if self.careful else GLANCE]
         for each in self._telling(judged):
             if not self._is_settled(each):
                 return self._closer(each)

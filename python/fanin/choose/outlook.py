@@ -1,0 +1,89 @@
+"""The progress of advice: one count of its runs, and about how long everything still takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from fanin.choose.plan import Ahead, Plan
+from fanin.run.job import Advance, Progress
+
+_TELLING = 0.5
+"""If this share of some runs was simulated, and not found in the store, they tell how long others take."""
+
+
+class Outlook:
+    """What is done and what is left, estimated again whenever some of it has ended."""
+
+    def __init__(self, plan: Plan, tell: Advance) -> None:
+        """Begins now.
+
+        Args:
+            plan: How thoroughly to look.
+            tell: What to call with the progress of everything.
+
+        """
+        self.plan = plan
+        """The plan, which learns how long runs take."""
+        self._tell = tell
+        self._begun = self._since = time.monotonic()
+        self._progress = Progress(0, 0)
+        """Of all runs that were asked for so far."""
+        self._before = self._progress
+        """The same when what is being done began."""
+        self._now = self._after = Ahead()
+        self._expected_s = self._took_s = 0.0
+        """How long the runs so far should have taken by the first one, and how long they took."""
+
+    @property
+    def begun_s(self) -> float:
+        """How long everything has taken so far."""
+        return time.monotonic() - self._begun
+
+    def whole_s(self, after: Ahead) -> float:
+        """How long everything takes, if so much is still to be done."""
+        return self.begun_s + after.seconds
+
+    @contextmanager
+    def running(self, now: Ahead, after: Ahead) -> Iterator[None]:
+        """While some runs are made, which tell how long others take, and after which so much else is to be done."""
+        slower = self.plan.slower
+        with self._doing(now, after):
+            yield
+        if self._is_telling:
+            self._expected_s += now.seconds / slower
+            self._took_s += time.monotonic() - self._since
+            self.plan = replace(self.plan, slower=self._took_s / self._expected_s)
+
+    @contextmanager
+    def searching(self, now: Ahead, after: Ahead) -> Iterator[None]:
+        """The same of a search, which asks for runs by those before, and tells how long others take."""
+        with self._doing(now, after):
+            yield
+        if self._is_telling and now.seconds:
+            took_s = time.monotonic() - self._since
+            self.plan = replace(self.plan, harder=self.plan.harder * took_s / now.seconds)
+
+    @contextmanager
+    def _doing(self, now: Ahead, after: Ahead) -> Iterator[None]:
+        self._now, self._after = now, after
+        self._since, self._before = time.monotonic(), self._progress
+        yield
+
+    @property
+    def _is_telling(self) -> bool:
+        asked = self._progress.total - self._before.total
+        return asked > 0 and self._progress.simulated - self._before.simulated >= _TELLING * asked
+
+    def advance(self, progress: Progress) -> None:
+        """Tells the progress of everything, by that of the runs that were asked for."""
+        self._progress = progress
+        end = self._before.total + self._now.runs
+        left = self._now.seconds - (time.monotonic() - self._since)
+        if progress.left is not None:
+            # What is asked for is known better, but a search goes on to ask for more.
+            left = progress.left if progress.total >= end else max(progress.left, left)
+        total = round(max(progress.total, end) + self._after.runs)
+        self._tell(replace(progress, total=total, left=max(0.0, left) + self._after.seconds, is_whole=True))
