@@ -13,6 +13,7 @@ import fanin
 from fanin.choose import goals, robust
 from fanin.choose.advice import Advice, Advised, _plainest_of_the_furthest
 from fanin.choose.advising import _plainest
+from fanin.choose.cautions import by_what_is_said
 from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
 from fanin.choose.outlook import Outlook
@@ -108,7 +109,7 @@ def answer(experiment, *every, keeps=()):
         given |= {key: value for key, value in more.items() if key != "effort"}
         given = {"background": None} | given
         found.append(Advised(remedy, place, margin=0.01, own=1.0, **given))
-    happened = SimpleNamespace(fan_in=None, is_closed_loop=False)
+    happened = SimpleNamespace(fan_in=None, is_closed_loop=False, scenario={"traffic": []})
     return Advice(happened, less, list(keeps), [1, 2, 3, 4, 5, 6], found, None, [], [])
 
 
@@ -701,6 +702,34 @@ def test_traffic_without_a_fan_in_is_ranked_by_completion_times(cli, work):
     assert {each["capacity"] for each in found["remedies"]} == {None}
 
 
+@pytest.mark.parametrize(("second", "goal"), [("0", "fct_max_s"), ("0.1", "p99-fct")])
+def test_a_shuffle_is_ranked_by_its_last_transfer_and_has_no_senders_to_carry(cli, work, second, goal):
+    pairs = [(one, other) for one in range(6) for other in range(6) if one != other]
+    lines = [f"{start},{one},{other},20000" for start in ("0", second) for one, other in pairs]
+    Path("pairs.csv").write_text("\n".join(["start,src,dst,bytes", *lines]))
+    traffic = 'kind = "flows"\nname = "step"\nfile = "pairs.csv"\nfrom = "all"\nto = "all"\n'
+    hosts = LINUX.replace('"star"', '"leaf-spine"\nleaves = 2\nhosts-per-leaf = 3')
+    Path("shuffle.toml").write_text(f"{hosts.rpartition('[[traffic]]')[0]}[[traffic]]\n{traffic}")
+    result = cli("advise", "shuffle.toml", *FEW)
+    assert result.code == 0, result.err
+    assert f": remedies by {goal}\n" in result.out
+    assert ("so the goal is the time until the last is complete" in result.err) == (goal == "fct_max_s")
+    assert "as no traffic goes from a number of senders to one receiver." in result.out
+    assert "search how far" not in result.err
+
+
+def test_of_several_fan_ins_it_is_told_why_none_is_searched(cli, rack):
+    twice = RACK + RACK.partition("[[traffic]]")[1] + RACK.partition("[[traffic]]")[2].replace("servers", "more")
+    Path(rack).write_text(twice)
+    out = cli("advise", rack, "--seeds", "1", "--jobs", "1").out
+    assert "there are several fan-ins (traffic.servers.senders and traffic.more.senders; `fanin capacity --over" in out
+
+
+def test_what_is_said_of_several_remedies_is_said_once():
+    said = [("RCC", "they merge"), ("SAB", "no room"), ("RCCE", "they merge")]
+    assert by_what_is_said(said) == ["RCC and RCCE: they merge", "SAB: no room"]
+
+
 def test_every_scheme_says_what_it_needs():
     assert set(SYSTEMS) == {row["key"] for row in registry()["schemes"]}
     deployable = {"newreno", "linux", "linux-reno", "linux-dctcp", "dctcp"}
@@ -1242,7 +1271,7 @@ def test_what_schedules_segments_that_hosts_merge_before_is_not_tried(cli, work)
     names, happened, experiment = tried(LINUX)
     assert not scheduling & set(names)
     told = [each.partition(": the receivers schedule segments")[0] for each in remedies(happened, experiment).refused]
-    assert told == ["RCC", "RCCE"]
+    assert told == ["RCC and RCCE"]
     # Hosts that merge none have what they schedule.
     assert scheduling <= set(tried(LINUX, **{"transport.gro": "0B"})[0])
     Path("linux.toml").write_text(LINUX)

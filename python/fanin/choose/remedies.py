@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from fanin import _engine
-from fanin.choose.cautions import merged_before
+from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
@@ -173,21 +173,22 @@ def remedies(facts: Facts, experiment: Experiment) -> Tried:
 
     """
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
-    found, scenarios, refused = [_known(own, facts.scenario, experiment)], [facts.scenario], []
+    found, scenarios = [_known(own, facts.scenario, experiment)], [facts.scenario]
+    refused: list[tuple[str, str]] = []
     given = given_threshold(experiment)
     of_networks = (*_of_switches(facts, given), *_systems(facts, experiment, given))
     for each in (*_of_hosts(facts), *_of_applications(facts), *of_networks):
         try:
             scenario = resolved(experiment, each.settings)
         except ScenarioError as error:
-            refused.append(f"{each.name}: {error}")
+            refused.append((each.name, str(error)))
             continue
         if why := merged_before(scenario):
-            refused.append(f"{each.name}: {why}")
+            refused.append((each.name, why))
         elif scenario not in scenarios:
             found.append(_known(each, scenario, experiment))
             scenarios.append(scenario)
-    return Tried(found, refused)
+    return Tried(found, by_what_is_said(refused))
 
 
 def _known(each: Remedy, scenario: dict[str, Any], experiment: Experiment) -> Remedy:

@@ -58,7 +58,8 @@ def advise(
         typer.Option(
             "--goal",
             autocompletion=tab_completion.goal,
-            help="Criterion, such as query-p99; by default that if there are queries, otherwise p99-fct or goodput.",
+            help="Criterion, such as query-p99; by default that if there are queries, otherwise fct_max_s if all "
+            "transfers begin together, p99-fct or goodput.",
         ),
     ] = None,
     keep: KeepOption = None,
@@ -157,7 +158,7 @@ def advise(
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s = _first(experiment, (some or FEW_SEEDS)[0])
     happened = facts(run, experiment.resolved())
-    wanted = goal_of(goal or _usual_goal(happened), experiment)
+    wanted = goal_of(goal or _usual_goal(run, happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
@@ -231,11 +232,17 @@ def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[
         raise
 
 
-def _usual_goal(happened: Facts) -> str:
+def _usual_goal(run: Run, happened: Facts) -> str:
     summary = happened.summary
     if summary["query_p99_s"] is not None or happened.fan_in is not None:
         return "query-p99"
-    return "p99-fct" if summary["flows"] and summary["fct_p99_s"] is not None else "goodput"
+    if not summary["flows"] or summary["fct_p99_s"] is None:
+        return "goodput"
+    began = run.flows()["start_s"].drop_nulls().to_list()
+    if happened.bursts is None or max(began) - min(began) > happened.loaded_s:
+        return "p99-fct"
+    note("all transfers begin together, so the goal is the time until the last is complete, fct_max_s, and not p99-fct")
+    return "fct_max_s"
 
 
 def _background(experiment: Experiment) -> Measure | None:
@@ -318,13 +325,15 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
 
 def _tell(found: Advice) -> None:
     """Prints what could not be tried, remarks and failures."""
+    from fanin.choose.cautions import by_what_is_said
+
     for warning in found.warnings:
         note(f"warning: {warning}")
     for each in found.refused:
         note(f"warning: not tried: {each}")
-    for remedy in found.every:
-        for remark in remedy.found.remarks if remedy.found else []:
-            note(f"warning: {remedy.remedy.name}: {remark}")
+    remarks = [(each.remedy.name, said) for each in found.every if each.found for said in each.found.remarks]
+    for remark in by_what_is_said(remarks):
+        note(f"warning: {remark}")
     errors = [*found.failed, *(each.found.error for each in found.every if each.found and each.found.error)]
     for error in errors:
         note(f"error: {error}")

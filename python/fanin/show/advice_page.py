@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
+from fanin.choose.capacity.find import fan_ins
 from fanin.choose.capacity.judge import in_words
 from fanin.choose.comparison import FEWEST_AGREEING, SCHEME
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND, in_packets
@@ -425,6 +426,8 @@ def remarks(advice: Advice) -> list[str]:
             )
     if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
+    if advice.over is None:
+        said.append(_unsearchable(advice))
     if advice.unsearched:
         said.append(
             f"To save time, it was not searched how far these carry: {', '.join(advice.unsearched)}. A longer --within "
@@ -433,6 +436,15 @@ def remarks(advice: Advice) -> list[str]:
     if advice.dropped:
         said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
     return said
+
+
+def _unsearchable(advice: Advice) -> str:
+    """Why nothing says how far remedies carry."""
+    if found := fan_ins(advice.facts.scenario):
+        why = f"there are several fan-ins ({listed(found)}; `fanin capacity --over PATH=FIRST..LAST` searches one)"
+    else:
+        why = "no traffic goes from a number of senders to one receiver"
+    return f"It is not told how many senders the remedies carry, as {why}."
 
 
 def _is_costly(each: Advised) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fanin.choose.capacity.search import SEEDS, Found, Search
 from fanin.choose.goals import Keep
@@ -51,13 +53,17 @@ def fan_in_path(experiment: Experiment) -> str:
         NotFoundError: there is none, or several; the message names the option that selects it.
 
     """
-    keys = {row["key"]: row["fan_in"] for row in registry()["traffic"]}
-    groups = experiment.resolved()["traffic"]
-    found = [f"traffic.{group['name']}.{key}" for group in groups if (key := keys[group["kind"]])]
+    found = fan_ins(experiment.resolved())
     if len(found) == 1:
         return found[0]
     some = f"several fan-ins: {', '.join(found)}" if found else "no traffic from many senders to one receiver"
     raise NotFoundError(f"{experiment.path}: {some}; name the value to search with --over PATH=FIRST..LAST")
+
+
+def fan_ins(resolved: Mapping[str, Any]) -> list[str]:
+    """The values of a scenario that are a fan-in."""
+    keys = {row["key"]: row["fan_in"] for row in registry()["traffic"]}
+    return [f"traffic.{group['name']}.{key}" for group in resolved["traffic"] if (key := keys[group["kind"]])]
 
 
 def largest_valid(experiment: Experiment, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:
