@@ -663,7 +663,11 @@ def test_the_outlook_is_one_count_and_one_time_for_everything(monkeypatch):
     # A search asks for runs as it goes, and the count goes on.
     with outlook.searching(Ahead(50, 100.0), Ahead(5, 10.0)):
         assert shown(51.0, 22, 24, 1.0, 12) == (22, 75, 100.0)
-        assert shown(240.0, 80, 82, 3.0, 70) == (80, 87, 13.0)
+        # What it has done took twice as long as expected; what that says counts ten times as much as the plan.
+        now[0] = 61.0
+        outlook.search_goes_on(Ahead(4, 10.0), Ahead(30, 90.0))
+        harder = (20.0 + 10.0) / (10.0 + 10.0)
+        assert shown(62.0, 24, 26, None, 14) == (24, 59, pytest.approx(90.0 * harder - 1.0 + 10.0))
         now[0] = 241.0
     assert (outlook.plan.slower, outlook.plan.harder) == (2.0, 2.0)
     assert outlook.whole_s(Ahead(5, 10.0)) == 251.0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
 from fanin.choose.capacity.find import fan_in_path, find_in, largest_valid
+from fanin.choose.capacity.search import Search
 from fanin.choose.cautions import few_samples, same_with_all_seeds
 from fanin.choose.comparison import (
     LEAST,
@@ -121,8 +122,15 @@ def advise(
         """With how far some carry, after which others are searched."""
         plan, nothing = outlook.plan, Ahead()
         now, then = (sum((plan.search(each.work) for each in group), nothing) for group in (some, others))
+
+        def stepped(searches: list[Search]) -> None:
+            pairs = list(zip(some, searches, strict=True))
+            done = (plan.with_senders(each.work, *search.done) for each, search in pairs)
+            ahead = (plan.with_senders(each.work, *search.ahead()) for each, search in pairs)
+            outlook.search_goes_on(sum(done, nothing), sum(ahead, nothing))
+
         with outlook.searching(now, then + plan.varied()):
-            return _carried(laboratory, answer, some)
+            return _carried(laboratory, answer, some, stepped)
 
     wanted = _worth_searching(answer, plan.capacities) if plan.capacities else []
     first = wanted if plan.are_searches_asked else that_fit(wanted[:_PAIR])
@@ -166,7 +174,9 @@ def advise(
     return replace(answer, is_provisional=False)
 
 
-def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised]) -> Advice:
+def _carried(
+    laboratory: Laboratory, answer: Advice, searched: list[Advised], stepped: Callable[[list[Search]], None]
+) -> Advice:
     """With how far some remedies carry."""
     assert answer.over is not None
     found = find_in(
@@ -178,6 +188,7 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised]) ->
         last=furthest(answer.fan_in),
         seeds=answer.seeds,
         precision=PRECISION,
+        stepped=stepped,
     )
     carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
     return replace(

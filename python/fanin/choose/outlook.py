@@ -13,6 +13,9 @@ from fanin.run.job import Advance, Progress
 _TELLING = 0.5
 """If this share of some runs was simulated, and not found in the store, they tell how long others take."""
 
+_BELIEVED = 0.1
+"""What a plan expects of a search counts as much as this share of what the search does."""
+
 
 class Outlook:
     """What is done and what is left, estimated again whenever some of it has ended."""
@@ -65,6 +68,14 @@ class Outlook:
         if self._is_telling and now.seconds:
             took_s = time.monotonic() - self._since
             self.plan = replace(self.plan, harder=self.plan.harder * took_s / now.seconds)
+
+    def search_goes_on(self, done: Ahead, ahead: Ahead) -> None:
+        """Estimates a search again by what it has done and what it still has to do, both as the plan expects them."""
+        took_s = time.monotonic() - self._since
+        # What was expected of it counts as much as a part of what it does.
+        before_s = _BELIEVED * (done.seconds + ahead.seconds)
+        harder = (took_s + before_s * self.plan.harder) / (done.seconds + before_s)
+        self._now = Ahead(done.runs + ahead.runs, took_s + harder * ahead.seconds)
 
     @contextmanager
     def _doing(self, now: Ahead, after: Ahead) -> Iterator[None]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from fanin.choose.advice import PRECISION
-from fanin.choose.capacity.search import GLANCE, Search
+from fanin.choose.capacity.search import Search
 from fanin.choose.comparison import FEW_SEEDS
 from fanin.numbers.stats import FEWEST
 
@@ -94,9 +93,13 @@ class Plan:
 
     def search(self, work: float) -> Ahead:
         """A search for how far a remedy carries whose runs take so many times longer than those of the scenario."""
-        runs, senders = _search(self.last, len(self.seeds)) if self.senders else (0.0, 0.0)
-        expected = self._ahead(runs, work * senders / max(1, self.senders))
+        search = Search({}, [], FIRST, self.last, self.seeds, PRECISION)
+        expected = self.with_senders(work, *search.ahead()) if self.senders else Ahead()
         return replace(expected, seconds=self.harder * expected.seconds)
+
+    def with_senders(self, work: float, runs: float, senders: float) -> Ahead:
+        """So many runs of such a remedy that have so many senders together."""
+        return self._ahead(runs, work * senders / self.senders)
 
     def searched(self, begun_s: float = 0.0) -> Ahead:
         """The searches, for which there is the time that the rest leaves, unless they are asked for."""
@@ -153,24 +156,6 @@ class Plan:
         if known._least.seconds <= self.within_s:
             return known
         return replace(known, seeds=self.seeds if self.are_seeds_asked else self.seeds[:FEWEST], is_tight=True)
-
-
-def _search(last: int, seeds: int) -> tuple[float, float]:
-    """About how many runs a search takes, and how many senders these have together: as often as not it ends earlier.
-
-    The mean over searches that end at each rung of the ladder.
-    """
-    ladder = Search({}, [], FIRST, last, list(range(seeds)), PRECISION).ladder
-    runs = senders = 0.0
-    for place, low in enumerate(ladder):
-        high = ladder[min(place + 1, len(ladder) - 1)]
-        halvings = math.ceil(math.log2(max(1.0, (high - low) / max(1.0, PRECISION * low))))
-        glances = [*ladder[: place + 3], low // 2, *[(low + high) // 2] * halvings]
-        # The answer and the next one have the other seeds as well.
-        others = max(0, seeds - GLANCE)
-        runs += GLANCE * len(glances) + 2 * others
-        senders += GLANCE * sum(glances) + others * (low + high)
-    return runs / len(ladder), senders / len(ladder)
 
 
 def planned(

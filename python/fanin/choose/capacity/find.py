@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -141,13 +141,28 @@ def find_in(
     last: int,
     seeds: list[int],
     precision: float,
+    stepped: Callable[[list[Search]], None] = lambda _: None,
 ) -> list[Found]:
-    """The same in a laboratory that has other runs as well; the arguments are those of :func:`find`."""
+    """The same in a laboratory that has other runs as well.
+
+    Args:
+        laboratory: Where to run the simulations.
+        cases: As for :func:`find`, like the arguments that follow.
+        keeps: The bounds.
+        over: The scenario value that is the fan-in.
+        first: The smallest fan-in.
+        last: The largest.
+        seeds: The same for every fan-in and every case.
+        precision: The gap that may remain.
+        stepped: Called with the searches of all cases before each of their steps.
+
+    """
     searches = [
         Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
         for case in cases
     ]
     while wanted := [(search, step) for search in searches if (step := _step(search)) is not None]:
+        stepped(searches)
         tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _) in wanted})))
         what = f"trying {over} = {tried}, until the largest is known"
         found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted], what)
