@@ -139,10 +139,12 @@ def _threshold(advice: Advice) -> str:
     if other is not None and other.remedy.marking is not None:
         is_worse, is_better = advice.is_better(each, other), advice.is_better(other, each)
         verdict = "worse" if is_worse else "better" if is_better else "no different"
-        carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
-        from_ = in_packets(other.remedy.marking.threshold)
-        how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
-        said += f"; from {from_} on it is {verdict} ({how}){carries}"
+        said += f"; from {in_packets(other.remedy.marking.threshold)} on it is {verdict}"
+        # What is better and passed over has a sentence of its own, with its numbers.
+        if other is not advice.passed_over:
+            how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
+            carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
+            said += f" ({how}){carries}"
     warns = [f" `fanin check` warns: {caution}." for caution in remedy.cautions]
     return f"{said}.{''.join(warns)}"
 
