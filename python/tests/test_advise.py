@@ -615,30 +615,30 @@ def plan(within_s, seeds=None, capacities=None, reach=(40, 640), run_s=0.99):
 
 
 def test_a_plan_is_as_thorough_as_there_is_time_for():
-    # Twenty remedies and fifteen times other hosts, half a second each, for six seeds or for three.
-    assert (plan(106).seeds, plan(106).is_tight) == ([1, 2, 3, 4, 5, 6], False)
-    assert (plan(104).seeds, plan(104).is_tight) == ([1, 2, 3], True)
+    # Twenty remedies and twenty times other hosts, half a second each, for six seeds or for three.
+    assert (plan(121).seeds, plan(121).is_tight) == ([1, 2, 3, 4, 5, 6], False)
+    assert (plan(119).seeds, plan(119).is_tight) == ([1, 2, 3], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
     # The time is that of everything: searches have what is left, and those that are asked for have all the time.
     one = plan(1000).search(1.0).seconds
-    assert plan(106, capacities=0).whole.seconds == pytest.approx(105)
-    assert [plan(within).whole.seconds for within in (106, 110)] == pytest.approx([106, 110])
-    assert plan(1e6).whole.seconds == plan(106, capacities=3).whole.seconds == pytest.approx(105 + 4 * one)
+    assert plan(121, capacities=0).whole.seconds == pytest.approx(120)
+    assert [plan(within).whole.seconds for within in (121, 125)] == pytest.approx([121, 125])
+    assert plan(1e6).whole.seconds == plan(121, capacities=3).whole.seconds == pytest.approx(120 + 4 * one)
     # Without a fan-in there is nothing to search, whatever is asked for.
     assert (plan(1e6, capacities=3, reach=(0, 0)).capacities, plan(1e6, reach=(0, 0)).capacities) == (0, 0)
-    # Of other hosts and what has passed, 75 s; then one search and another of half the work.
-    ends = [75.1 + one, 75.1 + one + plan(1e6).search(0.5).seconds, 75.1 + 3 * one]
-    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (76, *ends)] == [0, 1, 2, 3]
+    # Of other hosts and what has passed, 90 s; then one search and another of half the work.
+    ends = [90.1 + one, 90.1 + one + plan(1e6).search(0.5).seconds, 90.1 + 3 * one]
+    assert [plan(within).searches([1.0, 0.5, 1.0], 30.0) for within in (91, *ends)] == [0, 1, 2, 3]
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
     # Once some have been searched, it is known how much longer that takes than was expected.
     assert replace(plan(1e6), harder=2.0).search(1.0).seconds == 2 * one
     # Remedies whose runs take longer are known with the first seed.
     slow = [1.0] * 10 + [3.0] * 10
-    assert plan(210).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
-    assert (plan(205).knowing(slow).seeds, plan(205).knowing(slow).is_tight) == ([1, 2, 3], True)
-    assert plan(205, [1, 2, 3, 4, 5, 6]).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
+    assert plan(241).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
+    assert (plan(238).knowing(slow).seeds, plan(238).knowing(slow).is_tight) == ([1, 2, 3], True)
+    assert plan(238, [1, 2, 3, 4, 5, 6]).knowing(slow).seeds == [1, 2, 3, 4, 5, 6]
     # Runs of no length take what is around them.
-    assert plan(1e6, capacities=0, run_s=0.0).whole.seconds == pytest.approx(210 * 0.005)
+    assert plan(1e6, capacities=0, run_s=0.0).whole.seconds == pytest.approx(240 * 0.005)
 
 
 def test_a_search_is_expected_to_take_what_its_senders_send():
@@ -670,12 +670,23 @@ def test_the_outlook_is_one_count_and_one_time_for_everything(monkeypatch):
     with outlook.running(Ahead(10, 20.0), Ahead(90, 180.0)):
         shown(41.0, 20, 20, 0.0, 10)
     assert outlook.plan.slower == 2.0
+    # If they had twice the work of the scenario's own, it was that and nothing else.
+    other = Outlook(plan(1e6, run_s=1.0), told.append)
+    alike = other.plan.ranked(1)
+    with other.running(alike, Ahead()):
+        other.advance(Progress(20, 20, 0.0, 20))
+        now[0] += replace(other.plan, work=[2.0] * 20).ranked(1).seconds
+    assert other.plan.slower == pytest.approx(2.0, rel=0.02)
+    assert other.knowing([2.0] * 20).slower == pytest.approx(1.0)
+    now[0] = 41.0
     # A search asks for runs as it goes, and the count goes on.
     with outlook.searching(Ahead(50, 100.0), Ahead(5, 10.0)):
-        assert shown(51.0, 22, 24, 1.0, 12) == (22, 75, 100.0)
-        # What it has done took twice as long as expected; what that says counts ten times as much as the plan.
-        now[0] = 61.0
-        outlook.search_goes_on(Ahead(4, 10.0), Ahead(30, 90.0))
+        outlook.search_goes_on(Ahead(), Ahead(50, 100.0), Ahead(4, 10.0))
+        assert shown(46.0, 22, 24, None, 12) == (22, 75, 105.0)
+        # The step takes twice as long as expected, and so will the others.
+        assert shown(61.0, 23, 24, 3.0, 13) == (23, 75, 3.0 + 2 * 90.0 + 10.0)
+        # So what it has done says, which counts ten times as much as the plan.
+        outlook.search_goes_on(Ahead(4, 10.0), Ahead(30, 90.0), Ahead(2, 20.0))
         harder = (20.0 + 10.0) / (10.0 + 10.0)
         assert shown(62.0, 24, 26, None, 14) == (24, 59, pytest.approx(90.0 * harder - 1.0 + 10.0))
         now[0] = 241.0

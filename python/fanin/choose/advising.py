@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
-from fanin.choose.capacity.find import fan_in_path, find_in, largest_valid
-from fanin.choose.capacity.search import Search
+from fanin.choose.capacity.find import Stepped, fan_in_path, find_in, largest_valid
+from fanin.choose.capacity.search import Search, Step
 from fanin.choose.cautions import few_samples, same_with_all_seeds
 from fanin.choose.comparison import (
     LEAST,
@@ -123,11 +123,12 @@ def advise(
         plan, nothing = outlook.plan, Ahead()
         now, then = (sum((plan.search(each.work) for each in group), nothing) for group in (some, others))
 
-        def stepped(searches: list[Search]) -> None:
-            pairs = list(zip(some, searches, strict=True))
-            done = (plan.with_senders(each.work, *search.done) for each, search in pairs)
-            ahead = (plan.with_senders(each.work, *search.ahead()) for each, search in pairs)
-            outlook.search_goes_on(sum(done, nothing), sum(ahead, nothing))
+        def stepped(steps: list[tuple[Search, Step | None]]) -> None:
+            pairs = [(each.work, *step) for each, step in zip(some, steps, strict=True)]
+            done = (plan.with_senders(work, *search.done) for work, search, _ in pairs)
+            ahead = (plan.with_senders(work, *search.ahead()) for work, search, _ in pairs)
+            next_ = (plan.with_senders(work, len(step[1]), step[0] * len(step[1])) for work, _, step in pairs if step)
+            outlook.search_goes_on(*(sum(each, nothing) for each in (done, ahead, next_)))
 
         with outlook.searching(now, then + plan.varied()):
             return _carried(laboratory, answer, some, stepped)
@@ -174,9 +175,7 @@ def advise(
     return replace(answer, is_provisional=False)
 
 
-def _carried(
-    laboratory: Laboratory, answer: Advice, searched: list[Advised], stepped: Callable[[list[Search]], None]
-) -> Advice:
+def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], stepped: Stepped) -> Advice:
     """With how far some remedies carry."""
     assert answer.over is not None
     found = find_in(
@@ -230,7 +229,7 @@ def _ranked(
         if some is cannot:
             # How much longer runs of the remedies take decides how many there is time for.
             work = {name: _work(each.rows, found[AS_IT_IS].rows) for name, each in found.items() if each.rows}
-            plan = outlook.plan.knowing(list(work.values()) or plan.work)
+            plan = outlook.knowing(list(work.values()) or plan.work)
             dropped = _hopeless(found, tried, asked.goal) if plan.is_tight and others else {}
             kept = [each for name, each in work.items() if name not in dropped]
             outlook.plan = plan = replace(plan, work=kept or plan.work)

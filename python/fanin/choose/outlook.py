@@ -31,12 +31,13 @@ class Outlook:
         self.plan = plan
         """The plan, which learns how long runs take."""
         self._tell = tell
-        self._begun = self._since = time.monotonic()
+        self._begun = self._since = self._stepped = time.monotonic()
         self._progress = Progress(0, 0)
         """Of all runs that were asked for so far."""
         self._before = self._progress
         """The same when what is being done began."""
-        self._now = self._after = Ahead()
+        self._now = self._step = self._after = Ahead()
+        """What is being done, as it was when its present step began, that step, and what comes after."""
         self._expected_s = self._took_s = 0.0
         """How long the runs so far should have taken by the first one, and how long they took."""
 
@@ -58,6 +59,24 @@ class Outlook:
         if self._is_telling:
             self._expected_s += now.seconds / slower
             self._took_s += time.monotonic() - self._since
+            self._learn()
+
+    def knowing(self, work: list[float]) -> Plan:
+        """The plan once it is known how much longer runs of each remedy take; so far they were taken to be alike.
+
+        Args:
+            work: How many times longer each takes than the scenario as it is; one run of each has been made.
+
+        """
+        alike = self.plan.ranked(1).seconds
+        # What they took longer than expected is for the most part that.
+        self._expected_s *= replace(self.plan, work=work).ranked(1).seconds / alike if alike else 1.0
+        self._learn()
+        self.plan = self.plan.knowing(work)
+        return self.plan
+
+    def _learn(self) -> None:
+        if self._expected_s:
             self.plan = replace(self.plan, slower=self._took_s / self._expected_s)
 
     @contextmanager
@@ -69,18 +88,27 @@ class Outlook:
             took_s = time.monotonic() - self._since
             self.plan = replace(self.plan, harder=self.plan.harder * took_s / now.seconds)
 
-    def search_goes_on(self, done: Ahead, ahead: Ahead) -> None:
-        """Estimates a search again by what it has done and what it still has to do, both as the plan expects them."""
-        took_s = time.monotonic() - self._since
+    def search_goes_on(self, done: Ahead, ahead: Ahead, step: Ahead) -> None:
+        """Estimates a search again before a step.
+
+        Args:
+            done: What it has done so far, as the plan expects that.
+            ahead: What it still has to do.
+            step: What it does next of that.
+
+        """
+        self._stepped = time.monotonic()
         # What was expected of it counts as much as a part of what it does.
         before_s = _BELIEVED * (done.seconds + ahead.seconds)
-        harder = (took_s + before_s * self.plan.harder) / (done.seconds + before_s)
-        self._now = Ahead(done.runs + ahead.runs, took_s + harder * ahead.seconds)
+        harder = (self._stepped - self._since + before_s * self.plan.harder) / (done.seconds + before_s)
+        self._now = Ahead(done.runs + ahead.runs, harder * ahead.seconds)
+        self._step = replace(step, seconds=harder * step.seconds)
 
     @contextmanager
     def _doing(self, now: Ahead, after: Ahead) -> Iterator[None]:
         self._now, self._after = now, after
-        self._since, self._before = time.monotonic(), self._progress
+        self._stepped = self._since = time.monotonic()
+        self._step, self._before = now, self._progress
         yield
 
     @property
@@ -92,9 +120,9 @@ class Outlook:
         """Tells the progress of everything, by that of the runs that were asked for."""
         self._progress = progress
         end = self._before.total + self._now.runs
-        left = self._now.seconds - (time.monotonic() - self._since)
-        if progress.left is not None:
-            # What is asked for is known better, but a search goes on to ask for more.
-            left = progress.left if progress.total >= end else max(progress.left, left)
+        passed, step_s = time.monotonic() - self._stepped, self._step.seconds
+        # If the step takes longer than expected, so will those that follow.
+        others_s = max(0.0, self._now.seconds - step_s) * max(1.0, passed / step_s if step_s else 1.0)
+        left = others_s + (max(0.0, step_s - passed) if progress.left is None else progress.left)
         total = round(max(progress.total, end) + self._after.runs)
-        self._tell(replace(progress, total=total, left=max(0.0, left) + self._after.seconds, is_whole=True))
+        self._tell(replace(progress, total=total, left=left + self._after.seconds, is_whole=True))

@@ -23,8 +23,8 @@ _FAR = 1024
 _AT_LEAST = 4
 """So many times its own fan-in is searched in any case."""
 
-_VARIED = 3
-"""About so many are tried on other hosts: the scenario as it is, a remedy and the ideal."""
+_VARIED = 4
+"""About so many are tried on other hosts: the scenario as it is, two remedies that are about as good, and the ideal."""
 
 _AROUND_S = 0.005
 """To prepare, store and read a run takes about so long, one after the other, and the first estimate has no better."""

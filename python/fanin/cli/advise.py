@@ -277,7 +277,10 @@ def _said(plan: Plan, run_s: float, within: str) -> str:
     what = f"about {whole.runs:.0f} runs with {len(plan.seeds)} seeds"
     if plan.capacities:
         what += ", some to search how far the best carry"
-    what += f", {duration(whole.seconds)} in all if none is stored and the remedies' runs take as long as yours"
+    what += (
+        f", {duration(whole.seconds)} in all if none is stored and the remedies' runs take as long as yours, which the "
+        "first seed tells"
+    )
     if not plan.is_tight:
         return what
     return (

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.capacity.search import SEEDS, Found, Search
+from fanin.choose.capacity.search import SEEDS, Found, Search, Step
 from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.registry import registry
@@ -21,6 +21,10 @@ from fanin.scenario.points import Point
 
 _GOODPUT, _TIMEOUTS = "90%", "1%"
 """Default bounds."""
+
+
+Stepped = Callable[[list[tuple[Search, Step | None]]], None]
+"""Called with the search of each case and its next step, before these are run."""
 
 
 def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]:
@@ -141,7 +145,7 @@ def find_in(
     last: int,
     seeds: list[int],
     precision: float,
-    stepped: Callable[[list[Search]], None] = lambda _: None,
+    stepped: Stepped = lambda _: None,
 ) -> list[Found]:
     """The same in a laboratory that has other runs as well.
 
@@ -154,15 +158,19 @@ def find_in(
         last: The largest.
         seeds: The same for every fan-in and every case.
         precision: The gap that may remain.
-        stepped: Called with the searches of all cases before each of their steps.
+        stepped: Called before each step.
 
     """
     searches = [
         Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
         for case in cases
     ]
-    while wanted := [(search, step) for search in searches if (step := _step(search)) is not None]:
-        stepped(searches)
+    while True:
+        steps = [(search, _step(search)) for search in searches]
+        wanted = [(search, step) for search, step in steps if step is not None]
+        if not wanted:
+            return [replace(search.found(), rows=search.rows) for search in searches]
+        stepped(steps)
         tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _) in wanted})))
         what = f"trying {over} = {tried}, until the largest is known"
         found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted], what)
@@ -171,8 +179,7 @@ def find_in(
                 search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
             else:
                 search.rows.setdefault(fan_in, []).extend(each.rows)
-    return [replace(search.found(), rows=search.rows) for search in searches]
 
 
-def _step(search: Search) -> tuple[int, list[int]] | None:
+def _step(search: Search) -> Step | None:
     return None if search.error is not None else search.next()

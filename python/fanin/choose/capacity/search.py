@@ -37,6 +37,10 @@ _QUICK = 32
 """Up to here each rung is four times the last, then twice: a run far into collapse takes long."""
 
 
+Step = tuple[int, list[int]]
+"""A fan-in and the seeds to run it with."""
+
+
 @dataclass
 class Search:
     """The search for one case: what was tried, what to try next, and the answer."""
@@ -69,7 +73,7 @@ class Search:
         """All fan-ins that were tried, in ascending order."""
         return [judge(fan_in, self.keeps, self.rows) for fan_in in sorted(self.rows)]
 
-    def next(self) -> tuple[int, list[int]] | None:
+    def next(self) -> Step | None:
         """The fan-in and the seeds to run next; ``None`` if the answer is found."""
         judged = self.judged()
         self._learn(judged)
@@ -127,7 +131,7 @@ class Search:
         """How many runs were made, and how many senders they have together."""
         return sum(map(len, self.rows.values())), sum(fan_in * len(rows) for fan_in, rows in self.rows.items())
 
-    def _closer(self, each: Judged) -> tuple[int, list[int]]:
+    def _closer(self, each: Judged) -> Step:
         """More seeds for a fan-in: up to half of all, then the rest."""
         if each.state == "breaks":
             self.doubted.add(each.fan_in)
