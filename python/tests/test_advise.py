@@ -543,6 +543,15 @@ def test_a_threshold_above_half_of_the_buffer_is_not_said_to_be_that_of_the_auth
     assert marks.why == "what DCTCP's authors take at 10 Gbit/s, scaled to 25 Gbit/s"
 
 
+def test_a_threshold_is_that_of_the_slowest_links_wherever_packets_are_lost(work):
+    faster = {"network.topology": "leaf-spine", "network.rate": "25Gbps", "network.uplink-rate": "100Gbps"}
+    _, happened, experiment = tried(DEEP, **faster, **{"network.buffer": "1MB"})
+    uplink = replace(happened, port=replace(happened.port, rate_bps=100e9))
+    found = {each.name: each for each in remedies(uplink, experiment).remedies}
+    why = "what DCTCP's authors take at 10 Gbit/s, scaled to 25 Gbit/s"
+    assert found["Linux DCTCP, marks from 163 packets"].marks.why == why
+
+
 def test_what_a_remedy_sets_takes_the_place_of_what_was_given(cli, rack):
     result = cli("advise", rack, *FEW, "--capacities", "0", "--set", "transport.initial-window=9mss")
     (line,) = [each for each in result.out.splitlines() if each.startswith("Try it: ")]

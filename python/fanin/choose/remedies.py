@@ -20,7 +20,7 @@ from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import number, quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
@@ -377,9 +377,11 @@ def _together(one: Remedy, other: Remedy) -> Remedy:
 def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Marks]:
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
     usual, third = (f"{packets}pkt" for packets in thresholds(facts))
-    rate = f"{facts.port.rate_bps / 1e9:g} Gbit/s"
+    network = facts.scenario["network"].items()
+    slowest = min(size for key, value in network if key.endswith("rate") and (size := number(value)))
+    rate = f"{slowest / 1e9:g} Gbit/s"
     # They give thresholds for two rates; the default is in proportion to these.
-    known = facts.port.rate_bps in (1e9, 10e9)
+    known = slowest in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
     half = "half of the buffer, as bursts need the rest, and less than " if _is_shallow(facts) else ""
     found = [Marks(usual, f"{half}{authors}"), Marks(third, f"a third of {authors}, for a shorter queue")]
