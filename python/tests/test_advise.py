@@ -1202,7 +1202,7 @@ def test_what_finishes_is_better_than_what_does_not(work):
 def test_two_seeds_end_a_search_too(cli, rack):
     result = cli("advise", rack, "--seeds", "1..2", "--capacities", "1", "--jobs", "1")
     assert result.code == 0, result.err
-    assert "seeds cannot decide about " in result.err
+    assert re.search(r'^warning: "[^"]+".*: 2 seeds cannot decide about ', result.err, flags=re.MULTILINE)
 
 
 def test_what_fails_as_it_is_gets_no_advice(cli, rack):

@@ -334,7 +334,7 @@ def _tell(found: Advice) -> None:
         note(f"warning: {warning}")
     for each in found.refused:
         note(f"warning: not tried: {each}")
-    remarks = [(each.remedy.name, said) for each in found.every if each.found for said in each.found.remarks]
+    remarks = [(f'"{each.remedy.name}"', said) for each in found.every if each.found for said in each.found.remarks]
     for remark in by_what_is_said(remarks):
         note(f"warning: {remark}")
     errors = [*found.failed, *(each.found.error for each in found.every if each.found and each.found.error)]
