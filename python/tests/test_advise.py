@@ -759,6 +759,15 @@ def test_of_several_fan_ins_it_is_told_why_none_is_searched(cli, rack):
     assert "there are several fan-ins (traffic.servers.senders and traffic.more.senders; `fanin capacity --over" in out
 
 
+def test_a_scenario_that_fewer_senders_make_invalid_gets_advice_without_capacities(cli, rack):
+    fault = '[[fault]]\nkind = "loss"\nlink = "sender-5->switch-0"\nrate = 0.001\n'
+    Path(rack).write_text(RACK + fault)
+    result = cli("advise", rack, "--seeds", "1", "--jobs", "1")
+    assert result.code == 0, result.err
+    assert "warning: it is not searched how many senders the remedies carry: rack.toml" in result.err
+    assert "search how far" not in result.err
+
+
 def test_what_is_said_of_several_remedies_is_said_once():
     said = [("RCC", "they merge"), ("SAB", "no room"), ("RCCE", "they merge")]
     assert by_what_is_said(said) == ["RCC and RCCE: they merge", "SAB: no room"]

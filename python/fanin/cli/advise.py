@@ -187,7 +187,7 @@ def advise(
             some,
             capacities,
             hosts=len(variations(happened, to_try.remedies[0], experiment)) - 1,
-            reach=advising.reach(experiment, happened),
+            reach=(0, 0) if capacities == 0 else _reach(experiment, happened),
             run_s=run_s,
             slots=pool.slots,
             within_s=within_s,
@@ -230,6 +230,18 @@ def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[
         for found in known[-1:]:
             show(found)
         raise
+
+
+def _reach(experiment: Experiment, happened: Facts) -> tuple[int, int]:
+    """How many senders there are, and up to how many it can be searched how far they carry; zeros if it cannot be."""
+    from fanin.choose import advising
+    from fanin.errors import ScenarioError
+
+    try:
+        return advising.reach(experiment, happened)
+    except ScenarioError as error:
+        note(f"warning: it is not searched how many senders the remedies carry: {error}")
+        return 0, 0
 
 
 def _usual_goal(run: Run, happened: Facts) -> str:
