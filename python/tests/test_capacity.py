@@ -66,6 +66,29 @@ def test_finds_the_exact_place_in_few_runs(work, capacity):
     assert rough.capacity <= capacity < rough.breaks_at <= max(rough.capacity * 1.05, rough.capacity + 1)
 
 
+@pytest.mark.parametrize("capacity", [1, 7, 33, 100, 700, 1024])
+def test_how_much_is_left_of_a_search_is_known_as_soon_as_the_rungs_are(work, capacity):
+    search = Search({}, [goals.keep("drops=0", fanin.load("small.toml"))], 2, 1024, [1, 2, 3, 4, 5, 6], 0.1)
+    steps = []
+    while (wanted := search.next()) is not None:
+        steps.append((search.done, search.ahead(), any(each.state == "breaks" for each in search.judged())))
+        fan_in, some = wanted
+        search.rows.setdefault(fan_in, []).extend({"seed": seed, "drops": 5 * (fan_in > capacity)} for seed in some)
+    runs, senders = search.done
+    for done, ahead, is_broken in steps:
+        if is_broken and capacity > 1:
+            assert ahead == (pytest.approx(runs - done[0], abs=4), pytest.approx(senders - done[1], rel=0.5))
+    # Before that, it may end anywhere, and what is left is the mean over that.
+    (_, first, _), *_ = steps
+    assert first == (pytest.approx(26, abs=2), pytest.approx(5024, rel=0.05))
+    # In the end, and after a failure, nothing is left.
+    assert search.ahead() == (0.0, 0.0)
+    search.rows.pop(fan_in)
+    assert search.ahead() > (0.0, 0.0)
+    search.error = "no memory"
+    assert search.ahead() == (0.0, 0.0)
+
+
 def test_a_bound_has_no_interval_that_cannot_be(work):
     def half_collapse(fan_in: int, seed: int) -> dict:
         return {"goodput_bps": 9e9 if seed % 2 else 1e8, "capacity_bps": 1e10}

@@ -180,8 +180,9 @@ class Advice:
 
         What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
         about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
-        these, one that carries no fewer senders than the scenario does as it is; of these, one that holds on all other
-        hosts that were tried; of these, one that takes least effort; of these, one than which no other is better by a
+        these, one that carries no fewer senders than the scenario does as it is; of these, one that brings no threshold
+        of which `fanin check` warns; of these, one that holds on all other hosts that were tried; of these, one that
+        takes least effort; of these, one than which no other is better by a
         difference that counts; of these, one that carries as far as the one that carries furthest, to within the
         precision of the search; and of these, the one that changes least.
         """
@@ -192,7 +193,8 @@ class Advice:
     def passed_over(self) -> Advised | None:
         """The best by the goal, if it is better than the remedy to deploy by a difference that counts; else ``None``.
 
-        It takes more effort, breaks bounds, carries fewer senders or does not hold on other hosts.
+        It takes more effort, breaks bounds, carries fewer senders, brings a threshold of which `fanin check` warns or
+        does not hold on other hosts.
         """
         first = next(iter(self._usable), None)
         if first is None or first is self.best:
@@ -230,12 +232,14 @@ class Advice:
     def _first(self) -> list[Advised]:
         """Those that are about as good as the best by the goal.
 
-        Without those that break bounds, and without those that carry fewer than yours, if others do not.
+        Without those that break bounds, those that carry fewer than yours, and those with a threshold that costs long
+        flows or overflows, if others do not.
         """
         usable = self._usable
         near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
         near = [each for each in near if self.suffices(each)] or near
-        return [each for each in near if not self.gives_up(each)] or near
+        near = [each for each in near if not self.gives_up(each)] or near
+        return [each for each in near if each.remedy.marks is None or not each.remedy.cautions] or near
 
     @property
     def _usable(self) -> list[Advised]:

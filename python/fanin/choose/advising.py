@@ -7,14 +7,13 @@ searches.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from fanin.choose.advice import PRECISION, Advice, Advised, without_useless_settings
-from fanin.choose.capacity.find import fan_in_path, find
+from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
+from fanin.choose.capacity.find import Stepped, fan_in_path, find_in, largest_valid
+from fanin.choose.capacity.search import Search, Step
 from fanin.choose.cautions import few_samples, same_with_all_seeds
 from fanin.choose.comparison import (
     LEAST,
@@ -31,7 +30,8 @@ from fanin.choose.comparison import (
 )
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep, Measure
-from fanin.choose.plan import Plan, furthest
+from fanin.choose.outlook import Outlook
+from fanin.choose.plan import FIRST, Ahead, Plan, furthest
 from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
 from fanin.choose.robust import Varied, times, variations, varied
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
@@ -79,7 +79,7 @@ def advise(
     again: bool = False,
     advance: Advance = lambda _: None,
     so_far: Callable[[Advice], None] = lambda _: None,
-    planned: Callable[[Plan], None] = lambda _: None,
+    planned: Callable[[Plan, float], None] = lambda *_: None,
 ) -> Advice:
     """Runs the remedies on the scenario, ranks them, and searches how far the best of them carry.
 
@@ -95,81 +95,99 @@ def advise(
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
         so_far: Called with what is known, whenever that is more than before.
-        planned: Called with the plan once the first seed says how long runs of the remedies take.
+        planned: Called with the plan, and with how long everything takes, once the first seed says how long runs of the
+            remedies take.
 
     Raises:
         ResultsError: results cannot be written.
         RunError: the scenario as it is fails with the first seed.
 
     """
-    begun = time.monotonic()
     tried, refused = to_try
-    laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
+    outlook = Outlook(plan, advance)
+    laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=outlook.advance)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
-    over = _over(experiment)
+    over = fan_in_of(experiment)
     unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
     answer = unknown
-    for answer in _ranked(laboratory, tried, asked, plan, background, unknown, planned):
+    for answer in _ranked(laboratory, tried, asked, outlook, background, unknown, planned):
         so_far(answer)
-    how = {"out": out, "workers": workers, "again": again, "advance": advance}
-    plan = replace(plan, seeds=answer.seeds)
+    outlook.plan = replace(outlook.plan, seeds=answer.seeds)
 
     def that_fit(some: list[Advised]) -> list[Advised]:
-        return some[: plan.searches([each.work for each in some], time.monotonic() - begun)]
+        return some[: outlook.plan.searches([each.work for each in some], outlook.begun_s)]
 
-    wanted = _worth_searching(answer, plan.capacities) if over is not None and plan.capacities else []
+    def carried(some: list[Advised], others: list[Advised]) -> Advice:
+        """With how far some carry, after which others are searched."""
+        plan, nothing = outlook.plan, Ahead()
+        now, then = (sum((plan.search(each.work) for each in group), nothing) for group in (some, others))
+
+        def stepped(steps: list[tuple[Search, Step | None]]) -> None:
+            pairs = [(each.work, *step) for each, step in zip(some, steps, strict=True)]
+            done = (plan.with_senders(work, *search.done) for work, search, _ in pairs)
+            ahead = (plan.with_senders(work, *search.ahead()) for work, search, _ in pairs)
+            next_ = (plan.with_senders(work, len(step[1]), step[0] * len(step[1])) for work, _, step in pairs if step)
+            outlook.search_goes_on(*(sum(each, nothing) for each in (done, ahead, next_)))
+
+        with outlook.searching(now, then + plan.varied()):
+            return _carried(laboratory, answer, some, stepped)
+
+    wanted = _worth_searching(answer, plan.capacities) if plan.capacities else []
     first = wanted if plan.are_searches_asked else that_fit(wanted[:_PAIR])
     searched = first if len(first) >= _PAIR else []
-    if over is not None and searched:
-        since = time.monotonic()
-        answer = _carried(experiment, answer, over, searched, **how)
-        plan = plan.having_searched([each.work for each in searched], time.monotonic() - since)
+    if searched:
+        answer = carried(searched, that_fit(wanted)[len(searched) :])
         # No other is begun that would take longer than there is time for, as far as these tell.
         if further := that_fit(wanted[len(searched) :]):
-            answer = _carried(experiment, answer, over, further, **how)
+            answer = carried(further, [])
             searched = [*searched, *further]
         # What was best may not carry its own senders, and then another may be, or is told beside it.
         for _ in range(_AGAIN):
             unknown_yet = [each for each in (answer.best, answer.keeping) if each is not None and each.found is None]
             if not (again_ := that_fit(unknown_yet[:1])):
                 break
-            answer = _carried(experiment, answer, over, again_, **how)
+            answer = carried(again_, [])
     unsearched = [each.remedy.name for each in wanted if answer.of(each.remedy.name).found is None]
     answer = replace(answer, unsearched=unsearched)
     if searched:
         so_far(answer)
 
-    def on_other_hosts(each: Advised) -> list[Varied]:
+    def on_other_hosts(each: Advised, others: int) -> list[Varied]:
         chosen = variations(facts, each.remedy, experiment)
-        found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
+        # The scenario as it is was tried there with the first of them.
+        with outlook.running(outlook.plan.varied(1 if answer.hosts else 2), outlook.plan.varied(others)):
+            found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
         # Nothing to tell if there is nothing that may differ.
         return found if len(found) > 1 else []
 
     # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
     rivals = [each for each in [answer.rival] if each is not None and answer.is_comparable]
-    for each in answer.finalists or rivals:
-        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each)})
+    finalists = answer.finalists or rivals
+    for place, each in enumerate(finalists, start=1):
+        others = len(finalists) - place + (answer.ideal is not None)
+        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each, others)})
         so_far(answer)
-    if over is not None and searched and answer.best is not None and answer.best.found is None:
-        answer = _carried(experiment, answer, over, that_fit([answer.best]), **how)
+    if searched and answer.best is not None and answer.best.found is None and (last := that_fit([answer.best])):
+        answer = carried(last, [])
     if (ideal := answer.ideal) is not None:
-        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(ideal)})
+        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(ideal, 0)})
     return replace(answer, is_provisional=False)
 
 
-def _carried(experiment: Experiment, answer: Advice, over: str, searched: list[Advised], **how: Any) -> Advice:  # noqa: ANN401
-    """With how far some remedies carry; the keywords are those of :func:`advise`."""
-    here = answer.fan_in
-    found = find(
-        experiment,
+def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], stepped: Stepped) -> Advice:
+    """With how far some remedies carry."""
+    assert answer.over is not None
+    found = find_in(
+        laboratory,
         [dict(each.remedy.settings) for each in searched],
         answer.keeps,
-        over=over,
-        last=furthest(here),
+        over=answer.over,
+        first=FIRST,
+        last=furthest(answer.fan_in),
         seeds=answer.seeds,
         precision=PRECISION,
-        **how,
+        stepped=stepped,
     )
     carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
     return replace(
@@ -181,23 +199,28 @@ def _ranked(
     laboratory: Laboratory,
     tried: list[Remedy],
     asked: Asked,
-    plan: Plan,
+    outlook: Outlook,
     background: Measure | None,
     unknown: Advice,
-    planned: Callable[[Plan], None],
+    planned: Callable[[Plan, float], None],
 ) -> Iterator[Advice]:
     """The remedies with their results, the best first: after each seed, and first with those that can be deployed."""
-    begun = time.monotonic()
     found = {each.name: Compared(each.name, []) for each in tried}
     can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
-    first, *others = plan.seeds
+    first, *others = outlook.plan.seeds
     dropped: dict[str, str] = {}
     for seed, some in [(first, can), (first, cannot), *((seed, tried) for seed in others)]:
+        plan = outlook.plan
         if seed not in plan.seeds:
             break
         chosen = [each for each in some if each.name not in dropped]
+        now, rest = plan.ranked(1, len(chosen)), plan.ranked(len(plan.seeds) - 1 - plan.seeds.index(seed))
+        if some is can:
+            rest += plan.ranked(1, len(cannot))
         cases = [(each.settings, [seed]) for each in chosen]
-        for each, got in zip(chosen, laboratory.cases(cases, "comparing the remedies"), strict=True):
+        with outlook.running(now, rest + plan.afterwards):
+            outcomes = laboratory.cases(cases, "comparing the remedies")
+        for each, got in zip(chosen, outcomes, strict=True):
             found[each.name].rows.extend(got.rows)
             found[each.name].failures.extend(got.failures)
         if not found[AS_IT_IS].rows:
@@ -206,14 +229,15 @@ def _ranked(
         if some is cannot:
             # How much longer runs of the remedies take decides how many there is time for.
             work = {name: _work(each.rows, found[AS_IT_IS].rows) for name, each in found.items() if each.rows}
-            plan = plan.knowing(list(work.values()) or plan.work, time.monotonic() - begun)
+            plan = outlook.knowing(list(work.values()) or plan.work)
             dropped = _hopeless(found, tried, asked.goal) if plan.is_tight and others else {}
             kept = [each for name, each in work.items() if name not in dropped]
-            planned(replace(plan, work=kept or plan.work))
+            outlook.plan = plan = replace(plan, work=kept or plan.work)
+            planned(plan, outlook.whole_s(plan.ranked(len(plan.seeds) - 1) + plan.afterwards))
         compared = [each for name, each in found.items() if name not in dropped and (each.rows or each.failures)]
         yield replace(
             unknown,
-            seeds=plan.seeds,
+            seeds=outlook.plan.seeds,
             every=_advised(compared, tried, asked, background),
             failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
             warnings=[
@@ -340,11 +364,20 @@ def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
     ]
 
 
-def _over(experiment: Experiment) -> str | None:
+def fan_in_of(experiment: Experiment) -> str | None:
+    """The scenario value that is the fan-in; ``None`` if there is none, or several."""
     try:
         return fan_in_path(experiment)
     except NotFoundError:
         return None
+
+
+def reach(experiment: Experiment, facts: Facts) -> tuple[int, int]:
+    """How many senders a scenario has, and up to how many it is searched how far it carries; zeros if it is not."""
+    over, here = fan_in_of(experiment), senders(facts)
+    if over is None or not here:
+        return 0, 0
+    return here, largest_valid(experiment.vary({}, bare=True), over, FIRST, furthest(here), {})
 
 
 def _worth_searching(answer: Advice, most: int) -> list[Advised]:

@@ -226,8 +226,14 @@ def merged_before(scenario: Mapping[str, Any]) -> str:
 
 def merging(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     """A warning of the schemes of a comparison of which such hosts leave nothing to tell."""
+    said = [(scheme_title(scheme), merged_before(experiment.resolved({SCHEME: scheme}))) for scheme in schemes]
+    return by_what_is_said([(scheme, why) for scheme, why in said if why])
+
+
+def by_what_is_said(said: Iterable[tuple[str, str]]) -> list[str]:
+    """What is said of schemes or remedies, each time with all of which it is."""
     found: dict[str, list[str]] = {}
-    for scheme in schemes:
-        if why := merged_before(experiment.resolved({SCHEME: scheme})):
-            found.setdefault(why, []).append(scheme_title(scheme))
-    return [f"{some_of(names)}: {why}" for why, names in found.items()]
+    for name, what in said:
+        found.setdefault(what, []).append(name)
+    all_names = (" and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) for names in found.values())
+    return [f"{names}: {what}" for names, what in zip(all_names, found, strict=True)]

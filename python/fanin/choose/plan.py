@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
+from fanin.choose.advice import PRECISION
+from fanin.choose.capacity.search import Search
 from fanin.choose.comparison import FEW_SEEDS
 from fanin.numbers.stats import FEWEST
 
 _CAPACITIES = 3
 
-_RUNS_OF_A_SEARCH = 40
-"""A search for a capacity takes about so many."""
+FIRST = 2
+"""Capacities are searched from so many senders on."""
 
 _FURTHER = 16
 """Capacities are searched up to so many times the scenario's own fan-in, but no further than :data:`_FAR`."""
@@ -22,16 +23,28 @@ _FAR = 1024
 _AT_LEAST = 4
 """So many times its own fan-in is searched in any case."""
 
-_OTHER_HOSTS = 5
-"""The scenario and a remedy are tried on about so many other hosts."""
+_VARIED = 4
+"""About so many are tried on other hosts: the scenario as it is, two remedies that are about as good, and the ideal."""
 
-_VARIED = 3
-"""About so many are tried there: the scenario as it is, a remedy and the ideal."""
+_AROUND_S = 0.005
+"""To prepare, store and read a run takes about so long, one after the other, and the first estimate has no better."""
 
 
 def furthest(senders: int) -> int:
     """Up to how many senders capacities are searched for a scenario with so many."""
     return max(_AT_LEAST * senders, min(_FURTHER * senders, _FAR))
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """What is still to be done, about."""
+
+    runs: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Ahead) -> Ahead:
+        """Both, one after the other."""
+        return Ahead(self.runs + other.runs, self.seconds + other.seconds)
 
 
 @dataclass(frozen=True)
@@ -42,36 +55,74 @@ class Plan:
     capacities: int
     """For how many of the best remedies to search how far they carry."""
     run_s: float
-    """How long one run of the scenario takes, over how many are made at once."""
+    """How long the engine takes for a run of the scenario, over how many are made at once."""
     within_s: float
     """How long all may take."""
     work: list[float]
     """How many times longer a run of each remedy takes than one of the scenario, which is one of them."""
+    hosts: int
+    """On how many other hosts the scenario and remedies are tried."""
+    senders: int
+    """How many the scenario has; 0 if there is no capacity to search."""
+    last: int
+    """Up to how many a capacity is searched."""
     are_seeds_asked: bool
     """Whether the seeds are asked for, which are not saved."""
     are_searches_asked: bool
     """Whether searches for capacities are asked for; the same."""
-    search_s: float
-    """How long a search takes for a remedy whose runs take as long as the scenario's."""
+    slower: float = 1.0
+    """How many times longer runs take than the first run said."""
+    harder: float = 1.0
+    """How many times longer searches take than is expected of them."""
     is_tight: bool = False
     """Whether there is no time for everything: what is hopeless with the first seed is left out of the others."""
 
-    @property
-    def runs(self) -> int:
-        """How many runs the ranking and the other hosts take, about."""
-        return (len(self.work) + _VARIED * _OTHER_HOSTS) * len(self.seeds)
+    def _ahead(self, runs: float, work: float) -> Ahead:
+        """So many runs, which take so many times longer together than one of the scenario."""
+        return Ahead(runs, self.slower * (runs * _AROUND_S + work * self.run_s))
+
+    def ranked(self, seeds: int, remedies: int | None = None) -> Ahead:
+        """The remedies, or so many of them, with so many seeds."""
+        runs = seeds * (len(self.work) if remedies is None else remedies)
+        return self._ahead(runs, runs * self._usual)
+
+    def varied(self, some: int = _VARIED) -> Ahead:
+        """So many of them on other hosts."""
+        runs = some * self.hosts * len(self.seeds)
+        return self._ahead(runs, runs * self._usual)
+
+    def search(self, work: float) -> Ahead:
+        """A search for how far a remedy carries whose runs take so many times longer than those of the scenario."""
+        search = Search({}, [], FIRST, self.last, self.seeds, PRECISION)
+        expected = self.with_senders(work, *search.ahead()) if self.senders else Ahead()
+        return replace(expected, seconds=self.harder * expected.seconds)
+
+    def with_senders(self, work: float, runs: float, senders: float) -> Ahead:
+        """So many runs of such a remedy that have so many senders together."""
+        return self._ahead(runs, work * senders / self.senders)
+
+    def searched(self, begun_s: float = 0.0) -> Ahead:
+        """The searches, for which there is the time that the rest leaves, unless they are asked for."""
+        one = self.search(self._usual)
+        wanted = (self.capacities + 1) * one.seconds if self.capacities else 0.0
+        room = max(0.0, self.within_s - begun_s)
+        seconds = wanted if self.are_searches_asked else min(wanted, room)
+        return Ahead(one.runs * seconds / one.seconds if seconds else 0.0, seconds)
 
     @property
-    def seconds(self) -> float:
-        """How long everything takes, about: searches have what time the rest leaves, unless they are asked for."""
-        searched = (self.capacities + 1) * self.search_s * self._usual if self.capacities else 0.0
-        least = self._least_s
-        return least + (searched if self.are_searches_asked else min(searched, max(0.0, self.within_s - least)))
+    def afterwards(self) -> Ahead:
+        """What comes after the ranking."""
+        return self.varied() + self.searched(self._least.seconds)
 
     @property
-    def _least_s(self) -> float:
-        """How long the ranking and the other hosts take, about."""
-        return (sum(self.work) + _VARIED * _OTHER_HOSTS * self._usual) * len(self.seeds) * self.run_s
+    def whole(self) -> Ahead:
+        """Everything."""
+        return self.ranked(len(self.seeds)) + self.afterwards
+
+    @property
+    def _least(self) -> Ahead:
+        """The ranking and the other hosts."""
+        return self.ranked(len(self.seeds)) + self.varied()
 
     @property
     def _usual(self) -> float:
@@ -87,28 +138,22 @@ class Plan:
         """
         if self.are_searches_asked:
             return len(work)
-        end = begun_s + _VARIED * _OTHER_HOSTS * self._usual * len(self.seeds) * self.run_s
+        end = begun_s + self.varied().seconds
         for place, each in enumerate(work):
-            end += self.search_s * each
+            end += self.search(each).seconds
             if end > self.within_s:
                 return place
         return len(work)
 
-    def having_searched(self, work: list[float], took_s: float) -> Plan:
-        """The plan once it is known how long searches for some cases took together; the same work as above."""
-        return replace(self, search_s=took_s / sum(work))
-
-    def knowing(self, work: list[float], took_s: float = 0.0) -> Plan:
+    def knowing(self, work: list[float]) -> Plan:
         """The plan once it is known how long runs of the remedies take: a shorter one if there is no time for this.
 
         Args:
             work: How many times longer a run of each takes than one of the scenario.
-            took_s: How long one run of each took together; less than was expected if some were stored.
 
         """
-        run_s = max(self.run_s, took_s / sum(work))
-        known = replace(self, work=work, run_s=run_s, search_s=self.search_s * run_s / self.run_s)
-        if known._least_s <= self.within_s:
+        known = replace(self, work=work)
+        if known._least.seconds <= self.within_s:
             return known
         return replace(known, seeds=self.seeds if self.are_seeds_asked else self.seeds[:FEWEST], is_tight=True)
 
@@ -118,7 +163,8 @@ def planned(
     seeds: list[int] | None,
     capacities: int | None,
     *,
-    senders: int,
+    hosts: int,
+    reach: tuple[int, int],
     run_s: float,
     slots: int,
     within_s: float,
@@ -129,18 +175,24 @@ def planned(
         remedies: How many there are, with the scenario as it is.
         seeds: The seeds that are asked for; ``None`` leaves them to the plan.
         capacities: For how many of the remedies to search how far they carry; the same.
-        senders: How many the scenario has.
+        hosts: On how many other hosts some of them are tried.
+        reach: How many senders the scenario has, and up to how many a capacity is searched; zeros if none is.
         run_s: How long one run of the scenario took.
         slots: How many runs are made at once.
         within_s: How long all may take.
 
     """
     alike = [1.0] * remedies
-    searched = _CAPACITIES if capacities is None else capacities
-    each_s = run_s / slots
-    # Runs take longer with more senders, and a search may end anywhere between a few and the most.
-    search_s = _RUNS_OF_A_SEARCH * math.sqrt(furthest(senders) / senders) * each_s if senders else 0.0
+    searched = (_CAPACITIES if capacities is None else capacities) if reach[0] else 0
     thorough = Plan(
-        seeds or FEW_SEEDS, searched, each_s, within_s, alike, seeds is not None, capacities is not None, search_s
+        seeds or FEW_SEEDS,
+        searched,
+        run_s / slots,
+        within_s,
+        alike,
+        hosts,
+        *reach,
+        are_seeds_asked=seeds is not None,
+        are_searches_asked=capacities is not None,
     )
     return thorough.knowing(alike)

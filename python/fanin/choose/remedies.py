@@ -7,19 +7,20 @@ the jitter from the time that the link needs for all answers.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from fanin import _engine
-from fanin.choose.cautions import merged_before
+from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import number, quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
@@ -128,6 +129,9 @@ _ALPHA = 8
 _SPREAD = 1.25
 """Starts are spread over so many times what the link needs for all answers, as random starts come in clusters."""
 
+_MANY_US = 10_000
+"""From so many microseconds on, a time is in milliseconds."""
+
 _INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
 
 
@@ -169,21 +173,22 @@ def remedies(facts: Facts, experiment: Experiment) -> Tried:
 
     """
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
-    found, scenarios, refused = [_known(own, facts.scenario, experiment)], [facts.scenario], []
+    found, scenarios = [_known(own, facts.scenario, experiment)], [facts.scenario]
+    refused: list[tuple[str, str]] = []
     given = given_threshold(experiment)
     of_networks = (*_of_switches(facts, given), *_systems(facts, experiment, given))
     for each in (*_of_hosts(facts), *_of_applications(facts), *of_networks):
         try:
             scenario = resolved(experiment, each.settings)
         except ScenarioError as error:
-            refused.append(f"{each.name}: {error}")
+            refused.append((each.name, str(error)))
             continue
         if why := merged_before(scenario):
-            refused.append(f"{each.name}: {why}")
+            refused.append((each.name, why))
         elif scenario not in scenarios:
             found.append(_known(each, scenario, experiment))
             scenarios.append(scenario)
-    return Tried(found, refused)
+    return Tried(found, by_what_is_said(refused))
 
 
 def _known(each: Remedy, scenario: dict[str, Any], experiment: Experiment) -> Remedy:
@@ -231,6 +236,15 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             Effort.HOSTS,
             "a BPF program on the hosts that open connections (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
+    if facts.limited_bps is not None:
+        window = filling_window(facts)
+        yield Remedy(
+            f"receivers' windows of {window} KB",
+            {"transport.receive-buffer": f"{window}KB"},
+            Effort.HOSTS,
+            f"a maximum of {2000 * window} in net.ipv4.tcp_rmem on the receivers and net.ipv4.tcp_wmem on the senders, "
+            "about half of which is window",
+        )
     if _has_large_window(facts):
         yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
@@ -240,6 +254,12 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             Effort.HOSTS,
             "Linux hosts (SACK, RACK, tail loss probes)",
         )
+
+
+def filling_window(facts: Facts) -> int:
+    """The window of a receiver, in KB, with which the fan-in, or one transfer, fills the link and the buffer."""
+    in_flight = facts.port.rate_bps * facts.round_trip_s / 8
+    return math.ceil((in_flight + facts.buffer) / max(1, facts.first_windows[0]) / 1e3)
 
 
 def _has_large_window(facts: Facts) -> bool:
@@ -272,7 +292,8 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
     answer = quantity(group.get("bytes-each", ""))
     if "jitter" in group and answer is not None and at_once:
         all_s = at_once * answer[0] * 8 / facts.port.rate_bps
-        spread = f"{max(1, round(_SPREAD * all_s * 1e6))}us"
+        micro = max(1, round(_SPREAD * all_s * 1e6))
+        spread = f"{micro}us" if micro < _MANY_US else f"{round(micro / 1e3)}ms"
         if seconds(group["jitter"]) < seconds(spread):
             yield Remedy(
                 f"starts spread over {spread}",
@@ -356,9 +377,11 @@ def _together(one: Remedy, other: Remedy) -> Remedy:
 def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Marks]:
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
     usual, third = (f"{packets}pkt" for packets in thresholds(facts))
-    rate = f"{facts.port.rate_bps / 1e9:g} Gbit/s"
+    network = facts.scenario["network"].items()
+    slowest = min(size for key, value in network if key.endswith("rate") and (size := number(value)))
+    rate = f"{slowest / 1e9:g} Gbit/s"
     # They give thresholds for two rates; the default is in proportion to these.
-    known = facts.port.rate_bps in (1e9, 10e9)
+    known = slowest in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
     half = "half of the buffer, as bursts need the rest, and less than " if _is_shallow(facts) else ""
     found = [Marks(usual, f"{half}{authors}"), Marks(third, f"a third of {authors}, for a shorter queue")]

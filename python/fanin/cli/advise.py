@@ -58,7 +58,8 @@ def advise(
         typer.Option(
             "--goal",
             autocompletion=tab_completion.goal,
-            help="Criterion, such as query-p99; by default that if there are queries, otherwise p99-fct or goodput.",
+            help="Criterion, such as query-p99; by default that if there are queries, otherwise fct_max_s if all "
+            "transfers begin together, p99-fct or goodput.",
         ),
     ] = None,
     keep: KeepOption = None,
@@ -92,11 +93,12 @@ def advise(
     needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the best by the goal of
     those that take only settings of hosts, applications and switches, if it is better than the scenario as it is by a
     difference that counts; where up to 30 seeds would decide, the answer is how many, and with fewer than three seeds
-    nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep bounds, then one that
-    holds on other hosts, then the least effort, and of the same effort the better one; what is better than the advice
-    is named with what it needs, and so is a bound that the advice breaks, and what `fanin check` says against its
-    marking threshold. What needs memory that the switch may lack comes after all others, and no remedy is named without
-    what it costs the background traffic.
+    nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep bounds, then one without
+    a marking threshold of its own that `fanin check` warns of, then one that holds on other hosts, then the least
+    effort, and of the same effort the better one; what is better than the advice is named with what it needs, and so is
+    a bound that the advice breaks, and what `fanin check` says against its marking
+    threshold. What needs memory that the switch may lack comes after all others, and no remedy is named without what it
+    costs the background traffic.
 
     The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
     other hosts; then the best ten remedies. --all shows the others, and what each needs.
@@ -141,11 +143,11 @@ def advise(
     """
     from fanin.choose import advising
     from fanin.choose import plan as planning
-    from fanin.choose.advice import senders
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
+    from fanin.choose.robust import variations
     from fanin.scenario.settings import with_options
     from fanin.show import advice_page
     from fanin.show.course import course
@@ -156,7 +158,7 @@ def advise(
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s = _first(experiment, (some or FEW_SEEDS)[0])
     happened = facts(run, experiment.resolved())
-    wanted = goal_of(goal or _usual_goal(happened), experiment)
+    wanted = goal_of(goal or _usual_goal(run, happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
@@ -180,8 +182,16 @@ def advise(
         _showing_what_is_known(show) as so_far,
         workers(cluster, jobs, memory) as pool,
     ):
-        limits = {"senders": senders(happened), "slots": pool.slots}
-        plan = planning.planned(len(to_try.remedies), some, capacities, run_s=run_s, within_s=within_s, **limits)
+        plan = planning.planned(
+            len(to_try.remedies),
+            some,
+            capacities,
+            hosts=len(variations(happened, to_try.remedies[0], experiment)) - 1,
+            reach=(0, 0) if capacities == 0 else _reach(experiment, happened),
+            run_s=run_s,
+            slots=pool.slots,
+            within_s=within_s,
+        )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
@@ -222,11 +232,29 @@ def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[
         raise
 
 
-def _usual_goal(happened: Facts) -> str:
+def _reach(experiment: Experiment, happened: Facts) -> tuple[int, int]:
+    """How many senders there are, and up to how many it can be searched how far they carry; zeros if it cannot be."""
+    from fanin.choose import advising
+    from fanin.errors import ScenarioError
+
+    try:
+        return advising.reach(experiment, happened)
+    except ScenarioError as error:
+        note(f"warning: it is not searched how many senders the remedies carry: {error}")
+        return 0, 0
+
+
+def _usual_goal(run: Run, happened: Facts) -> str:
     summary = happened.summary
     if summary["query_p99_s"] is not None or happened.fan_in is not None:
         return "query-p99"
-    return "p99-fct" if summary["flows"] and summary["fct_p99_s"] is not None else "goodput"
+    if not summary["flows"] or summary["fct_p99_s"] is None:
+        return "goodput"
+    began = run.flows()["start_s"].drop_nulls().to_list()
+    if happened.bursts is None or max(began) - min(began) > happened.loaded_s:
+        return "p99-fct"
+    note("all transfers begin together, so the goal is the time until the last is complete, fct_max_s, and not p99-fct")
+    return "fct_max_s"
 
 
 def _background(experiment: Experiment) -> Measure | None:
@@ -257,10 +285,14 @@ _UNITS = {"min": 60.0, "h": 3600.0}
 
 def _said(plan: Plan, run_s: float, within: str) -> str:
     """How much is going to run, and what is left out."""
-    what = f"about {plan.runs} runs with {len(plan.seeds)} seeds"
+    whole = plan.whole
+    what = f"about {whole.runs:.0f} runs with {len(plan.seeds)} seeds"
     if plan.capacities:
-        what += " and searches for how far the best carry"
-    what += f", {duration(plan.seconds)} in all if none is stored and the remedies' runs take as long as yours"
+        what += ", some to search how far the best carry"
+    what += (
+        f", {duration(whole.seconds)} in all if none is stored and the remedies' runs take as long as yours, which the "
+        "first seed tells"
+    )
     if not plan.is_tight:
         return what
     return (
@@ -269,9 +301,9 @@ def _said(plan: Plan, run_s: float, within: str) -> str:
     )
 
 
-def _say_again(plan: Plan) -> None:
+def _say_again(plan: Plan, whole_s: float) -> None:
     """How long it takes, by the work of each remedy."""
-    note(f"by the first seed: {len(plan.seeds)} seeds, {duration(plan.seconds)} in all if no other run is stored")
+    note(f"by the first seed: {len(plan.seeds)} seeds, {duration(whole_s)} in all if no other run is stored")
 
 
 def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
@@ -291,7 +323,7 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     # Without background traffic, or without a search, a column would be empty.
     told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""}]
     header, *rows = [[line[place] for place in told] for line in lines]
-    print_table(f"{title}: remedies by {found.goal.name}", header, rows)
+    print_table(f"{title}: remedies by {found.goal.name}", header, rows, keys=header.index("remedy") + 1)
     for sentence in advice_page.legend(found) if all_ else advice_page.remarks(found):
         say_wrapped(sentence)
     if not all_:
@@ -308,13 +340,15 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
 
 def _tell(found: Advice) -> None:
     """Prints what could not be tried, remarks and failures."""
+    from fanin.choose.cautions import by_what_is_said
+
     for warning in found.warnings:
         note(f"warning: {warning}")
     for each in found.refused:
         note(f"warning: not tried: {each}")
-    for remedy in found.every:
-        for remark in remedy.found.remarks if remedy.found else []:
-            note(f"warning: {remedy.remedy.name}: {remark}")
+    remarks = [(f'"{each.remedy.name}"', said) for each in found.every if each.found for said in each.found.remarks]
+    for remark in by_what_is_said(remarks):
+        note(f"warning: {remark}")
     errors = [*found.failed, *(each.found.error for each in found.every if each.found and each.found.error)]
     for error in errors:
         note(f"error: {error}")

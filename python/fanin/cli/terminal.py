@@ -311,13 +311,19 @@ class Counter:
         shown = _shown(progress, 0.0 if self._begun is None else now - self._begun)
         if self._bar is not None:
             bar, task = self._bar
-            # A search asks for more when these are done: there is no end to fill the bar to.
-            total = None if progress.what else progress.total
+            # A search asks for more when these are done: unless that is known, there is no end to fill the bar to.
+            total = None if _goes_on(progress) else progress.total
             bar.update(task, completed=progress.done, total=total, left=", ".join(shown))
         elif begins or now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
             self._said = now
-            count = f"{progress.done} done" if progress.what else f"{progress.done} of {progress.total}"
+            about = "about " if progress.is_whole else ""
+            count = f"{progress.done} done" if _goes_on(progress) else f"{progress.done} of {about}{progress.total}"
             note(", ".join((f"{self._what}: {count}", *shown)))
+
+
+def _goes_on(progress: PoolProgress) -> bool:
+    """Whether more will be asked for, and nobody knows how much."""
+    return bool(progress.what) and not progress.is_whole
 
 
 def _shown(progress: PoolProgress, seconds: float) -> list[str]:
@@ -330,7 +336,7 @@ def _shown(progress: PoolProgress, seconds: float) -> list[str]:
         rate = finished / seconds
         shown.append(f"{format_number(rate, 2)}/s" if rate >= 0.1 else f"{format_number(60 * rate, 2)}/min")
     if progress.left is not None and progress.done < progress.total:
-        shown.append(f"about {duration(progress.left)} left{' of this' if progress.what else ''}")
+        shown.append(f"about {duration(progress.left)} left{' of this' * _goes_on(progress)}")
     if progress.failed:
         shown.append(f"{progress.failed} failed")
     return [*shown, progress.what] if progress.what else shown

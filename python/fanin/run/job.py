@@ -36,7 +36,9 @@ class Progress:
     running: int = 0
     """Runs in progress."""
     what: str = ""
-    """What these jobs are, of a command that asks for more when they are done; ``left`` is that of these alone."""
+    """What these jobs are, of a command that asks for more when they are done."""
+    is_whole: bool = False
+    """Whether ``total`` and ``left`` are those of all that such a command asks for, about, and not of these alone."""
 
 
 Advance = Callable[[Progress], None]

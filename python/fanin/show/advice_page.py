@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
+from fanin.choose.capacity.find import fan_ins
 from fanin.choose.capacity.judge import in_words
 from fanin.choose.comparison import FEWEST_AGREEING, SCHEME
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND, in_packets
@@ -99,8 +100,9 @@ def _passed_over(advice: Advice) -> str:
     if each is None or best is None:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
-    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_bounds(each)}{_at_cautions(each)}"
-    against = []
+    against = ["`fanin check` warns of its threshold"] * bool(each.remedy.cautions and not best.remedy.cautions)
+    cautions = "" if against else _at_cautions(each)
+    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_bounds(each)}{cautions}"
     if advice.suffices(best) and not advice.suffices(each) and each.keeps:
         against.append(f"it does not keep {in_words(advice.keeps)} with your {advice.fan_in}")
     if advice.gives_up(each) and not advice.gives_up(best):
@@ -137,10 +139,12 @@ def _threshold(advice: Advice) -> str:
     if other is not None and other.remedy.marking is not None:
         is_worse, is_better = advice.is_better(each, other), advice.is_better(other, each)
         verdict = "worse" if is_worse else "better" if is_better else "no different"
-        carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
-        from_ = in_packets(other.remedy.marking.threshold)
-        how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
-        said += f"; from {from_} on it is {verdict} ({how}){carries}"
+        said += f"; from {in_packets(other.remedy.marking.threshold)} on it is {verdict}"
+        # What is better and passed over has a sentence of its own, with its numbers.
+        if other is not advice.passed_over:
+            how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
+            carries = "" if each.found is None or other.found is None else f", and carries {_carried(other)}"
+            said += f" ({how}){carries}"
     warns = [f" `fanin check` warns: {caution}." for caution in remedy.cautions]
     return f"{said}.{''.join(warns)}"
 
@@ -155,7 +159,7 @@ def _beside_the_switch(advice: Advice) -> str:
     each = advice.beside_the_switch
     if each is None or each in (advice.keeping, advice.passed_over):
         return ""
-    how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}"
+    how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}{_at_cautions(each)}"
     return f"If the switch stays as it is: {_quoted(each)} ({how}) needs {each.remedy.needs}."
 
 
@@ -164,10 +168,8 @@ def _with_memory(advice: Advice) -> str:
     if each is None:
         return ""
     carries = "" if each.found is None else f", carries {_carried(each)}"
-    return (
-        f"If the switch has memory for it: {_quoted(each)} ({_result(each, advice)}{carries}{_at_cost(each)}) needs "
-        f"{each.remedy.needs}."
-    )
+    how = f"{_result(each, advice)}{carries}{_at_cost(each)}{_at_cautions(each)}"
+    return f"If the switch has memory for it: {_quoted(each)} ({how}) needs {each.remedy.needs}."
 
 
 def _ideal(advice: Advice) -> str:
@@ -426,6 +428,8 @@ def remarks(advice: Advice) -> list[str]:
             )
     if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
+    if advice.over is None:
+        said.append(_unsearchable(advice))
     if advice.unsearched:
         said.append(
             f"To save time, it was not searched how far these carry: {', '.join(advice.unsearched)}. A longer --within "
@@ -434,6 +438,15 @@ def remarks(advice: Advice) -> list[str]:
     if advice.dropped:
         said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
     return said
+
+
+def _unsearchable(advice: Advice) -> str:
+    """Why nothing says how far remedies carry."""
+    if found := fan_ins(advice.facts.scenario):
+        why = f"there are several fan-ins ({listed(found)}; `fanin capacity --over PATH=FIRST..LAST` searches one)"
+    else:
+        why = "no traffic goes from a number of senders to one receiver"
+    return f"It is not told how many senders the remedies carry, as {why}."
 
 
 def _is_costly(each: Advised) -> bool:

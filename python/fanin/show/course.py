@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.remedies import filling_window
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
@@ -390,7 +391,7 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
     if facts.outcome == "idle" and facts.limited_bps is not None:
-        found.append(with_(f"transport.receive-buffer={_window(facts)}", "windows that fill the link"))
+        found.append(with_(f"transport.receive-buffer={filling_window(facts)}KB", "windows that fill the link"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
@@ -452,12 +453,6 @@ _SOME = 5
 
 def _marked(facts: Facts) -> bool:
     return reacts_to_marks(facts.scenario["transport"]["scheme"])
-
-
-def _window(facts: Facts) -> str:
-    """The window of a receiver with which the fan-in, or one transfer, fills the link and a queue as long."""
-    each = 2 * facts.port.rate_bps * facts.round_trip_s / 8 / max(1, facts.first_windows[0])
-    return f"{math.ceil(each / 1e3)}KB"
 
 
 def _twice(facts: Facts) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from fanin.choose.capacity.search import SEEDS, Found, Search
+from fanin.choose.capacity.search import SEEDS, Found, Search, Step
 from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.registry import registry
@@ -19,6 +21,10 @@ from fanin.scenario.points import Point
 
 _GOODPUT, _TIMEOUTS = "90%", "1%"
 """Default bounds."""
+
+
+Stepped = Callable[[list[tuple[Search, Step | None]]], None]
+"""Called with the search of each case and its next step, before these are run."""
 
 
 def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]:
@@ -51,13 +57,17 @@ def fan_in_path(experiment: Experiment) -> str:
         NotFoundError: there is none, or several; the message names the option that selects it.
 
     """
-    keys = {row["key"]: row["fan_in"] for row in registry()["traffic"]}
-    groups = experiment.resolved()["traffic"]
-    found = [f"traffic.{group['name']}.{key}" for group in groups if (key := keys[group["kind"]])]
+    found = fan_ins(experiment.resolved())
     if len(found) == 1:
         return found[0]
     some = f"several fan-ins: {', '.join(found)}" if found else "no traffic from many senders to one receiver"
     raise NotFoundError(f"{experiment.path}: {some}; name the value to search with --over PATH=FIRST..LAST")
+
+
+def fan_ins(resolved: Mapping[str, Any]) -> list[str]:
+    """The values of a scenario that are a fan-in."""
+    keys = {row["key"]: row["fan_in"] for row in registry()["traffic"]}
+    return [f"traffic.{group['name']}.{key}" for group in resolved["traffic"] if (key := keys[group["kind"]])]
 
 
 def largest_valid(experiment: Experiment, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:
@@ -122,11 +132,45 @@ def find(
 
     """
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
+    return find_in(laboratory, cases, keeps, over=over, first=first, last=last, seeds=seeds, precision=precision)
+
+
+def find_in(
+    laboratory: Laboratory,
+    cases: list[dict[str, Scalar]],
+    keeps: list[Keep],
+    *,
+    over: str,
+    first: int,
+    last: int,
+    seeds: list[int],
+    precision: float,
+    stepped: Stepped = lambda _: None,
+) -> list[Found]:
+    """The same in a laboratory that has other runs as well.
+
+    Args:
+        laboratory: Where to run the simulations.
+        cases: As for :func:`find`, like the arguments that follow.
+        keeps: The bounds.
+        over: The scenario value that is the fan-in.
+        first: The smallest fan-in.
+        last: The largest.
+        seeds: The same for every fan-in and every case.
+        precision: The gap that may remain.
+        stepped: Called before each step.
+
+    """
     searches = [
         Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
         for case in cases
     ]
-    while wanted := [(search, step) for search in searches if (step := _step(search)) is not None]:
+    while True:
+        steps = [(search, _step(search)) for search in searches]
+        wanted = [(search, step) for search, step in steps if step is not None]
+        if not wanted:
+            return [replace(search.found(), rows=search.rows) for search in searches]
+        stepped(steps)
         tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _) in wanted})))
         what = f"trying {over} = {tried}, until the largest is known"
         found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted], what)
@@ -135,8 +179,7 @@ def find(
                 search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
             else:
                 search.rows.setdefault(fan_in, []).extend(each.rows)
-    return [replace(search.found(), rows=search.rows) for search in searches]
 
 
-def _step(search: Search) -> tuple[int, list[int]] | None:
+def _step(search: Search) -> Step | None:
     return None if search.error is not None else search.next()

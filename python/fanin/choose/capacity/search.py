@@ -9,6 +9,7 @@ with all seeds. If these contradict the earlier result, the search continues fro
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -23,7 +24,7 @@ from fanin.scenario.format.values import Scalar
 SEEDS = list(range(1, 11))
 """If none of ten breaks a bound, at most 26 % of all seeds do, with 95 % confidence."""
 
-_GLANCE = 2
+GLANCE = 2
 """Seeds that are enough to continue the search if they agree."""
 
 _MANY = 60
@@ -34,6 +35,10 @@ _HOPELESS = 3
 
 _QUICK = 32
 """Up to here each rung is four times the last, then twice: a run far into collapse takes long."""
+
+
+Step = tuple[int, list[int]]
+"""A fan-in and the seeds to run it with."""
 
 
 @dataclass
@@ -68,7 +73,7 @@ class Search:
         """All fan-ins that were tried, in ascending order."""
         return [judge(fan_in, self.keeps, self.rows) for fan_in in sorted(self.rows)]
 
-    def next(self) -> tuple[int, list[int]] | None:
+    def next(self) -> Step | None:
         """The fan-in and the seeds to run next; ``None`` if the answer is found."""
         judged = self.judged()
         self._learn(judged)
@@ -84,13 +89,49 @@ class Search:
         if fan_in is None:
             fan_in = self._look_between(judged)
         if fan_in is not None:
-            return fan_in, self._suspects(judged)[: len(self.seeds) if self.careful else _GLANCE]
+            return fan_in, self._suspects(judged)[: len(self.seeds) if self.careful else GLANCE]
         for each in self._telling(judged):
             if not self._is_settled(each):
                 return self._closer(each)
         return None
 
-    def _closer(self, each: Judged) -> tuple[int, list[int]]:
+    def ahead(self) -> tuple[float, float]:
+        """About how many runs are left, and how many senders they have together.
+
+        The mean over where the search may end: in the gap that is known, or at each rung that is not.
+        """
+        judged = self.judged()
+        kept, after = self._edge(judged)
+        if self.error is not None:
+            return 0.0, 0.0
+        if kept is not None and after is not None:
+            ends = [(kept.fan_in, after.fan_in)]
+        else:
+            open_ = [] if self._is_hopeless(judged) else [rung for rung in self.ladder if rung not in self.rows]
+            rungs = [*([] if kept is None else [kept.fan_in]), *open_]
+            ends = [*pairwise(rungs), *((rung, rung) for rung in rungs[-1:])]
+        some = [self._runs_ahead(low, high) for low, high in ends]
+        runs, total = (sum(each) / max(1, len(some)) for each in ([*map(len, some)], [*map(sum, some)]))
+        return runs, total
+
+    def _runs_ahead(self, low: int, high: int) -> list[int]:
+        """The fan-ins of about the runs that are left, if the last that keeps the bounds lies between two."""
+        rungs = [rung for rung in self.ladder[: bisect(self.ladder, low) + 2] if rung not in self.rows]
+        gap = (high - low) / max(1, int(self.precision * low))
+        between = [(low + high) // 2] * math.ceil(math.log2(max(1.0, gap)))
+        spots = [low // 2] * (not self.spots)
+        glances = [*rungs, *between, *spots] * (len(self.seeds) if self.careful else GLANCE)
+        # Those on which the answer rests have more.
+        seeds = {high: self._half, low: len(self.seeds)}
+        missing = {each: wanted - (len(self.rows.get(each, ())) or GLANCE) for each, wanted in seeds.items()}
+        return [*glances, *(fan_in for fan_in, more in missing.items() for _ in range(more))]
+
+    @property
+    def done(self) -> tuple[float, float]:
+        """How many runs were made, and how many senders they have together."""
+        return sum(map(len, self.rows.values())), sum(fan_in * len(rows) for fan_in, rows in self.rows.items())
+
+    def _closer(self, each: Judged) -> Step:
         """More seeds for a fan-in: up to half of all, then the rest."""
         if each.state == "breaks":
             self.doubted.add(each.fan_in)

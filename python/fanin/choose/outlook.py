@@ -1,0 +1,128 @@
+"""The progress of advice: one count of its runs, and about how long everything still takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from fanin.choose.plan import Ahead, Plan
+from fanin.run.job import Advance, Progress
+
+_TELLING = 0.5
+"""If this share of some runs was simulated, and not found in the store, they tell how long others take."""
+
+_BELIEVED = 0.1
+"""What a plan expects of a search counts as much as this share of what the search does."""
+
+
+class Outlook:
+    """What is done and what is left, estimated again whenever some of it has ended."""
+
+    def __init__(self, plan: Plan, tell: Advance) -> None:
+        """Begins now.
+
+        Args:
+            plan: How thoroughly to look.
+            tell: What to call with the progress of everything.
+
+        """
+        self.plan = plan
+        """The plan, which learns how long runs take."""
+        self._tell = tell
+        self._begun = self._since = self._stepped = time.monotonic()
+        self._progress = Progress(0, 0)
+        """Of all runs that were asked for so far."""
+        self._before = self._progress
+        """The same when what is being done began."""
+        self._now = self._step = self._after = Ahead()
+        """What is being done, as it was when its present step began, that step, and what comes after."""
+        self._expected_s = self._took_s = 0.0
+        """How long the runs so far should have taken by the first one, and how long they took."""
+
+    @property
+    def begun_s(self) -> float:
+        """How long everything has taken so far."""
+        return time.monotonic() - self._begun
+
+    def whole_s(self, after: Ahead) -> float:
+        """How long everything takes, if so much is still to be done."""
+        return self.begun_s + after.seconds
+
+    @contextmanager
+    def running(self, now: Ahead, after: Ahead) -> Iterator[None]:
+        """While some runs are made, which tell how long others take, and after which so much else is to be done."""
+        slower = self.plan.slower
+        with self._doing(now, after):
+            yield
+        if self._is_telling:
+            self._expected_s += now.seconds / slower
+            self._took_s += time.monotonic() - self._since
+            self._learn()
+
+    def knowing(self, work: list[float]) -> Plan:
+        """The plan once it is known how much longer runs of each remedy take; so far they were taken to be alike.
+
+        Args:
+            work: How many times longer each takes than the scenario as it is; one run of each has been made.
+
+        """
+        alike = self.plan.ranked(1).seconds
+        # What they took longer than expected is for the most part that.
+        self._expected_s *= replace(self.plan, work=work).ranked(1).seconds / alike if alike else 1.0
+        self._learn()
+        self.plan = self.plan.knowing(work)
+        return self.plan
+
+    def _learn(self) -> None:
+        if self._expected_s:
+            self.plan = replace(self.plan, slower=self._took_s / self._expected_s)
+
+    @contextmanager
+    def searching(self, now: Ahead, after: Ahead) -> Iterator[None]:
+        """The same of a search, which asks for runs by those before, and tells how long others take."""
+        with self._doing(now, after):
+            yield
+        if self._is_telling and now.seconds:
+            took_s = time.monotonic() - self._since
+            self.plan = replace(self.plan, harder=self.plan.harder * took_s / now.seconds)
+
+    def search_goes_on(self, done: Ahead, ahead: Ahead, step: Ahead) -> None:
+        """Estimates a search again before a step.
+
+        Args:
+            done: What it has done so far, as the plan expects that.
+            ahead: What it still has to do.
+            step: What it does next of that.
+
+        """
+        self._stepped = time.monotonic()
+        # What was expected of it counts as much as a part of what it does.
+        before_s = _BELIEVED * (done.seconds + ahead.seconds)
+        harder = (self._stepped - self._since + before_s * self.plan.harder) / (done.seconds + before_s)
+        self._now = Ahead(done.runs + ahead.runs, harder * ahead.seconds)
+        self._step = replace(step, seconds=harder * step.seconds)
+
+    @contextmanager
+    def _doing(self, now: Ahead, after: Ahead) -> Iterator[None]:
+        self._now, self._after = now, after
+        self._stepped = self._since = time.monotonic()
+        self._step, self._before = now, self._progress
+        yield
+
+    @property
+    def _is_telling(self) -> bool:
+        asked = self._progress.total - self._before.total
+        return asked > 0 and self._progress.simulated - self._before.simulated >= _TELLING * asked
+
+    def advance(self, progress: Progress) -> None:
+        """Tells the progress of everything, by that of the runs that were asked for."""
+        self._progress = progress
+        end = self._before.total + self._now.runs
+        passed, step_s = time.monotonic() - self._stepped, self._step.seconds
+        # If the step takes longer than expected, so will those that follow.
+        others_s = max(0.0, self._now.seconds - step_s) * max(1.0, passed / step_s if step_s else 1.0)
+        left = others_s + (max(0.0, step_s - passed) if progress.left is None else progress.left)
+        total = round(max(progress.total, end) + self._after.runs)
+        self._tell(replace(progress, total=total, left=left + self._after.seconds, is_whole=True))
