@@ -1,21 +1,21 @@
 """What happened in a run: whether it collapsed, why, and which commands show what would change it.
 
 The port is found, not assumed: it lost most bytes, or else it was the busiest (:func:`fanin.run.observed.bottleneck`).
-What its link lay idle counts only while a transfer of known size was under way.
+What its link lay idle counts only while a transfer was under way.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from fanin.choose.queries import Queries, in_bursts, queries
+from fanin.choose.queries import Alone, Queries, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import number, quantity, seconds
 from fanin.registry import registry
 from fanin.results.runs import Run
 from fanin.run.observed import bottleneck, from_hosts, lost_to_faults
@@ -93,7 +93,7 @@ class Facts:
     summary: dict[str, Any] = field(repr=False)
     port: Port
     under_way_s: float
-    """For how long at least one transfer of known size was under way."""
+    """For how long at least one transfer was under way."""
     window_s: float
     """Over how long the goodput is measured."""
     busy_s: float
@@ -202,9 +202,20 @@ class Facts:
     @property
     def is_healthy(self) -> bool:
         """Whether the queries leave nothing to mend: with a larger window they would not be faster, nor alone."""
-        if self.queries is None or self.cut_short or self.limited_bps is not None:
+        if self.queries is None or self.cut_short or self.limited_bps is not None or self.is_left_idle:
             return False
         return self.queries.p99_times < SLOW
+
+    @property
+    def endless(self) -> list[str]:
+        """The groups of endless flows."""
+        groups = [group for group in self.scenario["traffic"] if group["kind"] == "background"]
+        return [group["name"] for group in groups if quantity(group["bytes-each"]) == (0, "B")]
+
+    @property
+    def is_left_idle(self) -> bool:
+        """Whether endless flows, which could send all the time, left the link idle."""
+        return bool(self.endless) and self.idle_share > 1 - _BUSY
 
     @property
     def cut_short(self) -> bool:
@@ -260,7 +271,9 @@ class Facts:
         """
         if not self.typical_bytes:
             return 1.0
-        here, there = (_least_s(each, self.typical_bytes, self.round_trip_s) for each in (self.scenario, scenario))
+        here, there = (
+            _alone(each, self.typical_bytes, self.round_trip_s).last_s for each in (self.scenario, scenario)
+        )
         alone = here + 8 * self.typical_bytes / self.port.rate_bps if self.queries is None else self.queries.alone_s
         return max(1.0, 1 + (there - here) / alone)
 
@@ -361,7 +374,7 @@ class Facts:
 
 def _are_slow_by_timers(queries: Queries) -> bool:
     """Whether timers decide how long queries take in the median."""
-    return queries.median_s >= SLOW * queries.alone_s and queries.by_timers >= _EXPLAINED
+    return queries.median_s >= SLOW * queries.alone_s and queries.waited >= _EXPLAINED
 
 
 def packet_bytes(scenario: dict[str, Any]) -> float:
@@ -400,8 +413,12 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
     flows, port = run.flows(), _port(run, queues, drops, observed)
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
-    spans = finite.select("start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s"))
+    # Endless transfers are under way, too.
+    spans = flows.filter(pl.col("start_s").is_not_null()).select(
+        "start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s")
+    )
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
+    port = replace(port, rate_bps=_mean_rate(port, scenario["fault"], observed, begin, end))
     under_way = covered(spans, begin) if spans.height else end - begin
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
@@ -415,7 +432,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     lowest = float(run.links()["rate_bps"].min())  # type: ignore[arg-type]
     size = float(finite["bytes"].median() or 0.0)  # type: ignore[arg-type]
     round_trip = _round_trip(flows, scenario, lowest)
-    least = _least_s(scenario, size, round_trip)
+    alone = _alone(scenario, size, round_trip)
     queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
     loaded = round_trip + 8 * queue / port.rate_bps
     flows = with_waiting(flows, loaded)
@@ -423,7 +440,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     many = [*(group["name"] for group in fan_in), *bursts["group"].cast(pl.String).unique()]
 
     def of(flows: pl.DataFrame, jitter: dict[str, float]) -> Queries | None:
-        return queries(flows, jitter, _wire(scenario), lowest, least, summary["simulated_s"])
+        return queries(flows, jitter, _wire(scenario), lowest, alone, summary["simulated_s"])
 
     return Facts(
         scenario=scenario,
@@ -447,6 +464,19 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
 
 _ALL = 0.7
 """All payload crosses a port if so much of what it sent arrived as new payload; the rest is headers and repetitions."""
+
+
+def _mean_rate(port: Port, faults: list[dict[str, Any]], observed: str | None, begin: float, end: float) -> float:
+    """The rate of a port in the mean over some time, in which faults may have changed it."""
+    changed = 0.0
+    for fault in faults:
+        link = observed if fault["link"] == "bottleneck" else fault["link"]
+        if fault["kind"] == "rate" and link == port.name:
+            at, lasts = seconds(fault["at"]), seconds(fault["for"])
+            until = at + lasts if lasts else end
+            overlap = max(0.0, min(until, end) - max(at, begin))
+            changed += overlap * (number(fault["rate"]) - port.rate_bps)
+    return port.rate_bps + changed / (end - begin) if end > begin else port.rate_bps
 
 
 def _last(spans: pl.DataFrame, end: float) -> float:
@@ -492,15 +522,20 @@ def _windows(scenario: dict[str, Any], size: float) -> int:
     return max(1, count + math.ceil(max(0.0, size) / most))
 
 
-def _least_s(scenario: dict[str, Any], size: float, round_trip_s: float) -> float:
-    """How long its round trips take without queues, that of a handshake among them, with an interrupt in each."""
-    trips = _windows(scenario, size) + is_fresh(scenario)
-    return trips * (round_trip_s + seconds(scenario["transport"]["interrupt-interval"]))
+def _alone(scenario: dict[str, Any], size: float, round_trip_s: float) -> Alone:
+    """What a transfer takes without queues: handshake, request and the way, with an interrupt in each round trip."""
+    trip = round_trip_s + seconds(scenario["transport"]["interrupt-interval"])
+    asked = [group for group in scenario["traffic"] if quantity(group.get("request", "0B")) != (0, "B")]
+    think_s = max((seconds(group["think"]) for group in asked if "think" in group), default=0.0)
+    first = (is_fresh(scenario) + (1.0 if asked else 0.5)) * trip + think_s
+    return Alone(first, first + (_windows(scenario, size) - 1) * trip)
 
 
 def is_fresh(scenario: dict[str, Any]) -> bool:
-    """Whether any connection is new for each transfer."""
-    return any(group.get("connections") == "fresh" for group in scenario["traffic"])
+    """Whether each transfer of a fan-in, or else any transfer, has a new connection, with a handshake."""
+    kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
+    groups = [group for group in scenario["traffic"] if group["kind"] in kinds] or scenario["traffic"]
+    return any(group.get("connections", "fresh") == "fresh" for group in groups)
 
 
 def _port(run: Run, queues: pl.DataFrame, drops: pl.DataFrame, observed: str | None) -> Port:

@@ -8,12 +8,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fanin.later import pl
 
 _MANY = 4
 """So many senders to one receiver are many."""
+
+
+_MOST = 0.5
+"""Waits are the most of what a query took longer from this share on."""
+
+
+class Alone(NamedTuple):
+    """What an answer takes without queues, but for sending it."""
+
+    first_s: float
+    """Until its first packet arrives: what comes before, and the way."""
+    last_s: float
+    """Until its last one does, with round trips in which its window grows."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +42,12 @@ class Queries:
     """How many times longer they took, all together."""
     p99_times: float
     """The same at the 99th percentile."""
+    unfinished: int
+    """How many had not ended when the run did, whose times are what they have taken so far."""
     by_timers: float
-    """Share of what they took longer that queries that waited for a timer took longer than the others."""
+    """Share of what they took longer that is waits for timers."""
+    waited: float
+    """Share of the queries that took longer by waits for timers, for the most part."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -38,23 +55,28 @@ class Queries:
 
 
 def queries(
-    flows: pl.DataFrame, jitter: Mapping[str, float], wire: pl.Expr, rate_bps: float, least_s: float, end_s: float
+    flows: pl.DataFrame,
+    jitter: Mapping[str, float],
+    wire: pl.Expr,
+    rate_bps: float,
+    alone: Alone,
+    end_s: float,
 ) -> Queries | None:
     """The queries of a run; ``None`` if it has none.
 
     Args:
-        flows: The run's table of flows, with how long each waits when the run ends.
+        flows: The run's table of flows, with which of them wait when the run ends.
         jitter: Groups of traffic from many senders to one, with how far apart the scenario lets answers begin.
         wire: Bytes of a transfer with its headers.
         rate_bps: Rate of the slowest link.
-        least_s: What the round trips of one answer take without queues.
+        alone: What an answer takes without queues.
         end_s: When the run ended, for queries that have not.
 
     """
     if not jitter:
         return None
     own = pl.col("group").cast(pl.String).is_in(list(jitter)) & pl.col("bytes").is_not_null()
-    expired = (pl.col("timeouts") > 0) | (pl.col("loss_probes") > 0) | pl.col("waiting_s").is_not_null()
+    waited = pl.col("timer_wait_s") + pl.col("probe_wait_s") + pl.col("waiting_s").fill_null(0.0)
     found = (
         flows.filter(own & pl.col("start_s").is_not_null() & pl.col("query").is_not_null())
         .group_by("group", "query", maintain_order=True)
@@ -62,27 +84,32 @@ def queries(
             took=pl.col("completion_s").fill_null(end_s).max() - pl.col("start_s").min(),
             begun=pl.col("start_s").max() - pl.col("start_s").min(),
             sent=8 * wire.sum() / rate_bps,
-            expired=expired.any(),
+            open=pl.col("completion_s").is_null().any(),
+            # Answers wait at the same time.
+            waited=waited.max(),
         )
         # Answers that are asked for only when others are complete begin later without need.
         .with_columns(most=pl.col("group").cast(pl.String).replace_strict(dict(jitter), return_dtype=pl.Float64))
-        .with_columns(alone=pl.min_horizontal("begun", "most") + pl.max_horizontal("sent", pl.lit(least_s)))
+        # While one answer waits for acknowledgements, the link sends others.
+        .with_columns(longest=pl.max_horizontal(alone.first_s + pl.col("sent"), pl.lit(alone.last_s)))
+        .with_columns(alone=pl.min_horizontal("begun", "most") + pl.col("longest"))
+        .with_columns(later=(pl.col("took") - pl.col("alone")).clip(lower_bound=0.0))
+        .with_columns(waited=pl.min_horizontal("waited", "later"))
     )
     if found.is_empty():
         return None
-    took, alone = found["took"], found["alone"]
-    calm = found.filter(~pl.col("expired"))["took"].median()
-    usual = pl.max_horizontal("alone", pl.lit(calm, dtype=pl.Float64))
-    timers_s = found.filter("expired").select((pl.col("took") - usual).clip(lower_bound=0.0).sum()).item()
-    later_s = found.select((pl.col("took") - pl.col("alone")).clip(lower_bound=0.0).sum()).item()
+    took, needed, later_s = found["took"], found["alone"], float(found["later"].sum())
+    by_waits = found.filter((pl.col("waited") > 0) & (pl.col("waited") >= _MOST * pl.col("later")))
     return Queries(
         count=found.height,
         median_s=_percentile(took, 50),
         p99_s=_percentile(took, 99),
-        alone_s=_percentile(alone, 50),
-        times=float(took.sum()) / float(alone.sum()),
-        p99_times=_percentile(took / alone, 99),
-        by_timers=timers_s / later_s if later_s else 0.0,
+        alone_s=_percentile(needed, 50),
+        times=float(took.sum()) / float(needed.sum()),
+        p99_times=_percentile(took / needed, 99),
+        unfinished=int(found["open"].sum()),
+        by_timers=float(found["waited"].sum()) / later_s if later_s else 0.0,
+        waited=by_waits.height / found.height,
     )
 
 

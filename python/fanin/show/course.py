@@ -13,6 +13,7 @@ from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.settings import Settings, with_options
+from fanin.scenario.thresholds import marking_of
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _what(facts: Facts) -> str:
             share = _share(1 - facts.idle_share)
             return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{ended}."
         case _:
-            return f"No collapse: no packet was lost and no timer expired{ended}; {goodput}."
+            return f"No collapse: no packet was lost, and no retransmission timer expired{ended}; {goodput}."
 
 
 def _verdict(facts: Facts) -> str:
@@ -112,13 +113,9 @@ def _beside(facts: Facts) -> str:
     own, all_ = facts.summary["goodput_finite_bps"], facts.summary["goodput_bps"]
     share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is the queries'"
     # Transfers of known size may be other traffic, too.
-    theirs = share if all(group in _endless(facts) for group in facts.others) else ""
+    theirs = share if all(group in facts.endless for group in facts.others) else ""
     busy = f"the link {facts.port.name} sent for {_share(1 - facts.idle_share)} of the time"
     return f"{busy}, much of it for {listed(facts.others)}{theirs}"
-
-
-def _endless(facts: Facts) -> list[str]:
-    return [group["name"] for group in facts.scenario["traffic"] if group["kind"] == "background"]
 
 
 def _took(facts: Facts) -> str:
@@ -127,16 +124,22 @@ def _took(facts: Facts) -> str:
     if found is None:
         return ""
     times, alone = f"{format_number(found.p99_times, 3)} times", _time(found.alone_s)
+    if found.count == found.unfinished == 1:
+        return (
+            f" The query had not ended after {_time(found.p99_s)}, {times} the {alone} that it needs with the link to "
+            "itself."
+        )
     if found.count == 1:
         needed = "what" if found.p99_times < _AS_LONG else f"{times} the {alone} that"
         return f" The query took {_time(found.p99_s)}, {needed} it needs with the link to itself."
+    still = f"; {found.unfinished:,} of them had not ended when the run did" if found.unfinished else ""
     took = f" Queries took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile"
     if found.p99_times < _AS_LONG:
-        return f"{took}, what they need with the link to themselves."
+        return f"{took}, what they need with the link to themselves{still}."
     if math.isclose(found.p99_s, found.p99_times * found.alone_s, rel_tol=_ROUNDED):
-        return f"{took}, {times} the {alone} that they need with the link to themselves."
+        return f"{took}, {times} the {alone} that they need with the link to themselves{still}."
     # Not all need the same, and the slowest is not the one that took longest for its size.
-    return f"{took}; the 99th percentile of what each took is {times} what it needs with the link to itself."
+    return f"{took}; the 99th percentile of what each took is {times} what it needs with the link to itself{still}."
 
 
 _ROUNDED = 0.01
@@ -185,13 +188,31 @@ def _lost(facts: Facts) -> str:
     first, last = _time(port.first_drop_s), _time(port.last_drop_s)
     end = "and later" if port.last_drop_s is None else f"to {last}"
     when = f"at {first}" if first == last else f"from {first} {end}"
-    overflow = port.reason in ("buffer-full", "shared-buffer-full")
-    how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
+    how = _overflowed(facts) if port.reason in _FULL else f"dropped packets ({_reason(facts)})"
     packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
     beside = [f"all ports together {drops:,}"] if drops > port.drops else []
     beside += [f"{facts.lost_to_faults:,} of them to faults"] if facts.lost_to_faults and not facts.faulty else []
     more = f" ({', '.join(beside)})" if beside else ""
     return f"The port {port.name} {how} {when} and lost {packets}{more}"
+
+
+_FULL = ("buffer-full", "shared-buffer-full")
+"""Causes of drops that are those of a full buffer."""
+
+
+def _overflowed(facts: Facts) -> str:
+    """That the port's buffer was full, and at what, if others share its memory."""
+    largest, alone = facts.port.largest_bytes, facts.buffer
+    if facts.port.reason != "shared-buffer-full" or largest is None or largest >= _ALONE * alone:
+        return f"overflowed ({_bytes(alone)})"
+    return (
+        f"overflowed (at {_bytes(largest)} of the {_bytes(alone)} that it may hold alone, as other ports of its switch "
+        "filled the shared memory)"
+    )
+
+
+_ALONE = 0.95
+"""A queue that grew to so much of what it may hold had the memory to itself."""
 
 
 def _waited(facts: Facts) -> str:
@@ -247,6 +268,8 @@ def _too_little(facts: Facts) -> str:
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
+    if facts.is_left_idle:
+        return f"{_left_idle(facts)}: {busy}."
     at_once = max(1, facts.first_windows[0])
     if facts.limited_bps is not None:
         many = f"{at_once} transfers together" if at_once > 1 else "a transfer"
@@ -264,6 +287,15 @@ def _too_little(facts: Facts) -> str:
     if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
         return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
     return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
+
+
+def _left_idle(facts: Facts) -> str:
+    """What kept endless flows from filling the link, as far as the scenario tells."""
+    flows = f"The endless flows of {listed([f'traffic.{name}' for name in facts.endless])} did not fill the link"
+    marking = marking_of(facts.scenario)
+    if marking is not None and facts.summary["marks"]:
+        return f"{flows}, as marks from {marking.threshold} on ({marking.path}) hold their windows"
+    return flows
 
 
 def _round_trips(facts: Facts) -> str:
