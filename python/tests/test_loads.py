@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fanin.registry import registry
-from fanin.scenario.loads import LOSS_BASED, USUAL_LEAST, USUAL_PER_10G
+from fanin.scenario.loads import LOSS_BASED
+from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G
 
 INCAST = """
 [network]
