@@ -128,6 +128,9 @@ def test_what_long_flows_keep_in_the_queue_is_no_room(cli, work):
     assert warnings(cli, window, "network.buffer=182pkt") == []
     assert warnings(cli, "traffic.incast.senders=85") == []
     assert "less than one for each" in warnings(cli, "traffic.incast.senders=86")[0]
+    # A threshold above the buffer leaves nothing of it.
+    found = warnings(cli, "network.buffer=2000pkt", "scheme.dctcp.mark-threshold=3000pkt")
+    assert "which holds 2,000 packets, 0 beside the queue" in found[0]
     # At another receiver, by a flow that its own link slows down, of an end, or not there yet.
     for none in ("receiver=1", "flows=1", "bytes-each=1MB", "bytes-each=web-search", "start=9ms"):
         assert warnings(cli, window, f"traffic.background.{none}") == [], none
@@ -214,7 +217,7 @@ def test_a_threshold_above_what_is_of_use(cli, incast):
     assert warnings(cli, *fast, "scheme.dctcp.mark-threshold=650pkt") == []
     (found,) = warnings(cli, *fast, "scheme.dctcp.mark-threshold=2000pkt")
     assert "2000pkt: above 650 packets, which keep the link busy, at switch-0->receiver-0" in found
-    assert "so 1350 packets more than of use wait in the queues of long flows" in found
+    assert "so 1,350 packets more than of use wait in the queues of long flows" in found
     # A long round trip needs more.
     assert warnings(cli, *fast, "network.delay=100us", "scheme.dctcp.mark-threshold=2000pkt") == []
 

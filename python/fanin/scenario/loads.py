@@ -140,20 +140,20 @@ def _no_room(port: FanInPort, spread: float, standing: _Standing = _NOTHING) -> 
         standing: What is in the queue before.
 
     """
-    start = f"traffic.{port['group']}: {port['responses']:.0f} responses at once cross {port['port']}, which holds "
-    free = packets(port) - standing.packets
+    start = f"traffic.{port['group']}: {port['responses']:,.0f} responses at once cross {port['port']}, which holds "
+    free = max(0, packets(port) - standing.packets)
     room = free + _sent(port, spread)
-    holds = f"{packets(port)} packets"
+    holds = f"{packets(port):,} packets"
     if standing.packets:
-        holds += f", {free:.0f} beside the queue of the long flows of {standing.groups}"
+        holds += f", {free:,.0f} beside the queue of the long flows of {standing.groups}"
     if room < port["responses"]:
         return f"{start}{holds}: less than one for each, so packets are lost if all begin together"
     # It sends while they arrive.
     waiting = port["first_packets"] * (1 - port["rate_bps"] / port["arriving_bps"])
     if waiting > room:
         return (
-            f"{start}{holds}: less than the {waiting:.0f} of their first windows "
-            f"({port['first_packets']:.0f}) that it cannot send at once, so packets are lost if all begin together"
+            f"{start}{holds}: less than the {waiting:,.0f} of their first windows "
+            f"({port['first_packets']:,.0f}) that it cannot send at once, so packets are lost if all begin together"
         )
     return None
 
@@ -183,8 +183,8 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
         return None
     trips = max(1, math.ceil(math.log2(share / first)))
     return (
-        f"traffic.{port['group']}: {at_once:.0f} responses of {length} packets ({at_once * length:,.0f} together) "
-        f"cross {port['port']}, where {packets(port):,} packets fit in the buffer and {on_way:.0f} on the way "
+        f"traffic.{port['group']}: {at_once:,.0f} responses of {length:,} packets ({at_once * length:,.0f} together) "
+        f"cross {port['port']}, where {packets(port):,} packets fit in the buffer and {on_way:,.0f} on the way "
         f"(C x RTT): windows outgrow that after {trips} round trip{'s' if trips > 1 else ''}, so packets are lost, and "
         f"with {share:.1f} packets each often too few follow for three duplicate ACKs"
     )

@@ -82,7 +82,7 @@ def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any], *, is_de
             bound = wrong._replace(why=f"{wrong.why}, {at}, {wrong.so}")
         elif mark > most_marked(packets(port)):
             left = packets(port) - mark
-            why = f"above half of the buffer, {packets(port)} packets {at}, so bursts have room for {left:.0f} only"
+            why = f"above half of the buffer, {packets(port):,} packets {at}, so bursts have room for {left:,.0f} only"
             bound = _Bound(why, "", most_marked(packets(port)), "less")
         else:
             continue
@@ -100,7 +100,7 @@ class _Bound(NamedTuple):
 
 
 def _not_below(buffer: int, at: str) -> _Bound:
-    why = f"not below the buffer, {buffer} packets {at}, so packets are lost before any is marked"
+    why = f"not below the buffer, {buffer:,} packets {at}, so packets are lost before any is marked"
     return _Bound(why, "", most_marked(buffer), "less")
 
 
@@ -109,9 +109,9 @@ def _about(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_defa
     if not is_default:
         return f"{marking.path} = {marking.threshold}: {bound.why}"
     if bound.or_ == "less":
-        room = f", or give the buffer room for {2 * mark:.0f} packets"
+        room = f", or give the buffer room for {2 * mark:,.0f} packets"
     elif bound.packets > most_marked(buffer):
-        room = f", and give the buffer room for {2 * bound.packets} packets"
+        room = f", and give the buffer room for {2 * bound.packets:,} packets"
     else:
         room = ""
     return (
@@ -163,14 +163,14 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> _Bound | Non
         # Rounded up: a threshold that is just too low must not be said to be below itself.
         needed = math.ceil(with_bursts)
         if burst == 0 or with_bursts == least:
-            why = f"below C x RTT / 7, which takes {needed} packets"
+            why = f"below C x RTT / 7, which takes {needed:,} packets"
         else:
-            why = f"below C x RTT / 7 and a burst of {burst:.0f} packets, for which {needed} packets are enough"
+            why = f"below C x RTT / 7 and a burst of {burst:,.0f} packets, for which {needed:,} packets are enough"
         return _Bound(why, "so a long flow leaves the link idle at times", needed, "more")
     most = max(in_flight + burst, usual)
     if mark > most:
-        longer = f"so {math.ceil(mark - most)} packets more than of use wait in the queues of long flows"
-        return _Bound(f"above {math.floor(most)} packets, which keep the link busy", longer, math.floor(most), "less")
+        longer = f"so {math.ceil(mark - most):,} packets more than of use wait in the queues of long flows"
+        return _Bound(f"above {math.floor(most):,} packets, which keep the link busy", longer, math.floor(most), "less")
     return None
 
 
