@@ -368,6 +368,27 @@ def test_a_load_that_a_tier_does_not_carry(cli, racks):
     assert "leaf to spine\t160,000 Mbit/s\t20,000 Mbit/s\t8 to 1\t305 %" in cli("check", "loads.toml").out
 
 
+def test_responses_from_fewer_hosts_than_there_are_responses(cli, work):
+    group = 'kind = "requests"\nname = "rpc"\nfan-in = 40\ninterval = "5ms"\nbytes-each = "2KB"\ncount = 1'
+    (work / "loads.toml").write_text(INCAST.partition("[[traffic]]")[0] + f"[[traffic]]\n{group}\n")
+    one = (
+        "40 responses of traffic.rpc come from 1 host, whose link sends them one after another; "
+        "set traffic.rpc.senders = 40"
+    )
+    assert warnings(cli) == [one]
+    assert f"warning: {one}" in " ".join(cli("run", "loads.toml", "--no-store").err.split())
+    (found,) = warnings(cli, "traffic.rpc.senders=39")
+    assert found.startswith("40 responses of traffic.rpc come from 39 hosts, each of whose links sends them")
+    assert warnings(cli, "traffic.rpc.senders=40") == []
+    # Who has servers share hosts means that.
+    assert warnings(cli, "traffic.rpc.placement=round-robin") == []
+    # Of 64 hosts each has 63 to ask.
+    every = ("network.topology=leaf-spine", "traffic.rpc.from=all", "traffic.rpc.to=all")
+    assert warnings(cli, *every, "traffic.rpc.fan-in=63") == []
+    (found,) = warnings(cli, *every, "traffic.rpc.fan-in=64")
+    assert found.endswith("set traffic.rpc.fan-in = 63, or have more hosts")
+
+
 def test_a_load_that_the_links_of_the_senders_do_not_carry(cli, work):
     group = 'kind = "requests"\nfan-in = 10\nsenders = 16\nreceivers = 4\nload = 0.5\nbytes-each = "10KB"'
     (work / "loads.toml").write_text(INCAST.partition("[[traffic]]")[0] + f"[[traffic]]\n{group}\n")

@@ -25,6 +25,7 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
             ports, resolved, marking, is_default=is_default
         )
     found += [_overloaded(tier) for tier in loads["tiers"]]
+    found += [_answered_by_few(group, ports) for group in resolved["traffic"] if group["kind"] == "requests"]
     found.append(_too_few_hosts(ports, scenario.offered(overrides), resolved))
     return list(dict.fromkeys(remark for remark in found if remark))
 
@@ -214,6 +215,24 @@ def _overloaded(tier: TierLoad) -> str | None:
     if tier["load"] is None or tier["load"] <= 1:
         return None
     return f"the tier {tier['tier']} does not carry the load: {tier['port']} is offered {100 * tier['load']:.0f} %"
+
+
+def _answered_by_few(group: dict[str, Any], ports: list[Port]) -> str | None:
+    """A remark on queries with more responses than hosts that send them: the link of a host keeps its own apart."""
+    # Who has servers share hosts means that.
+    if group["from"] not in ("by-part", "all") or group["placement"] != "own-host":
+        return None
+    name, fan_in = group["name"], int(group["fan-in"])
+    if group["from"] == "all":
+        # Nobody asks itself.
+        hosts = sum(port["buffer_bytes"] is None for port in ports) - (group["to"] == "all")
+        remedy = f"set traffic.{name}.fan-in = {hosts}, or have more hosts"
+    else:
+        hosts, remedy = int(group["senders"]), f"set traffic.{name}.senders = {fan_in}"
+    if hosts >= fan_in:
+        return None
+    links = "host, whose link sends" if hosts == 1 else "hosts, each of whose links sends"
+    return f"{fan_in:,} responses of traffic.{name} come from {hosts:,} {links} them one after another; {remedy}"
 
 
 def _too_few_hosts(ports: list[Port], offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
