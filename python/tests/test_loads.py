@@ -253,7 +253,8 @@ def test_a_threshold_above_the_buffer_without_a_fan_in(cli, work, kind):
     own = {"background": "flows = 2", "poisson": 'senders = 4\nreceivers = 4\nload = 0.5\nbytes-each = "1MB"'}
     text = INCAST.partition("[[traffic]]")[0] + f'[[traffic]]\nkind = "{kind}"\n{own[kind]}\n'
     (work / "loads.toml").write_text(text)
-    assert warnings(cli, "scheme.dctcp.mark-threshold=149pkt") == []
+    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=149pkt")
+    assert "149pkt: above 65 packets" in found
     (found,) = warnings(cli, "scheme.dctcp.mark-threshold=150pkt")
     assert found == (
         "scheme.dctcp.mark-threshold = 150pkt: not below the buffer, 150 packets at switch-0->receiver-0 (10 Gbit/s), "
@@ -262,9 +263,60 @@ def test_a_threshold_above_the_buffer_without_a_fan_in(cli, work, kind):
     assert warnings(cli, "scheme.dctcp.mark-threshold=150pkt", "network.frame-overhead=38B") == [found]
     # Bytes of packets with all of their headers.
     assert len(warnings(cli, "scheme.dctcp.mark-threshold=66pkt", "network.buffer=100KB")) == 1
-    assert warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB") == []
+    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB")
+    assert "65pkt: above half of the buffer, 66 packets" in found
     (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB", "network.frame-overhead=38B")
     assert "not below the buffer, 65 packets" in found
+
+
+OTHERS = {
+    "background": "flows = 2",
+    "poisson": 'senders = 4\nreceivers = 4\nload = 0.5\nbytes-each = "1MB"',
+    "sessions": 'senders = 4\nconcurrent = 4\nbytes-each = "1MB"\ncount = 9',
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_threshold_out_of_its_range_without_a_fan_in(cli, work, kind):
+    text = INCAST.partition("[[traffic]]")[0] + f'[[traffic]]\nkind = "{kind}"\n{OTHERS[kind]}\n'
+    (work / "loads.toml").write_text(text)
+    # As for a fan-in at the same port.
+    assert warnings(cli) == warnings(cli, "network.delay=50us", "scheme.dctcp.mark-threshold=25pkt") == []
+    (found,) = warnings(cli, "network.delay=50us", "scheme.dctcp.mark-threshold=24pkt")
+    assert found == (
+        "scheme.dctcp.mark-threshold = 24pkt: below C x RTT / 7, which takes 25 packets, at switch-0->receiver-0 "
+        "(10 Gbit/s, 202 us), so a long flow leaves the link idle at times"
+    )
+    (found,) = warnings(cli, "network.buffer=2000pkt", "scheme.dctcp.mark-threshold=500pkt")
+    assert "500pkt: above 65 packets, which keep the link busy, at switch-0->receiver-0" in found
+    (found,) = warnings(cli, "network.delay=50us", "network.buffer=40pkt", "scheme.dctcp.mark-threshold=30pkt")
+    assert "30pkt: above half of the buffer, 40 packets" in found
+    # Half of the memory is what one port can have of it.
+    shared = ("network.admission=dynamic-threshold", "network.shared-buffer=150KB", "scheme.dctcp.mark-threshold=65pkt")
+    assert "65pkt: not below the buffer, 50 packets at switch-0->receiver-0" in warnings(cli, *shared)[-1]
+    # Senders that do not cut in proportion to the marks have another rule.
+    assert warnings(cli, "network.delay=50us", "transport.scheme=rcc", "scheme.rcc.mark-threshold=3000B") == []
+
+
+def test_a_flow_that_is_alone_fills_no_port(cli, work):
+    text = INCAST.partition("[[traffic]]")[0] + '[[traffic]]\nkind = "background"\n'
+    (work / "loads.toml").write_text(text)
+    low = ("network.delay=50us", "scheme.dctcp.mark-threshold=5pkt")
+    assert warnings(cli, *low) == []
+    assert len(warnings(cli, *low, "traffic.background.flows=2")) == 1
+
+
+def test_a_threshold_suits_one_of_the_paths_to_a_port(cli, racks):
+    # From a host of the same rack there are four cables on the way there and back, from one of another eight.
+    def at(threshold):
+        return warnings(cli, "network.uplink-rate=40Gbps", "network.buffer=1000pkt", "transport.scheme=dctcp",
+                        f"scheme.dctcp.mark-threshold={threshold}pkt")  # fmt: skip
+
+    assert at(13) == at(169) == []
+    (found,) = at(12)
+    assert "12pkt: below C x RTT / 7, which takes 13 packets, at leaf-0->host-0 (10 Gbit/s, 102 us)" in found
+    (found,) = at(170)
+    assert "170pkt: above 169 packets, which keep the link busy, at leaf-0->host-0 (10 Gbit/s, 203 us)" in found
 
 
 def test_the_usual_threshold_is_the_default():

@@ -40,7 +40,9 @@ def check(
     too few to repair losses without timers. For DCTCP's reaction to marks it also warns of a threshold below C x RTT /
     7 and the burst that hosts send at once (a frame for segmentation offload, or what came in between two interrupts),
     above C x RTT and that burst, or above half of the buffer; where the paper's own threshold of 65 packets per 10
-    Gbit/s, at least 20, is smaller or larger, that is the limit. If the threshold is the default, it says what to set.
+    Gbit/s, at least 20, is smaller or larger, that is the limit. Where no fan-in fills the port that is likely to fill
+    first, the same limits count for the nearest and the farthest hosts. If the threshold is the default, it says what
+    to set.
 
     --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, values}. offered is an array of
     {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier, below_bps,

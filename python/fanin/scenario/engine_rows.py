@@ -53,9 +53,11 @@ class Port(TypedDict):
 
     name: str
     rate_bps: float
+    delay_s: float
     buffer_bytes: int | None
     """If the ports of a switch share memory, all of it; ``None`` for a host."""
     bottleneck: bool
+    """Whether it is the one that is likely to fill first."""
 
 
 def packets(port: FanInPort) -> int:

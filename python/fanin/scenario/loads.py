@@ -10,7 +10,14 @@ from fanin.registry import registry
 from fanin.scenario.engine_rows import FanInPort, Port, TierLoad, of_path, packets
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Overrides
-from fanin.scenario.thresholds import at_any_port, in_packets, like_dctcp, marking_of, threshold_remarks
+from fanin.scenario.thresholds import (
+    at_any_port,
+    in_packets,
+    like_dctcp,
+    marking_of,
+    remarks_beside_fan_ins,
+    threshold_remarks,
+)
 
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
@@ -21,13 +28,25 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
     if (marking := marking_of(resolved)) is not None:
         rows = scenario.resolved_table(overrides)
         is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
-        found += threshold_remarks(loads["fan_in"], resolved, is_default=is_default) or at_any_port(
-            ports, resolved, marking, is_default=is_default
+        found += (
+            threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
+            or at_any_port(ports, resolved, marking, is_default=is_default)
+            or _beside_fan_ins(scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default)
         )
     found += [_overloaded(tier) for tier in loads["tiers"]]
     found += [_answered_by_few(group, ports) for group in resolved["traffic"] if group["kind"] == "requests"]
     found.append(_too_few_hosts(ports, scenario.offered(overrides), resolved))
     return list(dict.fromkeys(remark for remark in found if remark))
+
+
+def _beside_fan_ins(
+    preview: dict[str, Any], ports: list[Port], fan_in: list[FanInPort], resolved: dict[str, Any], *, is_default: bool
+) -> list[str]:
+    """Remarks on a marking threshold where other traffic than a fan-in can fill a port."""
+    # A single transfer sends no faster than its own link.
+    if sum(group["at_once"] for group in preview["groups"]) < 2:
+        return []
+    return remarks_beside_fan_ins(ports, fan_in, resolved, is_default=is_default)
 
 
 def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str | None]:

@@ -68,26 +68,94 @@ def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any], *, is_de
     """
     if not ports or (marking := marking_of(resolved)) is None:
         return []
-    found = []
     # A queue of a faster link has the same threshold, which is for the slowest.
     slowest = min(port["rate_bps"] for port in ports)
-    for port in (port for port in ports if port["rate_bps"] == slowest):
-        mark = in_packets(marking, port["packet_bytes"])
-        at = f"at {port['port']} ({gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
-        if mark >= packets(port):
-            bound = _not_below(packets(port), at)
-        elif not marking.is_like_dctcp:
-            continue
-        elif (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
-            bound = wrong._replace(why=f"{wrong.why}, {at}, {wrong.so}")
-        elif mark > most_marked(packets(port)):
-            left = packets(port) - mark
-            why = f"above half of the buffer, {packets(port):,} packets {at}, so bursts have room for {left:,.0f} only"
-            bound = _Bound(why, "", most_marked(packets(port)), "less")
-        else:
-            continue
-        found.append(_about(marking, mark, bound, packets(port), is_default=is_default))
-    return found
+    found = [(port, _wrong(port, resolved, marking)) for port in ports if port["rate_bps"] == slowest]
+    return [_about(marking, port, bound, is_default=is_default) for port, bound in found if bound is not None]
+
+
+def remarks_beside_fan_ins(
+    ports: list[Port], fan_in: list[FanInPort], resolved: dict[str, Any], *, is_default: bool
+) -> list[str]:
+    """As :func:`threshold_remarks`, at the port that is likely to fill first where no fan-in fills it."""
+    port = next((port for port in ports if port["bottleneck"]), None)
+    if port is None or port["name"] in {each["port"] for each in fan_in} or (marking := marking_of(resolved)) is None:
+        return []
+    near, far = _as_filled(port, ports, resolved)
+    # Of paths of different lengths, the shortest needs the lowest threshold.
+    low, high = _wrong(near, resolved, marking), _wrong(far, resolved, marking)
+    if low is not None and low.or_ == "more":
+        return [_about(marking, near, low, is_default=is_default)]
+    if high is not None and high.or_ == "less":
+        return [_about(marking, far, high, is_default=is_default)]
+    return []
+
+
+def _as_filled(port: Port, ports: list[Port], resolved: dict[str, Any]) -> tuple[FanInPort, FanInPort]:
+    """A port as one that traffic from the nearest hosts fills, and from the farthest ones."""
+    network = resolved["network"]
+    share = 1.0
+    if network["admission"] != "static":
+        alpha = float(network["dt-alpha"])
+        share = alpha / (1 + alpha)
+    left, _, right = port["name"].partition("->")
+    acknowledgement = number(resolved["transport"]["header"]) + number(network["frame-overhead"])
+    packet = _packet_bytes(resolved)
+    cost = {each["name"]: 2 * each["delay_s"] + 8 * (packet + acknowledgement) / each["rate_bps"] for each in ports}
+    before, behind = _to_hosts(left, right, ports, cost), _to_hosts(right, left, ports, cost)
+    near, far = (
+        FanInPort(
+            group="",
+            port=port["name"],
+            tier=None,
+            responses=0,
+            arriving_bps=0,
+            rate_bps=port["rate_bps"],
+            first_packets=0,
+            buffer_bytes=int((port["buffer_bytes"] or 0) * share),
+            packet_bytes=packet,
+            rtt_s=which(before) + cost[port["name"]] + which(behind),
+        )
+        for which in (min, max)
+    )
+    return near, far
+
+
+def _to_hosts(start: str, barred: str, ports: list[Port], cost: dict[str, float]) -> list[float]:
+    """What the ways with the fewest links cost from a node to each host, none of them by way of another node."""
+    links: dict[str, list[tuple[str, str]]] = {}
+    for port in ports:
+        here, _, there = port["name"].partition("->")
+        links.setdefault(here, []).append((there, port["name"]))
+    hosts = {port["name"].partition("->")[0] for port in ports if port["buffer_bytes"] is None}
+    found, seen, reached = [], {start, barred}, {start: 0.0}
+    while reached:
+        found += [so_far for node, so_far in reached.items() if node in hosts]
+        onward: dict[str, float] = {}
+        for node, so_far in reached.items():
+            for there, link in links.get(node, []) if node not in hosts else []:
+                if there not in seen:
+                    onward[there] = min(onward.get(there, math.inf), so_far + cost[link])
+        seen |= onward.keys()
+        reached = onward
+    return found or [0.0]
+
+
+def _wrong(port: FanInPort, resolved: dict[str, Any], marking: Marking) -> _Bound | None:
+    """What is wrong with a threshold at a port, if anything is."""
+    mark = in_packets(marking, port["packet_bytes"])
+    at = f"at {port['port']} ({gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
+    if mark >= packets(port):
+        return _not_below(packets(port), at)
+    if not marking.is_like_dctcp:
+        return None
+    if (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
+        return wrong._replace(why=f"{wrong.why}, {at}, {wrong.so}")
+    if mark > most_marked(packets(port)):
+        left = packets(port) - mark
+        why = f"above half of the buffer, {packets(port):,} packets {at}, so bursts have room for {left:,.0f} only"
+        return _Bound(why, "", most_marked(packets(port)), "less")
+    return None
 
 
 class _Bound(NamedTuple):
@@ -104,8 +172,12 @@ def _not_below(buffer: int, at: str) -> _Bound:
     return _Bound(why, "", most_marked(buffer), "less")
 
 
-def _about(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_default: bool) -> str:
+def _about(marking: Marking, port: FanInPort, bound: _Bound, *, is_default: bool) -> str:
     """The remark on a threshold: what is wrong with a given one, or what to set in place of the default."""
+    return _remark(marking, in_packets(marking, port["packet_bytes"]), bound, packets(port), is_default=is_default)
+
+
+def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_default: bool) -> str:
     if not is_default:
         return f"{marking.path} = {marking.threshold}: {bound.why}"
     if bound.or_ == "less":
@@ -122,9 +194,7 @@ def _about(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_defa
 
 def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *, is_default: bool) -> list[str]:
     """A remark on a marking threshold that is not below the smallest buffer, whatever traffic fills it."""
-    transport, network = resolved["transport"], resolved["network"]
-    parts = (transport["mss"], transport["header"], network["frame-overhead"])
-    packet = int(sum(number(part) for part in parts))
+    packet = _packet_bytes(resolved)
     mark = in_packets(marking, packet)
     buffers = [(bytes_ // packet, port) for port in ports if (bytes_ := port["buffer_bytes"]) is not None]
     small = [(buffer, port) for buffer, port in buffers if mark >= buffer]
@@ -132,7 +202,13 @@ def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *
         return []
     buffer, port = min(small, key=lambda each: (each[0], not each[1]["bottleneck"]))
     bound = _not_below(buffer, f"at {port['name']} ({gbps(port['rate_bps'])})")
-    return [_about(marking, mark, bound, buffer, is_default=is_default)]
+    return [_remark(marking, mark, bound, buffer, is_default=is_default)]
+
+
+def _packet_bytes(resolved: dict[str, Any]) -> int:
+    """A full packet with all that it takes on a link."""
+    transport, network = resolved["transport"], resolved["network"]
+    return int(sum(number(part) for part in (transport["mss"], transport["header"], network["frame-overhead"])))
 
 
 def in_packets(marking: Marking, packet: int) -> float:
