@@ -354,6 +354,20 @@ def test_a_default_rate_that_no_port_has(cli, incast):
     assert warnings(cli, *wide, "network.uplink-rate=1000Gbps") == []
 
 
+def test_a_port_with_more_memory_than_a_switch(cli, incast):
+    low = "scheme.dctcp.mark-threshold=65pkt"
+    assert warnings(cli, low, "network.buffer=16MB") == []
+    (found,) = warnings(cli, low, "network.buffer=17MB")
+    assert found.startswith(
+        "switch-0->receiver-0 has 17 MB of its own, more than all ports of a Trident II+ share (16 MB)"
+    )
+    assert "set network.shared-buffer to all of it" in found
+    # What ports share may be more.
+    text = INCAST.replace('buffer = "150pkt"\n', "")
+    Path("loads.toml").write_text(text, encoding="utf-8")
+    assert warnings(cli, low, "network.shared-buffer=64MB") == []
+
+
 def test_a_shared_buffer_that_is_given_is_shared(cli, incast):
     shared = "network.shared-buffer=12MB"
     text = INCAST.replace('buffer = "150pkt"\n', "")

@@ -33,6 +33,7 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
             or at_any_port(ports, resolved, marking, is_default=is_default)
             or _beside_fan_ins(scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default)
         )
+    found.append(_unshared(ports, resolved["network"]))
     found += [_overloaded(tier) for tier in loads["tiers"]]
     found += [_answered_by_few(group, ports) for group in resolved["traffic"] if group["kind"] == "requests"]
     found.append(_too_few_hosts(ports, scenario.offered(overrides), resolved))
@@ -227,6 +228,24 @@ def response_bytes(group: dict[str, Any]) -> float:
     """The size of a response of a fan-in; 0 if the scenario does not say it."""
     senders = {row["key"]: row["fan_in"] for row in registry()["traffic"]}[group["kind"]]
     return number(group.get("bytes-each", "")) or number(group.get("bytes-total", "")) / int(group[senders])
+
+
+def _unshared(ports: list[Port], network: dict[str, Any]) -> str | None:
+    """A remark on a port with memory of its own that is more than all ports of a shallow switch have together."""
+    port = max(ports, key=lambda port: port["buffer_bytes"] or 0)
+    own = port["buffer_bytes"] or 0
+    if network["admission"] != "static" or own <= _WHOLE_SWITCH_BYTES:
+        return None
+    return (
+        f"{port['name']} has {own / 1e6:,.4g} MB of its own, more than all ports of a Trident II+ share "
+        f"({_WHOLE_SWITCH_BYTES / 1e6:g} MB); if the ports of your switch share memory, set network.shared-buffer to "
+        "all of it in place of network.buffer"
+    )
+
+
+_WHOLE_SWITCH_BYTES = 16_000_000
+"""The memory of a Trident II+, which usually has 48 ports of 10 Gbit/s and four to six faster ones (ipSpace.net, June
+2019, "Switch Buffer Sizes and Fermi Estimates")."""
 
 
 def _overloaded(tier: TierLoad) -> str | None:
