@@ -25,7 +25,7 @@ from fanin.numbers.stats import Spread
 from fanin.registry import registry
 from fanin.run.job import Progress
 from fanin.run.laboratory import Laboratory
-from fanin.scenario.loads import Marking
+from fanin.scenario.thresholds import Marking
 from fanin.show.advice_page import _threshold, rows, sentences
 
 RACK = """\

@@ -140,6 +140,71 @@ def test_explain_offers_the_nearest_name(cli):
     assert 'did you mean "dctcp"' in result.err
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("rto-minn", "rto-min"),
+        ("delayy", "delay"),
+        ("thershold", "threshold"),
+        ("dctcp.mark-treshold", "dctcp.mark-threshold"),
+    ],
+)
+def test_explain_offers_the_ends_of_paths(cli, typed, meant):
+    assert f'did you mean "{meant}"' in cli("explain", typed).err
+    assert cli("explain", meant).code == 0
+
+
+def test_explain_offers_nothing_that_is_hardly_alike(cli):
+    assert "did you mean" not in cli("explain", "querry").err
+
+
+def test_explain_has_the_default_of_each_topology(cli):
+    for name in ("network.uplink-rate", "uplink-rate"):
+        every = cli("explain", name).out
+        assert "\nnetwork.uplink-rate\tleaf-spine\t" in every
+        params = json.loads(cli("explain", name, "--json").out)["params"]
+        assert {param["of"]: param["default"] for param in params} == {
+            "tree": "that of rate",
+            "leaf-spine": "10 times rate",
+            "clos": "that of rate",
+            "fat-tree": "that of rate",
+        }
+    # All topologies that have it agree, and so there is one.
+    assert "of" not in json.loads(cli("explain", "receiver-placement", "--json").out)
+
+
+SHUFFLE = """\
+[network]
+topology = "leaf-spine"
+leaves = 2
+hosts-per-leaf = 2
+uplink-rate = "10Gbps"
+[transport]
+scheme = "dctcp"
+[[traffic]]
+kind = "requests"
+from = "all"
+to = "all"
+fan-in = 3
+bytes-each = "2KB"
+interval = "1ms"
+count = 20
+"""
+
+
+def test_explain_says_how_to_have_a_shuffle(cli, work):
+    (work / "shuffle.toml").write_text(SHUFFLE)
+    for word in ("shuffle", "all-to-all"):
+        said = cli("explain", word).err
+        assert 'kind "requests" with from = "all", to = "all"' in said
+        assert "for fan-in, one less than there are hosts" in said
+    run = fanin.load("shuffle.toml").run()
+    # Whoever asks is answered by all others.
+    asked = run.flows().group_by("query", "dst").agg(pl.col("src").n_unique())
+    assert asked["src"].to_list() == [3] * 20
+    assert asked["dst"].n_unique() == 4
+
+
 def test_explain_says_what_something_is_called_here(cli):
     assert "fanin explain linux" in cli("explain", "cubic").err
     assert "fanin explain linux" in cli("explain", "CUBIC").err

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fanin.registry import registry
-from fanin.scenario.loads import LOSS_BASED, USUAL_LEAST, USUAL_PER_10G
+from fanin.scenario.loads import LOSS_BASED
+from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G
 
 INCAST = """
 [network]
@@ -127,6 +128,9 @@ def test_what_long_flows_keep_in_the_queue_is_no_room(cli, work):
     assert warnings(cli, window, "network.buffer=182pkt") == []
     assert warnings(cli, "traffic.incast.senders=85") == []
     assert "less than one for each" in warnings(cli, "traffic.incast.senders=86")[0]
+    # A threshold above the buffer leaves nothing of it.
+    found = warnings(cli, "network.buffer=2000pkt", "scheme.dctcp.mark-threshold=3000pkt")
+    assert "which holds 2,000 packets, 0 beside the queue" in found[0]
     # At another receiver, by a flow that its own link slows down, of an end, or not there yet.
     for none in ("receiver=1", "flows=1", "bytes-each=1MB", "bytes-each=web-search", "start=9ms"):
         assert warnings(cli, window, f"traffic.background.{none}") == [], none
@@ -213,7 +217,7 @@ def test_a_threshold_above_what_is_of_use(cli, incast):
     assert warnings(cli, *fast, "scheme.dctcp.mark-threshold=650pkt") == []
     (found,) = warnings(cli, *fast, "scheme.dctcp.mark-threshold=2000pkt")
     assert "2000pkt: above 650 packets, which keep the link busy, at switch-0->receiver-0" in found
-    assert "so 1350 packets more than of use wait in the queues of long flows" in found
+    assert "so 1,350 packets more than of use wait in the queues of long flows" in found
     # A long round trip needs more.
     assert warnings(cli, *fast, "network.delay=100us", "scheme.dctcp.mark-threshold=2000pkt") == []
 
@@ -249,7 +253,8 @@ def test_a_threshold_above_the_buffer_without_a_fan_in(cli, work, kind):
     own = {"background": "flows = 2", "poisson": 'senders = 4\nreceivers = 4\nload = 0.5\nbytes-each = "1MB"'}
     text = INCAST.partition("[[traffic]]")[0] + f'[[traffic]]\nkind = "{kind}"\n{own[kind]}\n'
     (work / "loads.toml").write_text(text)
-    assert warnings(cli, "scheme.dctcp.mark-threshold=149pkt") == []
+    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=149pkt")
+    assert "149pkt: above 65 packets" in found
     (found,) = warnings(cli, "scheme.dctcp.mark-threshold=150pkt")
     assert found == (
         "scheme.dctcp.mark-threshold = 150pkt: not below the buffer, 150 packets at switch-0->receiver-0 (10 Gbit/s), "
@@ -258,9 +263,60 @@ def test_a_threshold_above_the_buffer_without_a_fan_in(cli, work, kind):
     assert warnings(cli, "scheme.dctcp.mark-threshold=150pkt", "network.frame-overhead=38B") == [found]
     # Bytes of packets with all of their headers.
     assert len(warnings(cli, "scheme.dctcp.mark-threshold=66pkt", "network.buffer=100KB")) == 1
-    assert warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB") == []
+    (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB")
+    assert "65pkt: above half of the buffer, 66 packets" in found
     (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB", "network.frame-overhead=38B")
     assert "not below the buffer, 65 packets" in found
+
+
+OTHERS = {
+    "background": "flows = 2",
+    "poisson": 'senders = 4\nreceivers = 4\nload = 0.5\nbytes-each = "1MB"',
+    "sessions": 'senders = 4\nconcurrent = 4\nbytes-each = "1MB"\ncount = 9',
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_threshold_out_of_its_range_without_a_fan_in(cli, work, kind):
+    text = INCAST.partition("[[traffic]]")[0] + f'[[traffic]]\nkind = "{kind}"\n{OTHERS[kind]}\n'
+    (work / "loads.toml").write_text(text)
+    # As for a fan-in at the same port.
+    assert warnings(cli) == warnings(cli, "network.delay=50us", "scheme.dctcp.mark-threshold=25pkt") == []
+    (found,) = warnings(cli, "network.delay=50us", "scheme.dctcp.mark-threshold=24pkt")
+    assert found == (
+        "scheme.dctcp.mark-threshold = 24pkt: below C x RTT / 7, which takes 25 packets, at switch-0->receiver-0 "
+        "(10 Gbit/s, 202 us), so a long flow leaves the link idle at times"
+    )
+    (found,) = warnings(cli, "network.buffer=2000pkt", "scheme.dctcp.mark-threshold=500pkt")
+    assert "500pkt: above 65 packets, which keep the link busy, at switch-0->receiver-0" in found
+    (found,) = warnings(cli, "network.delay=50us", "network.buffer=40pkt", "scheme.dctcp.mark-threshold=30pkt")
+    assert "30pkt: above half of the buffer, 40 packets" in found
+    # Half of the memory is what one port can have of it.
+    shared = ("network.admission=dynamic-threshold", "network.shared-buffer=150KB", "scheme.dctcp.mark-threshold=65pkt")
+    assert "65pkt: not below the buffer, 50 packets at switch-0->receiver-0" in warnings(cli, *shared)[-1]
+    # Senders that do not cut in proportion to the marks have another rule.
+    assert warnings(cli, "network.delay=50us", "transport.scheme=rcc", "scheme.rcc.mark-threshold=3000B") == []
+
+
+def test_a_flow_that_is_alone_fills_no_port(cli, work):
+    text = INCAST.partition("[[traffic]]")[0] + '[[traffic]]\nkind = "background"\n'
+    (work / "loads.toml").write_text(text)
+    low = ("network.delay=50us", "scheme.dctcp.mark-threshold=5pkt")
+    assert warnings(cli, *low) == []
+    assert len(warnings(cli, *low, "traffic.background.flows=2")) == 1
+
+
+def test_a_threshold_suits_one_of_the_paths_to_a_port(cli, racks):
+    # From a host of the same rack there are four cables on the way there and back, from one of another eight.
+    def at(threshold):
+        return warnings(cli, "network.uplink-rate=40Gbps", "network.buffer=1000pkt", "transport.scheme=dctcp",
+                        f"scheme.dctcp.mark-threshold={threshold}pkt")  # fmt: skip
+
+    assert at(13) == at(169) == []
+    (found,) = at(12)
+    assert "12pkt: below C x RTT / 7, which takes 13 packets, at leaf-0->host-0 (10 Gbit/s, 102 us)" in found
+    (found,) = at(170)
+    assert "170pkt: above 169 packets, which keep the link busy, at leaf-0->host-0 (10 Gbit/s, 203 us)" in found
 
 
 def test_the_usual_threshold_is_the_default():
@@ -296,6 +352,20 @@ def test_a_default_rate_that_no_port_has(cli, incast):
     assert warnings(cli, *wide, "network.uplink-rate=400Gbps") == []
     # Whoever gives the rate knows better.
     assert warnings(cli, *wide, "network.uplink-rate=1000Gbps") == []
+
+
+def test_a_port_with_more_memory_than_a_switch(cli, incast):
+    low = "scheme.dctcp.mark-threshold=65pkt"
+    assert warnings(cli, low, "network.buffer=16MB") == []
+    (found,) = warnings(cli, low, "network.buffer=17MB")
+    assert found.startswith(
+        "switch-0->receiver-0 has 17 MB of its own, more than all ports of a Trident II+ share (16 MB)"
+    )
+    assert "set network.shared-buffer to all of it" in found
+    # What ports share may be more.
+    text = INCAST.replace('buffer = "150pkt"\n', "")
+    Path("loads.toml").write_text(text, encoding="utf-8")
+    assert warnings(cli, low, "network.shared-buffer=64MB") == []
 
 
 def test_a_shared_buffer_that_is_given_is_shared(cli, incast):
@@ -362,6 +432,27 @@ def test_a_load_that_a_tier_does_not_carry(cli, racks):
     assert tier["load"] == pytest.approx(16 * 5 * 48 / 63 / 20)
     assert shown["fan_in"] == []
     assert "leaf to spine\t160,000 Mbit/s\t20,000 Mbit/s\t8 to 1\t305 %" in cli("check", "loads.toml").out
+
+
+def test_responses_from_fewer_hosts_than_there_are_responses(cli, work):
+    group = 'kind = "requests"\nname = "rpc"\nfan-in = 40\ninterval = "5ms"\nbytes-each = "2KB"\ncount = 1'
+    (work / "loads.toml").write_text(INCAST.partition("[[traffic]]")[0] + f"[[traffic]]\n{group}\n")
+    one = (
+        "40 responses of traffic.rpc come from 1 host, whose link sends them one after another; "
+        "set traffic.rpc.senders = 40"
+    )
+    assert warnings(cli) == [one]
+    assert f"warning: {one}" in " ".join(cli("run", "loads.toml", "--no-store").err.split())
+    (found,) = warnings(cli, "traffic.rpc.senders=39")
+    assert found.startswith("40 responses of traffic.rpc come from 39 hosts, each of whose links sends them")
+    assert warnings(cli, "traffic.rpc.senders=40") == []
+    # Who has servers share hosts means that.
+    assert warnings(cli, "traffic.rpc.placement=round-robin") == []
+    # Of 64 hosts each has 63 to ask.
+    every = ("network.topology=leaf-spine", "traffic.rpc.from=all", "traffic.rpc.to=all")
+    assert warnings(cli, *every, "traffic.rpc.fan-in=63") == []
+    (found,) = warnings(cli, *every, "traffic.rpc.fan-in=64")
+    assert found.endswith("set traffic.rpc.fan-in = 63, or have more hosts")
 
 
 def test_a_load_that_the_links_of_the_senders_do_not_carry(cli, work):

@@ -317,6 +317,7 @@ def test_wrong_arguments(cli, tiny):
 
     code, text = message("--param", "network.bufer=1pkt..9pkt")
     assert (code, 'did you mean "buffer"?' in text or 'did you mean "network.buffer"?' in text) == (3, True)
+    assert text.startswith("error: --param: ")
     code, text = message("--param", "scheme.dctcp.mark-threshold=5pkt..80pkt")
     assert (code, "nothing in the scenario uses dctcp; --set transport.scheme=dctcp does" in text) == (2, True)
     code, text = message(*BUFFER, "--goal", "query-99")

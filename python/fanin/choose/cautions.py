@@ -20,8 +20,8 @@ from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
-from fanin.scenario.loads import threshold_path
 from fanin.scenario.settings import Settings
+from fanin.scenario.thresholds import threshold_path
 
 
 def cautions(

@@ -24,8 +24,8 @@ from fanin.numbers.units import number, quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import Marking, marking_of, most_marked, threshold_path, threshold_remarks
 from fanin.scenario.settings import as_options
+from fanin.scenario.thresholds import Marking, marking_of, most_marked, threshold_path, threshold_remarks
 
 
 class Effort(IntEnum):

@@ -6,7 +6,7 @@ from fanin.choose.comparison import SCHEME
 from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, threshold_path
+from fanin.scenario.thresholds import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, threshold_path
 
 
 def marks_by_one_threshold(scheme: str) -> bool:

@@ -31,16 +31,18 @@ def check(
     can send over what its cables out carry (oversubscription), and the ports that the senders of a fan-in can fill: the
     one towards the receiver, and the fullest of each tier on the way. Equal-cost paths count as equally used. It warns
     about a buffer with less room than a packet for each response or than their first windows take, a load that a tier
-    or the links of the senders do not carry, rates that no port has, and a marking threshold not below the smallest
-    buffer of any port. What a port sends while responses begin one after another needs no room, and incasts that begin
-    before the first windows of others have passed count together. What endless flows to the same receiver keep in the
-    queue is no room: a marking threshold with DCTCP, half of what is above C x RTT with loss-based senders. If only
-    losses slow senders down, it warns of responses whose windows outgrow the buffer and what is on the way, where each
-    has less than eight packets of these: too few to repair losses without timers. For DCTCP's reaction to marks it also
-    warns of a threshold below C x RTT / 7 and the burst that hosts send at once (a frame for segmentation offload, or
-    what came in between two interrupts), above C x RTT and that burst, or above half of the buffer; where the paper's
-    own threshold of 65 packets per 10 Gbit/s, at least 20, is smaller or larger, that is the limit. If the threshold is
-    the default, it says what to set.
+    or the links of the senders do not carry, queries whose responses come from fewer hosts than there are responses,
+    ports with more memory of their own than all of a shallow switch have together, rates that no port has, and a
+    marking threshold not below the smallest buffer of any port. What a port sends while responses begin one after
+    another needs no room, and incasts that begin before the first windows of others have passed count together. What
+    endless flows to the same receiver keep in the queue is no room: a marking threshold with DCTCP, half of what is
+    above C x RTT with loss-based senders. If only losses slow senders down, it warns of responses whose windows outgrow
+    the buffer and what is on the way, where each has less than eight packets of these: too few to repair losses without
+    timers. For DCTCP's reaction to marks it also warns of a threshold below C x RTT / 7 and the burst that hosts send
+    at once (a frame for segmentation offload, or what came in between two interrupts), above C x RTT and that burst, or
+    above half of the buffer; where the paper's own threshold of 65 packets per 10 Gbit/s, at least 20, is smaller or
+    larger, that is the limit. Where no fan-in fills the port that is likely to fill first, the same limits count for
+    the nearest and the farthest hosts. If the threshold is the default, it says what to set.
 
     --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, values}. offered is an array of
     {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier, below_bps,

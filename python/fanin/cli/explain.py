@@ -26,15 +26,17 @@ def explain(
     """Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.
 
     Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
-    the reading of the paper that it selects.
+    the reading of the paper that it selects. A parameter that topologies or queues have in different ways is shown for
+    each of them.
 
-    --json prints one object: {kind, key, summary, manual, params: [{key, takes, words, default, follows, doc, source,
-    reading}]}, where words are the values if they are listed, and follows is the key of the network, or all of it,
-    that the default follows by a rule, which default then states. A scheme also has {transport, stack,
-    reacts_to_marks, readings: [{id, scheme, text, params}]}, a traffic pattern {fan_in}, an environment {stack:
-    [{path, value, source}], switch}, and a workload {title, citation, source, precision, interpolation, points,
-    mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a reading, readings are those of every
-    scheme. For a parameter it is {kind, key, takes, words, default, follows, doc, source, reading}.
+    --json prints one object: {kind, key, summary, manual, params: [{key, of, takes, words, default, follows, doc,
+    source, reading}]}, where words are the values if they are listed, and follows is the key of the network, or all of
+    it, that the default follows by a rule, which default then states. Only parameters of the same name have of: the
+    topology or queue whose own it is, or nothing. A scheme also has {transport, stack, reacts_to_marks, readings: [{id,
+    scheme, text, params}]}, a traffic pattern {fan_in}, an environment {stack: [{path, value, source}], switch}, and a
+    workload {title, citation, source, precision, interpolation, points, mean_bytes, stated_mean_bytes, mean_from,
+    mean_tolerance}. For the id of a reading, readings are those of every scheme. For one parameter it is {kind, key,
+    takes, words, default, follows, doc, source, reading}.
 
     **Examples**
 
@@ -82,7 +84,10 @@ def _print_entry(entry: dict[str, Any]) -> None:
     if entry["params"]:
         say()
         header = ["parameter", "takes", "default", "meaning", "source", "reading"]
-        keys = ("key", "takes", "default", "doc", "source", "reading")
+        keys = ["key", "takes", "default", "doc", "source", "reading"]
+        if any(param.get("of") for param in entry["params"]):
+            header.insert(1, "of")
+            keys.insert(1, "of")
         print_table("Parameters", header, ([param[key] for key in keys] for param in entry["params"]))
     if readings := entry.get("readings"):
         say()

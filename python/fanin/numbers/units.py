@@ -29,3 +29,8 @@ def seconds(value: object) -> float:
     found = quantity(value)
     assert found is not None, value
     return found[0]
+
+
+def gbps(rate: float) -> str:
+    """A rate in words."""
+    return f"{rate / 1e9:g} Gbit/s"

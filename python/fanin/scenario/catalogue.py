@@ -77,8 +77,9 @@ def explain(key: str) -> dict[str, Any]:
         ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment; an
         environment has ``{stack, switch}`` as well, lists of ``{path, value, source}``;
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
-        parameter, or ``{kind: "name", ...}`` with all parameters whose paths end so. Each parameter has ``key takes
-        default doc source reading``. The id of a reading gives
+        parameter, or ``{kind: "name", ...}`` with all parameters whose paths end so, and with each topology or queue
+        that has one in its own way, which ``of`` names. Each parameter has ``key takes default doc source reading``.
+        The id of a reading gives
         ``{kind: "reading", key, readings, params}``: its text for each scheme, and every parameter that selects it.
 
     Raises:
@@ -95,7 +96,7 @@ def explain(key: str) -> dict[str, Any]:
             return {"kind": "section", "key": section, "params": params}
     every = parameters()
     if key in every:
-        return {"kind": "parameter", **every[key], "key": key}
+        return _parameters_of(key, [key], every)
     if key in library.experiments():
         from fanin.scenario.sections import parse, read_text
 
@@ -110,13 +111,18 @@ def explain(key: str) -> dict[str, Any]:
     if (reading := _reading(key, every)) is not None:
         return reading
     if found := _of_groups(key, every) or [path for path in every if path.endswith(f".{key}")]:
-        return _parameters_of(key, {path: every[path] for path in found})
+        return _parameters_of(key, found, every)
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
-    names += [*registry()["sections"], *every, *library.experiments()]
-    close = difflib.get_close_matches(key, names, n=1)
+    ends = [path.split(".", parts)[-1] for path in every for parts in range(path.count(".") + 1)]
+    names += [*registry()["sections"], *ends, *library.experiments()]
+    close = difflib.get_close_matches(key, dict.fromkeys(names), n=1, cutoff=_CLOSE)
     hint = _called_here(key) or _did_you_mean(close)
     kinds = "scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment"
     raise NotFoundError(f"{key}: no {kinds}{hint}")
+
+
+_CLOSE = 0.75
+"""How alike two names are of which one is probably a slip in writing the other, of at most 1."""
 
 
 def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
@@ -146,8 +152,15 @@ _ALL_REDUCE = (
     'is "incast", and a tree "relay-tree": docs/guides/twelve-questions.md, question 12, has both'
 )
 
+_SHUFFLE = (
+    'this is traffic of kind "requests" with from = "all", to = "all" and, for fan-in, one less than there are hosts: '
+    "in each query one of them, at random, fetches from all others. For fetches at times of your own, list them: kind "
+    '"flows"'
+)
+
 _CALLED_HERE = {
     **dict.fromkeys(("allreduce", "ring", "ringallreduce"), _ALL_REDUCE),
+    **dict.fromkeys(("shuffle", "alltoall"), _SHUFFLE),
     "partitionaggregate": 'this is traffic of kind "requests", or "incast" if all begin at once',
 }
 """Words of the field, without case and dashes -> what to use here."""
@@ -171,10 +184,13 @@ def _did_you_mean(names: list[str]) -> str:
     return f" (did you mean {quoted}?)" if names else ""
 
 
-def _parameters_of(key: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _parameters_of(key: str, paths: list[str], parameters: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """The explanation of a name that is that of one parameter or more."""
-    params = [{**param, "key": path} for path, param in found.items()]
+    params = [
+        {**param, "key": path} for path in paths for param in _declarations(path) or [{**parameters[path], "of": ""}]
+    ]
     if len(params) == 1:
+        del params[0]["of"]
         return {"kind": "parameter", **params[0]}
     return {
         "kind": "name",
@@ -183,6 +199,19 @@ def _parameters_of(key: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]
         "manual": "",
         "params": params,
     }
+
+
+def _declarations(path: str) -> list[dict[str, Any]]:
+    """A parameter that several topologies or queues declare, each in its own way: that ``of`` each of them."""
+    found = [
+        {**param, "of": row["key"]}
+        for plural in ("topologies", "queues")
+        for row in registry()[plural]
+        for param in row["params"]
+        if f"{_SECTION_OF[plural]}.{param['key']}" == path
+    ]
+    alike = all({**param, "of": ""} == {**found[0], "of": ""} for param in found)
+    return [] if alike else found
 
 
 def _of_groups(key: str, parameters: dict[str, dict[str, Any]]) -> list[str]:

@@ -53,6 +53,18 @@ class Port(TypedDict):
 
     name: str
     rate_bps: float
+    delay_s: float
     buffer_bytes: int | None
     """If the ports of a switch share memory, all of it; ``None`` for a host."""
     bottleneck: bool
+    """Whether it is the one that is likely to fill first."""
+
+
+def packets(port: FanInPort) -> int:
+    """Full packets that a port can hold."""
+    return port["buffer_bytes"] // port["packet_bytes"]
+
+
+def of_path(port: FanInPort) -> float:
+    """C x RTT in packets."""
+    return port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]

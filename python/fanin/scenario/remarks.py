@@ -11,8 +11,8 @@ from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.format.sweep import Variant
-from fanin.scenario.loads import never_marks
 from fanin.scenario.settings import Settings
+from fanin.scenario.thresholds import never_marks
 
 Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""

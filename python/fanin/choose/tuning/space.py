@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from fanin.errors import NotFoundError
+from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
 from fanin.scenario import catalogue
 from fanin.scenario.format.values import COUNTED, Range, Scalar, parse_range, parse_values
@@ -96,8 +96,17 @@ def param(text: str, experiment: Experiment) -> Param:
         counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
         found = Param(path, span, whole=span.is_whole and counted)
     for value in (span.shown(span.first), span.shown(span.last)) if found.span and span else found.choices:
-        experiment.check_settings([(path, str(value))])
+        _check(path, str(value), experiment)
     return found
+
+
+def _check(path: str, value: str, experiment: Experiment) -> None:
+    """Checks a value that is to be tried; an error names the option that has it."""
+    try:
+        experiment.check_settings([(path, value)])
+    except ScenarioError as error:
+        given = "--param" if error.file == "--set" else error.file
+        raise ScenarioError(given, error.line, error.key, error.message, error.suggestion) from None
 
 
 def _is_whole(path: str, experiment: Experiment) -> bool:
@@ -105,10 +114,7 @@ def _is_whole(path: str, experiment: Experiment) -> bool:
     name, _, key = rest.partition(".")
     kinds = {group["name"]: group["kind"] for group in experiment.resolved()["traffic"]}
     known = f"traffic.{kinds[name]}.{key}" if section == "traffic" and name in kinds else path
-    try:
-        return str(catalogue.explain(known).get("takes")) == "whole number"
-    except NotFoundError:
-        return False
+    return catalogue.parameters().get(known, {}).get("takes") == "whole number"
 
 
 def unused(params: Sequence[Param], experiment: Experiment) -> str | None:

@@ -1,0 +1,261 @@
+"""Marking thresholds: which one a scenario has, and whether it suits the ports that traffic can fill."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from fanin.numbers.units import gbps, number, quantity
+from fanin.registry import registry
+from fanin.scenario.engine_rows import FanInPort, Port, of_path, packets
+
+
+class Marking(NamedTuple):
+    """From where on queues mark."""
+
+    path: str
+    threshold: str
+    is_like_dctcp: bool
+    """Whether senders react to the marks as DCTCP's do."""
+
+
+MARK_THRESHOLD = "mark-threshold"
+"""The key of a scheme's marking threshold, if it marks by one."""
+
+THRESHOLD_OF_THE_QUEUE = "queue.threshold"
+
+
+def threshold_path(scheme: str) -> str:
+    """The value that is a scheme's marking threshold."""
+    return f"scheme.{scheme}.{MARK_THRESHOLD}"
+
+
+def never_marks(queue: dict[str, Any]) -> bool:
+    """Whether a queue has no threshold to mark at."""
+    return queue["kind"] == "drop-tail" or (queue["kind"] == "strict-priority" and not number(queue["threshold"]))
+
+
+def marking_of(resolved: dict[str, Any]) -> Marking | None:
+    """The threshold at which queues mark; ``None`` if there is none, or more than one."""
+    if never_marks(resolved["queue"]):
+        return None
+    kind, scheme = resolved["queue"]["kind"], resolved["transport"]["scheme"]
+    path = threshold_path(scheme) if kind == "auto" else THRESHOLD_OF_THE_QUEUE
+    table = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"]
+    if (value := table.get(path.rpartition(".")[2])) is None:
+        return None
+    return Marking(path, value, scheme in like_dctcp())
+
+
+def like_dctcp() -> set[str]:
+    """Schemes with DCTCP's threshold: its default follows the rate."""
+    return {
+        row["key"]
+        for row in registry()["schemes"]
+        for param in row["params"]
+        if param["key"] == MARK_THRESHOLD and param["follows"]
+    }
+
+
+def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any], *, is_default: bool = False) -> list[str]:
+    """Remarks on a marking threshold that is too low for the link to stay busy, or higher than is of use.
+
+    Args:
+        ports: The ports that a fan-in can fill.
+        resolved: The scenario with every default filled in.
+        is_default: Whether nobody gave the threshold, so that what to set is said first.
+
+    """
+    if not ports or (marking := marking_of(resolved)) is None:
+        return []
+    # A queue of a faster link has the same threshold, which is for the slowest.
+    slowest = min(port["rate_bps"] for port in ports)
+    found = [(port, _wrong(port, resolved, marking)) for port in ports if port["rate_bps"] == slowest]
+    return [_about(marking, port, bound, is_default=is_default) for port, bound in found if bound is not None]
+
+
+def remarks_beside_fan_ins(
+    ports: list[Port], fan_in: list[FanInPort], resolved: dict[str, Any], *, is_default: bool
+) -> list[str]:
+    """As :func:`threshold_remarks`, at the port that is likely to fill first where no fan-in fills it."""
+    port = next((port for port in ports if port["bottleneck"]), None)
+    if port is None or port["name"] in {each["port"] for each in fan_in} or (marking := marking_of(resolved)) is None:
+        return []
+    near, far = _as_filled(port, ports, resolved)
+    # Of paths of different lengths, the shortest needs the lowest threshold.
+    low, high = _wrong(near, resolved, marking), _wrong(far, resolved, marking)
+    if low is not None and low.or_ == "more":
+        return [_about(marking, near, low, is_default=is_default)]
+    if high is not None and high.or_ == "less":
+        return [_about(marking, far, high, is_default=is_default)]
+    return []
+
+
+def _as_filled(port: Port, ports: list[Port], resolved: dict[str, Any]) -> tuple[FanInPort, FanInPort]:
+    """A port as one that traffic from the nearest hosts fills, and from the farthest ones."""
+    network = resolved["network"]
+    share = 1.0
+    if network["admission"] != "static":
+        alpha = float(network["dt-alpha"])
+        share = alpha / (1 + alpha)
+    left, _, right = port["name"].partition("->")
+    acknowledgement = number(resolved["transport"]["header"]) + number(network["frame-overhead"])
+    packet = _packet_bytes(resolved)
+    cost = {each["name"]: 2 * each["delay_s"] + 8 * (packet + acknowledgement) / each["rate_bps"] for each in ports}
+    before, behind = _to_hosts(left, right, ports, cost), _to_hosts(right, left, ports, cost)
+    near, far = (
+        FanInPort(
+            group="",
+            port=port["name"],
+            tier=None,
+            responses=0,
+            arriving_bps=0,
+            rate_bps=port["rate_bps"],
+            first_packets=0,
+            buffer_bytes=int((port["buffer_bytes"] or 0) * share),
+            packet_bytes=packet,
+            rtt_s=which(before) + cost[port["name"]] + which(behind),
+        )
+        for which in (min, max)
+    )
+    return near, far
+
+
+def _to_hosts(start: str, barred: str, ports: list[Port], cost: dict[str, float]) -> list[float]:
+    """What the ways with the fewest links cost from a node to each host, none of them by way of another node."""
+    links: dict[str, list[tuple[str, str]]] = {}
+    for port in ports:
+        here, _, there = port["name"].partition("->")
+        links.setdefault(here, []).append((there, port["name"]))
+    hosts = {port["name"].partition("->")[0] for port in ports if port["buffer_bytes"] is None}
+    found, seen, reached = [], {start, barred}, {start: 0.0}
+    while reached:
+        found += [so_far for node, so_far in reached.items() if node in hosts]
+        onward: dict[str, float] = {}
+        for node, so_far in reached.items():
+            for there, link in links.get(node, []) if node not in hosts else []:
+                if there not in seen:
+                    onward[there] = min(onward.get(there, math.inf), so_far + cost[link])
+        seen |= onward.keys()
+        reached = onward
+    return found or [0.0]
+
+
+def _wrong(port: FanInPort, resolved: dict[str, Any], marking: Marking) -> _Bound | None:
+    """What is wrong with a threshold at a port, if anything is."""
+    mark = in_packets(marking, port["packet_bytes"])
+    at = f"at {port['port']} ({gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
+    if mark >= packets(port):
+        return _not_below(packets(port), at)
+    if not marking.is_like_dctcp:
+        return None
+    if (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
+        return wrong._replace(why=f"{wrong.why}, {at}, {wrong.so}")
+    if mark > most_marked(packets(port)):
+        left = packets(port) - mark
+        why = f"above half of the buffer, {packets(port):,} packets {at}, so bursts have room for {left:,.0f} only"
+        return _Bound(why, "", most_marked(packets(port)), "less")
+    return None
+
+
+class _Bound(NamedTuple):
+    """What is wrong with a threshold, and the packets that are right, ``"more"`` or ``"less"``."""
+
+    why: str
+    so: str
+    packets: int
+    or_: str
+
+
+def _not_below(buffer: int, at: str) -> _Bound:
+    why = f"not below the buffer, {buffer:,} packets {at}, so packets are lost before any is marked"
+    return _Bound(why, "", most_marked(buffer), "less")
+
+
+def _about(marking: Marking, port: FanInPort, bound: _Bound, *, is_default: bool) -> str:
+    """The remark on a threshold: what is wrong with a given one, or what to set in place of the default."""
+    return _remark(marking, in_packets(marking, port["packet_bytes"]), bound, packets(port), is_default=is_default)
+
+
+def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_default: bool) -> str:
+    if not is_default:
+        return f"{marking.path} = {marking.threshold}: {bound.why}"
+    if bound.or_ == "less":
+        room = f", or give the buffer room for {2 * mark:,.0f} packets"
+    elif bound.packets > most_marked(buffer):
+        room = f", and give the buffer room for {2 * bound.packets:,} packets"
+    else:
+        room = ""
+    return (
+        f'set {marking.path} = "{bound.packets}pkt" or {bound.or_}{room}: the default, {marking.threshold}, is '
+        f"{bound.why}"
+    )
+
+
+def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *, is_default: bool) -> list[str]:
+    """A remark on a marking threshold that is not below the smallest buffer, whatever traffic fills it."""
+    packet = _packet_bytes(resolved)
+    mark = in_packets(marking, packet)
+    buffers = [(bytes_ // packet, port) for port in ports if (bytes_ := port["buffer_bytes"]) is not None]
+    small = [(buffer, port) for buffer, port in buffers if mark >= buffer]
+    if not small:
+        return []
+    buffer, port = min(small, key=lambda each: (each[0], not each[1]["bottleneck"]))
+    bound = _not_below(buffer, f"at {port['name']} ({gbps(port['rate_bps'])})")
+    return [_remark(marking, mark, bound, buffer, is_default=is_default)]
+
+
+def _packet_bytes(resolved: dict[str, Any]) -> int:
+    """A full packet with all that it takes on a link."""
+    transport, network = resolved["transport"], resolved["network"]
+    return int(sum(number(part) for part in (transport["mss"], transport["header"], network["frame-overhead"])))
+
+
+def in_packets(marking: Marking, packet: int) -> float:
+    """A threshold in packets of so many bytes."""
+    size, unit = quantity(marking.threshold) or (0.0, "")
+    return size if unit == "pkt" else size / packet
+
+
+def most_marked(buffer: int) -> int:
+    """The highest threshold that leaves a buffer room for bursts, both in packets."""
+    return math.ceil(buffer / 2)
+
+
+def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> _Bound | None:
+    """What is wrong with a threshold in packets for DCTCP's reaction to marks, and what comes of it, if anything is.
+
+    Alizadeh et al. 2010: by Eq. 13, 20 packets would do at 10 Gbit/s, but more than 60 were needed for the full rate,
+    in line with bursts of 30 to 40 packets. So what hosts send at once is added, up to the paper's own threshold; and
+    no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
+    """
+    in_flight = of_path(port)
+    # Whole packets, as the engine rounds.
+    usual = max(USUAL_LEAST, math.floor(USUAL_PER_10G * port["rate_bps"] / 1e10 + 0.5))
+    least = in_flight / 7
+    # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
+    with_bursts = max(least, min(least + burst, usual))
+    if mark < with_bursts:
+        # Rounded up: a threshold that is just too low must not be said to be below itself.
+        needed = math.ceil(with_bursts)
+        if burst == 0 or with_bursts == least:
+            why = f"below C x RTT / 7, which takes {needed:,} packets"
+        else:
+            why = f"below C x RTT / 7 and a burst of {burst:,.0f} packets, for which {needed:,} packets are enough"
+        return _Bound(why, "so a long flow leaves the link idle at times", needed, "more")
+    most = max(in_flight + burst, usual)
+    if mark > most:
+        longer = f"so {math.ceil(mark - most):,} packets more than of use wait in the queues of long flows"
+        return _Bound(f"above {math.floor(most):,} packets, which keep the link busy", longer, math.floor(most), "less")
+    return None
+
+
+USUAL_LEAST, USUAL_PER_10G = 20, 65
+"""The default of these thresholds in packets: the least, and for each 10 Gbit/s."""
+
+
+def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
+    """Packets that a host sends at once: a frame for segmentation offload, or what an interrupt lets it send."""
+    # A key in which the schemes differ is not among those of all.
+    frame, interval = (number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
+    return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]
