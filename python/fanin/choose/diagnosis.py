@@ -271,9 +271,7 @@ class Facts:
         """
         if not self.typical_bytes:
             return 1.0
-        here, there = (
-            _alone(each, self.typical_bytes, self.round_trip_s).last_s for each in (self.scenario, scenario)
-        )
+        here, there = (_alone(each, self.typical_bytes, self.round_trip_s).last_s for each in (self.scenario, scenario))
         alone = here + 8 * self.typical_bytes / self.port.rate_bps if self.queries is None else self.queries.alone_s
         return max(1.0, 1 + (there - here) / alone)
 

@@ -54,7 +54,7 @@ class Waits:
     slowest_waited: bool
     """Whether timers, of whatever kind, decided how long the slowest transfer of known size took."""
     waiting: int
-    """Transfers that waited for their first retransmission timeout when the run ended, for longer than some round trips."""
+    """Transfers that waited for their first timeout when the run ended, for longer than some round trips."""
     waiting_in_fan_in: int
     waiting_least: int
     """Those of them of which a part had arrived, so that their timer is one of measured round trips."""

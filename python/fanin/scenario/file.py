@@ -363,7 +363,7 @@ class ScenarioFile:
 
         Args:
             overrides: Scenario values to replace.
-            files: Lists of flows with the fingerprints that the engine is to find, besides those that the scenario gives.
+            files: Lists of flows with the fingerprints that they must have, where the scenario gives none.
 
         Raises:
             NotFoundError: a list of flows is a pipe or a device, from which the engine could read forever.

@@ -265,11 +265,11 @@ def _too_little(facts: Facts) -> str:
     busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if facts.cut_short:
         return f"{busy[0].upper()}{busy[1:]}.{_round_trips(facts)}"
+    if facts.is_left_idle:
+        return f"{_left_idle(facts)}: {busy}."
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
-    if facts.is_left_idle:
-        return f"{_left_idle(facts)}: {busy}."
     at_once = max(1, facts.first_windows[0])
     if facts.limited_bps is not None:
         many = f"{at_once} transfers together" if at_once > 1 else "a transfer"
