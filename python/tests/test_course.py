@@ -262,6 +262,33 @@ def test_losses_without_timers_are_named(tmp_path):
     assert f"lost {found.port.drops} packets" in words.why
 
 
+def test_losses_of_answers_that_begin_at_the_same_instant_do_not_tell_that_nothing_needs_changing(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="600KB", window="2mss", senders=8, bytes="1MB")
+    at_once = "All answers begin at the same instant, as on no real hosts, and nothing random"
+    found, words = told(tmp_path / "s.toml", text)
+    assert found.is_healthy
+    assert found.port.drops
+    assert "Nothing needs changing" not in words.why
+    assert f"{at_once} in the scenario changes that: set traffic.servers.jitter, such as 20us, to see" in words.why
+    assert words.trials[0].command == "fanin run s.toml --set traffic.servers.jitter=20us"
+    # One after another, and delayed by what a server thinks about.
+    later = {"traffic.servers.think-jitter": "20us", "traffic.servers.request": "100B"}
+    for delays in ({"traffic.servers.jitter": "20us"}, {"traffic.servers.exponential": "20us"}, later):
+        found, words = told(tmp_path / "s.toml", text, **delays)
+        assert found.port.drops
+        assert "Nothing needs changing" in words.why
+        assert at_once not in words.why
+    # Where nothing is lost, the first windows had room even together.
+    found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "30MB"})
+    assert not found.port.drops
+    assert "Nothing needs changing" in words.why
+    # A collapse has other remedies to show first.
+    found, words = star(tmp_path / "s.toml", buffer="30KB", senders=100, bytes_each="1460B")
+    assert found.outcome == "collapse"
+    assert at_once in words.why
+    assert "jitter" not in " ".join(each.command for each in words.trials)
+
+
 UPLINK = """\
 [network]
 topology = "leaf-spine"

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
+from fanin.choose.cautions import SOME_JITTER, without_jitter
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
@@ -102,8 +103,21 @@ def _what(facts: Facts) -> str:
 
 
 def _verdict(facts: Facts) -> str:
-    """That nothing has to change, if that is so."""
+    """That nothing has to change, or that losses of answers which begin at once do not tell."""
+    if (jitter := _jitter_to_set(facts)) is not None:
+        return (
+            "All answers begin at the same instant, as on no real hosts, and nothing random in the scenario changes "
+            f"that: set {jitter}, such as {SOME_JITTER}, to see what stays of this."
+        )
     return "Nothing needs changing: `fanin capacity` shows where the limit is." if _needs_nothing(facts) else ""
+
+
+def _jitter_to_set(facts: Facts) -> str | None:
+    """The jitter of the fan-in, if it has none and a queue lost packets of a scenario in which nothing is random."""
+    if facts.fan_in is None or not facts.port.drops or facts.faulty:
+        return None
+    path = f"traffic.{facts.fan_in['name']}.jitter"
+    return path if path in without_jitter(facts.scenario) else None
 
 
 def _beside(facts: Facts) -> str:
@@ -379,6 +393,9 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         return [with_(f"run.duration={longer:g}s", "a longer run: it ends when all transfers have")]
     where = with_options(scenario, given)
     found = []
+    jitter = _jitter_to_set(facts)
+    if jitter is not None and facts.outcome in _WITHOUT_TIMERS:
+        found.append(with_(f"{jitter}={SOME_JITTER}", "answers that do not begin at the same instant"))
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
     if facts.outcome in ("collapse", "stalls", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
@@ -405,8 +422,15 @@ _LONG_S = 30.0
 
 
 def _needs_nothing(facts: Facts) -> bool:
-    """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link."""
-    return facts.is_healthy and facts.outcome in ("losses", "full", "idle")
+    """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link.
+
+    Losses of answers that begin at the same instant may have timers decide as soon as they do not.
+    """
+    return facts.is_healthy and facts.outcome in _WITHOUT_TIMERS and _jitter_to_set(facts) is None
+
+
+_WITHOUT_TIMERS = ("losses", "full", "idle")
+"""Outcomes in which neither timers nor other traffic decided how long anything took."""
 
 
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
