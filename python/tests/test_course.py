@@ -432,6 +432,23 @@ def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_sh
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.ack-every": "1"})
     assert cured.outcome != "stalls"
     assert cured.under_way_s < found.under_way_s / 10
+    # Neither marks nor a larger first window help.
+    assert [each.command for each in words.trials][1:] == ["fanin advise s.toml"]
+
+
+def test_a_larger_first_window_is_tried_where_one_of_a_segment_stalls(tmp_path):
+    more = "quickack = 0"
+    text = STALL.format(buffer="1MB", scheme="linux", stack="linux-6", window="1mss", more=more, senders=4, bytes="8KB")
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.outcome, found.summary["drops"]) == ("stalls", 0)
+    tries = [each.command for each in words.trials]
+    assert tries == [
+        "fanin run s.toml --set transport.ack-every=1",
+        "fanin run s.toml --set transport.initial-window=10mss",
+        "fanin advise s.toml",
+    ]
+    cured, _ = told(tmp_path / "s.toml", text, **{"transport.initial-window": "10mss"})
+    assert cured.under_way_s < found.under_way_s / 10
 
 
 def test_a_wait_for_tail_loss_probes_is_told(tmp_path):

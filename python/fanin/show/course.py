@@ -398,7 +398,10 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(with_(f"{jitter}={SOME_JITTER}", "answers that do not begin at the same instant"))
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
-    if facts.outcome in ("collapse", "stalls", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
+        # A receiver's window of one segment is not made larger by the first that its sender may send.
+        if facts.receive_window >= 2 * facts.size(facts.scenario["transport"]["mss"]):
+            found.append(with_("transport.initial-window=10mss", "first windows of ten segments (RFC 6928)"))
+    if facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
     # Endless data are no sooner complete.
     if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
