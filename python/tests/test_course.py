@@ -282,6 +282,11 @@ def test_losses_of_answers_that_begin_at_the_same_instant_do_not_tell_that_nothi
     found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "30MB"})
     assert not found.port.drops
     assert "Nothing needs changing" in words.why
+    # Other traffic that arrives at random meets them at other times with another seed.
+    beside = '[[traffic]]\nname = "others"\nkind = "poisson"\nsenders = 4\nbytes-each = "4KB"\nload = "1%"\n'
+    found, words = told(tmp_path / "s.toml", f'{text}{beside}stop = "1ms"\n')
+    assert found.port.drops
+    assert at_once not in words.why
     # A collapse has other remedies to show first.
     found, words = star(tmp_path / "s.toml", buffer="30KB", senders=100, bytes_each="1460B")
     assert found.outcome == "collapse"

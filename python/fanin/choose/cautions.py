@@ -172,9 +172,11 @@ def same_with_all_seeds(
 
 def without_jitter(scenario: Mapping[str, Any]) -> list[str]:
     """The jitters to set in a resolved scenario in which traffic starts at once and nothing else is random, if any."""
-    groups = [group for group in scenario["traffic"] if "jitter" in group]
-    if any(spread_s(group) > 0 for group in groups) or any(fault["kind"] == "loss" for fault in scenario["fault"]):
+    # What has a load arrives at random.
+    starts_vary = any("load" in group or spread_s(group) > 0 for group in scenario["traffic"])
+    if starts_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
         return []
+    groups = [group for group in scenario["traffic"] if "jitter" in group]
     return [f"traffic.{group['name']}.jitter" for group in groups]
 
 
