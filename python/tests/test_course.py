@@ -1,6 +1,7 @@
 """What ``fanin run`` says first: whether it collapsed, why, and what would change it."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -467,6 +468,14 @@ def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     assert f"{found.waits.probed} of 6 transfers waited for a tail loss probe, the longest for 20" in words.why
     assert "fanin run s.toml --set transport.rto-min=1ms" in [each.command for each in words.trials]
     assert sum("rto-min" in each.command for each in words.trials) == 1
+    # Other transfers may have had a timeout, which the second sentence then names.
+    other = replace(found, waits=replace(found.waits, timed=1, timed_measured=1))
+    assert other.outcome == "collapse"
+    words = course(other, "s.toml", [])
+    assert words.what.startswith(
+        "Incast collapse without a retransmission timeout of the fan-in, which other transfers had, by waits for tail "
+    )
+    assert "1 of 6 transfers waited for a timer of at least 200 ms" in words.why
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms"})
     assert cured.under_way_s < found.under_way_s / 10
 

@@ -72,11 +72,9 @@ def _what(facts: Facts) -> str:
         case "crowded":
             return f"No collapse, but the queries wait for other traffic: {_beside(facts)}{ended}."
         case "collapse":
-            timed = facts.waits.timed_in_fan_in or facts.waits.waiting_in_fan_in
-            how = "" if timed else " without a retransmission timeout, by waits for tail loss probes"
             return (
-                f"Incast collapse{how}: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
-                f"{_time(facts.busy_s)}{ended}."
+                f"Incast collapse{_by_probes(facts)}: {goodput}; the transfers took {span}, of which the link "
+                f"{port.name} sent for {_time(facts.busy_s)}{ended}."
             )
         case "stalls":
             return (
@@ -110,6 +108,15 @@ def _verdict(facts: Facts) -> str:
             f"that: set {jitter}, such as {SOME_JITTER}, to see what stays of this."
         )
     return "Nothing needs changing: `fanin capacity` shows where the limit is." if _needs_nothing(facts) else ""
+
+
+def _by_probes(facts: Facts) -> str:
+    """That a fan-in collapsed without a timeout of its own, if that is so: other transfers may have had one."""
+    waits = facts.waits
+    if waits.timed_in_fan_in or waits.waiting_in_fan_in:
+        return ""
+    whose = " of the fan-in, which other transfers had" if waits.timed or waits.waiting else ""
+    return f" without a retransmission timeout{whose}, by waits for tail loss probes"
 
 
 def _jitter_to_set(facts: Facts) -> str | None:
@@ -398,7 +405,7 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(with_(f"{jitter}={SOME_JITTER}", "answers that do not begin at the same instant"))
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
-        # A receiver's window of one segment is not made larger by the first that its sender may send.
+        # A receiver's window of one segment leaves no room for a larger first one.
         if facts.receive_window >= 2 * facts.size(facts.scenario["transport"]["mss"]):
             found.append(with_("transport.initial-window=10mss", "first windows of ten segments (RFC 6928)"))
     if facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
