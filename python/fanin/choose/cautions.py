@@ -20,7 +20,7 @@ from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
-from fanin.scenario.loads import spread_s, threshold_path
+from fanin.scenario.loads import SOME_JITTER, threshold_path, without_jitter
 from fanin.scenario.settings import Settings
 
 
@@ -168,20 +168,6 @@ def same_with_all_seeds(
                 f"which is no certainty; set {some_of(still)}, such as {SOME_JITTER}, to see how much it varies"
             )
     return found
-
-
-def without_jitter(scenario: Mapping[str, Any]) -> list[str]:
-    """The jitters to set in a resolved scenario in which traffic starts at once and nothing else is random, if any."""
-    # What has a load arrives at random.
-    starts_vary = any("load" in group or spread_s(group) > 0 for group in scenario["traffic"])
-    if starts_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
-        return []
-    groups = [group for group in scenario["traffic"] if "jitter" in group]
-    return [f"traffic.{group['name']}.jitter" for group in groups]
-
-
-SOME_JITTER = "20us"
-"""A jitter to try first: longer than the usual time between two interrupts, which hand over together what came in."""
 
 
 def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:

@@ -37,7 +37,7 @@ def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[st
             tightest[port["group"]] = port
     groups = {group["name"]: group for group in resolved["traffic"]}
     alone = {
-        name: _no_room(port, spread_s(groups[name]), _standing(port, groups[name], resolved))
+        name: _no_room(port, _spread(groups[name]), _standing(port, groups[name], resolved))
         or _too_many(port, groups[name], resolved["transport"])
         for name, port in tightest.items()
     }
@@ -59,9 +59,9 @@ def _crowds(ports: list[FanInPort], groups: dict[str, dict[str, Any]]) -> list[t
             crowds.setdefault(name, []).append([])
         crowds[name][-1].append(port)
         sent = 8 * port["first_packets"] * port["packet_bytes"] / port["rate_bps"]
-        passed[name] = max(passed.get(name, 0), _start(group) + spread_s(group) + sent)
+        passed[name] = max(passed.get(name, 0), _start(group) + _spread(group) + sent)
     every = [crowd for of_port in crowds.values() for crowd in of_port if len(crowd) > 1]
-    return [(_as_one(crowd), spread_s(*(groups[port["group"]] for port in crowd))) for crowd in every]
+    return [(_as_one(crowd), _spread(*(groups[port["group"]] for port in crowd))) for crowd in every]
 
 
 def _as_one(crowd: list[FanInPort]) -> FanInPort:
@@ -79,8 +79,8 @@ def _start(group: dict[str, Any]) -> float:
     return number(group.get("start", "0s"))
 
 
-def spread_s(*groups: dict[str, Any]) -> float:
-    """Seconds from the first response of these groups of a resolved scenario that begins to the last."""
+def _spread(*groups: dict[str, Any]) -> float:
+    """Seconds from the first response that begins to the last."""
     return max(map(_last, groups)) - min(map(_start, groups))
 
 
@@ -183,7 +183,7 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
     mss, receive_buffer = number(transport.get("mss", "1460B")), number(transport.get("receive-buffer", "1MiB"))
     at_once, length = port["responses"], math.ceil(size / mss)
     of_path = _of_path(port)
-    share = (packets(port) + of_path + _sent(port, spread_s(group))) / at_once
+    share = (packets(port) + of_path + _sent(port, _spread(group))) / at_once
     first = port["first_packets"] / at_once
     # Each window is twice the last, until the last one has what is left.
     whole = math.floor(math.log2(length / first + 1))
@@ -210,6 +210,20 @@ duplicate ACKs (section 3.2)."""
 def comes_by_a_clock(group: dict[str, Any]) -> bool:
     """Whether transfers of a traffic group start at times that do not depend on when others end."""
     return bool({"load", "interval"} & group.keys())
+
+
+def without_jitter(scenario: dict[str, Any]) -> list[str]:
+    """The jitters to set in a resolved scenario in which traffic starts at once and nothing else is random, if any."""
+    # What has a load arrives at random.
+    starts_vary = any("load" in group or _spread(group) > 0 for group in scenario["traffic"])
+    if starts_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
+        return []
+    groups = [group for group in scenario["traffic"] if "jitter" in group]
+    return [f"traffic.{group['name']}.jitter" for group in groups]
+
+
+SOME_JITTER = "20us"
+"""A jitter to try first: longer than the usual time between two interrupts, which hand over together what came in."""
 
 
 def response_bytes(group: dict[str, Any]) -> float:

@@ -7,11 +7,11 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from fanin.choose.cautions import SOME_JITTER, without_jitter
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
+from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
 
 
