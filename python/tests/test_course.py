@@ -175,6 +175,7 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     assert "idle" not in words.why
     cured, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
     assert (cured.outcome, cured.is_healthy) == ("full", True)
+    assert "what the data of the queries and of other traffic need at 10 Gbit/s" in words.why
     assert "Nothing needs changing" in words.why
 
 

@@ -245,7 +245,10 @@ def _first_timer(facts: Facts) -> str:
 
 
 def _needs(facts: Facts) -> str:
-    what = "the data on this path" if _is_uneven(facts) else "the data"
+    # Beside the time that queries took, theirs alone would be read.
+    mixed = facts.queries is not None and facts.others
+    data = "the data of the queries and of other traffic" if mixed else "the data"
+    what = "the data on this path" if _is_uneven(facts) else data
     return f"what {what} need at {_rate(facts.port.rate_bps)}"
 
 
