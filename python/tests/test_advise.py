@@ -914,7 +914,7 @@ def test_advice_says_on_which_hosts_it_does_not_hold(cli, work):
     # What no seed changes has no interval, and a caution of what would change it.
     assert not re.findall(r"± 0(?!\.)", " ".join([result.out, *found["sentences"]]))
     (caution,) = [each for each in found["warnings"] if "all seeds gave the same result" in each]
-    assert "set traffic.servers.jitter, such as 10us" in caution
+    assert "set traffic.servers.jitter, such as 20us" in caution
     assert "no ±: the same with all seeds" in result.out
     assert "## On other hosts" in Path(result.out.splitlines()[-2]).read_text()
 

@@ -11,6 +11,7 @@ import pytest
 from patches import stored
 
 import fanin
+from fanin.choose.comparison import FEWEST_AGREEING
 from fanin.results import records
 
 VERBS = ["run", "reproduce", "claims", "report", "compare", "list", "explain", "check", "describe", "export"]
@@ -26,6 +27,13 @@ def test_version_and_help_name_everything(cli):
         assert page.code == 0
         assert "Examples" in page.out
         assert "--json" in page.out
+
+
+@pytest.mark.parametrize("verb", ["compare", "tune"])
+def test_help_has_the_whole_rule_of_what_differs(cli, verb):
+    page = " ".join(cli(verb, "--help").out.split())
+    assert "its interval excludes zero or six or more seeds differ by" in page
+    assert FEWEST_AGREEING == 6
 
 
 def test_wrong_usage_exits_with_2(cli):

@@ -765,9 +765,10 @@ def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work)
     assert "±" not in ranked
     assert "no ±: the same with all seeds" in done.out
     assert "warning: query-mean: all seeds gave the same result, as nothing random" in done.err
-    assert "set traffic.answers.jitter, such as 10us" in done.err
+    assert "set traffic.answers.jitter, such as 20us" in done.err
     done = cli(*given, "--set", "traffic.answers.jitter=50us")
     assert "all seeds gave the same result" not in done.err
+    assert "all seeds gave the same result" not in cli(*given, "--set", "traffic.answers.exponential=50us").err
     # Losses at random are something random, although few packets meet them.
     lossy = '[[fault]]\nkind = "loss"\nlink = "bottleneck"\nrate = "1e-9"\n'
     Path("still.toml").write_text(ALL_AT_ONCE + lossy)

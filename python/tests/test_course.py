@@ -1,6 +1,7 @@
 """What ``fanin run`` says first: whether it collapsed, why, and what would change it."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -175,6 +176,7 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     assert "idle" not in words.why
     cured, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
     assert (cured.outcome, cured.is_healthy) == ("full", True)
+    assert "what the data of the queries and of other traffic need at 10 Gbit/s" in words.why
     assert "Nothing needs changing" in words.why
 
 
@@ -261,6 +263,38 @@ def test_losses_without_timers_are_named(tmp_path):
     assert (found.outcome, found.waits.timed) in (("losses", 0), ("full", 0))
     assert found.port.drops > 0
     assert f"lost {found.port.drops} packets" in words.why
+
+
+def test_losses_of_answers_that_begin_at_the_same_instant_do_not_tell_that_nothing_needs_changing(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="600KB", window="2mss", senders=8, bytes="1MB")
+    at_once = "All answers begin at the same instant, as on no real hosts, and nothing random"
+    found, words = told(tmp_path / "s.toml", text)
+    assert found.is_healthy
+    assert found.port.drops
+    assert "Nothing needs changing" not in words.why
+    assert f"{at_once} in the scenario changes that: set traffic.servers.jitter, such as 20us, to see" in words.why
+    assert words.trials[0].command == "fanin run s.toml --set traffic.servers.jitter=20us"
+    # One after another, and delayed by what a server thinks about.
+    later = {"traffic.servers.think-jitter": "20us", "traffic.servers.request": "100B"}
+    for delays in ({"traffic.servers.jitter": "20us"}, {"traffic.servers.exponential": "20us"}, later):
+        found, words = told(tmp_path / "s.toml", text, **delays)
+        assert found.port.drops
+        assert "Nothing needs changing" in words.why
+        assert at_once not in words.why
+    # Where nothing is lost, the first windows had room even together.
+    found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "30MB"})
+    assert not found.port.drops
+    assert "Nothing needs changing" in words.why
+    # Other traffic that arrives at random meets them at other times with another seed.
+    beside = '[[traffic]]\nname = "others"\nkind = "poisson"\nsenders = 4\nbytes-each = "4KB"\nload = "1%"\n'
+    found, words = told(tmp_path / "s.toml", f'{text}{beside}stop = "1ms"\n')
+    assert found.port.drops
+    assert at_once not in words.why
+    # A collapse has other remedies to show first.
+    found, words = star(tmp_path / "s.toml", buffer="30KB", senders=100, bytes_each="1460B")
+    assert found.outcome == "collapse"
+    assert at_once in words.why
+    assert "jitter" not in " ".join(each.command for each in words.trials)
 
 
 UPLINK = """\
@@ -406,6 +440,23 @@ def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_sh
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.ack-every": "1"})
     assert cured.outcome != "stalls"
     assert cured.under_way_s < found.under_way_s / 10
+    # Neither marks nor a larger first window help.
+    assert [each.command for each in words.trials][1:] == ["fanin advise s.toml"]
+
+
+def test_a_larger_first_window_is_tried_where_one_of_a_segment_stalls(tmp_path):
+    more = "quickack = 0"
+    text = STALL.format(buffer="1MB", scheme="linux", stack="linux-6", window="1mss", more=more, senders=4, bytes="8KB")
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.outcome, found.summary["drops"]) == ("stalls", 0)
+    tries = [each.command for each in words.trials]
+    assert tries == [
+        "fanin run s.toml --set transport.ack-every=1",
+        "fanin run s.toml --set transport.initial-window=10mss",
+        "fanin advise s.toml",
+    ]
+    cured, _ = told(tmp_path / "s.toml", text, **{"transport.initial-window": "10mss"})
+    assert cured.under_way_s < found.under_way_s / 10
 
 
 def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
@@ -419,6 +470,14 @@ def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     assert f"{found.waits.probed} of 6 transfers waited for a tail loss probe, the longest for 20" in words.why
     assert "fanin run s.toml --set transport.rto-min=1ms" in [each.command for each in words.trials]
     assert sum("rto-min" in each.command for each in words.trials) == 1
+    # Other transfers may have had a timeout, which the second sentence then names.
+    other = replace(found, waits=replace(found.waits, timed=1, timed_measured=1))
+    assert other.outcome == "collapse"
+    words = course(other, "s.toml", [])
+    assert words.what.startswith(
+        "Incast collapse without a retransmission timeout of the fan-in, which other transfers had, by waits for tail "
+    )
+    assert "1 of 6 transfers waited for a timer of at least 200 ms" in words.why
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms"})
     assert cured.under_way_s < found.under_way_s / 10
 

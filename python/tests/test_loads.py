@@ -404,6 +404,22 @@ def test_a_timer_without_a_minimum(cli, incast):
     assert "transport.rto-min = 0s: timers follow the measured round trip alone" in found
 
 
+def test_linux_hosts_with_a_congestion_control_that_nobody_chose(cli, work):
+    (work / "loads.toml").write_text(INCAST.replace('scheme = "dctcp"', 'stack = "linux-6"'))
+    (found,) = [each for each in warnings(cli) if "Linux" in each]
+    assert found == (
+        "transport.scheme is NewReno (the default) on hosts that run Linux; their own is Linux CUBIC: "
+        'transport.scheme = "linux"'
+    )
+    assert f"warning: {found}" in cli("run", "loads.toml", "--no-store").err
+    # A choice is one, also where it is that of the traffic, or of each run of a sweep; other stacks are not Linux's.
+    for setting in ("transport.scheme=newreno", "traffic.incast.scheme=newreno", "transport.stack=rfc"):
+        assert not [each for each in warnings(cli, setting) if "Linux" in each]
+    with (work / "loads.toml").open("a") as file:
+        file.write('[sweep]\n"transport.scheme" = ["linux", "newreno"]\n')
+    assert not [each for each in warnings(cli) if "Linux" in each]
+
+
 def test_values_without_effect_are_not_shown_as_in_effect(cli, incast):
     def shown(*settings):
         options = [part for setting in settings for part in ("--set", setting)]

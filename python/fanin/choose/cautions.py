@@ -20,6 +20,7 @@ from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
+from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import threshold_path
 
@@ -154,14 +155,9 @@ def same_with_all_seeds(
         experiment: The scenario.
 
     """
-    resolved = experiment.resolved()
-    groups = [group for group in resolved["traffic"] if "jitter" in group]
-    is_random = any(seconds(group["jitter"]) > 0 for group in groups) or any(
-        fault["kind"] == "loss" for fault in resolved["fault"]
-    )
-    if not groups or is_random:
+    still = without_jitter(experiment.resolved())
+    if not still:
         return []
-    still = [f"traffic.{group['name']}.jitter" for group in groups]
     found = []
     for each in measures:
         of = {name: each.spread(rows) for name, rows in cases.items() if len(rows) >= FEWEST}
@@ -170,7 +166,7 @@ def same_with_all_seeds(
             whose = "" if len(same) == len(cases) else f" ({some_of(same)})"
             found.append(
                 f"{each.name}: all seeds gave the same result{whose}, as nothing random in the scenario changes it, "
-                f"which is no certainty; set {some_of(still)}, such as 10us, to see how much it varies"
+                f"which is no certainty; set {some_of(still)}, such as {SOME_JITTER}, to see how much it varies"
             )
     return found
 

@@ -67,7 +67,9 @@ def run(
 
     The first sentences say whether it collapsed and why: how much longer queries took than they need with the link to
     themselves, which port lost packets and when, who waited for which timer, and how long the link lay idle. The
-    commands below them show what would change it. Queries as fast as the link need no change, and are told so.
+    commands below them show what would change it. Queries as fast as the link need no change, and are told so. Where
+    they lost packets although nothing random lets their answers begin apart, that is said instead, with the jitter to
+    set.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.

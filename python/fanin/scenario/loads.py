@@ -224,6 +224,20 @@ def comes_by_a_clock(group: dict[str, Any]) -> bool:
     return bool({"load", "interval"} & group.keys())
 
 
+def without_jitter(scenario: dict[str, Any]) -> list[str]:
+    """The jitters to set in a resolved scenario in which traffic starts at once and nothing else is random, if any."""
+    # What has a load arrives at random.
+    starts_vary = any("load" in group or _spread(group) > 0 for group in scenario["traffic"])
+    if starts_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
+        return []
+    groups = [group for group in scenario["traffic"] if "jitter" in group]
+    return [f"traffic.{group['name']}.jitter" for group in groups]
+
+
+SOME_JITTER = "20us"
+"""A jitter to try first: longer than the usual time between two interrupts, which hand over together what came in."""
+
+
 def response_bytes(group: dict[str, Any]) -> float:
     """The size of a response of a fan-in; 0 if the scenario does not say it."""
     senders = {row["key"]: row["fan_in"] for row in registry()["traffic"]}[group["kind"]]

@@ -9,7 +9,7 @@ from typing import Any
 
 from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number, seconds
-from fanin.registry import reacts_to_marks
+from fanin.registry import reacts_to_marks, scheme_title
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import never_marks
@@ -187,6 +187,26 @@ def hasty(resolved: dict[str, Any]) -> str | None:
     return (
         f"transport.rto-min = {least}: timers follow the measured round trip alone, so a queue that grows quickly "
         "causes timeouts without a loss; RFC 6298 has 1s, Linux 200ms"
+    )
+
+
+def not_linuxs_own(rows: Iterable[dict[str, Any]]) -> str | None:
+    """A remark on Linux hosts whose congestion control nobody chose: it is not the one that they have themselves.
+
+    Args:
+        rows: Every value of the scenario, as :meth:`ScenarioFile.resolved_table` has it.
+
+    """
+    values = {row["path"]: row for row in rows}
+    stack, scheme = values.get("transport.stack"), values.get("transport.scheme")
+    if stack is None or scheme is None or stack["value"] != "linux-6" or not scheme["is_default"]:
+        return None
+    groups = [row for path, row in values.items() if path.startswith("traffic.") and path.endswith(".scheme")]
+    if not any(row["is_default"] for row in groups):
+        return None
+    return (
+        f"transport.scheme is {scheme_title(scheme['value'])} (the default) on hosts that run Linux; their own is "
+        f'{scheme_title("linux")}: transport.scheme = "linux"'
     )
 
 

@@ -12,6 +12,7 @@ from fanin.choose.remedies import filling_window
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
+from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
 from fanin.scenario.thresholds import marking_of
 
@@ -73,11 +74,9 @@ def _what(facts: Facts) -> str:
         case "crowded":
             return f"No collapse, but the queries wait for other traffic: {_beside(facts)}{ended}."
         case "collapse":
-            timed = facts.waits.timed_in_fan_in or facts.waits.waiting_in_fan_in
-            how = "" if timed else " without a retransmission timeout, by waits for tail loss probes"
             return (
-                f"Incast collapse{how}: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
-                f"{_time(facts.busy_s)}{ended}."
+                f"Incast collapse{_by_probes(facts)}: {goodput}; the transfers took {span}, of which the link "
+                f"{port.name} sent for {_time(facts.busy_s)}{ended}."
             )
         case "stalls":
             return (
@@ -104,8 +103,30 @@ def _what(facts: Facts) -> str:
 
 
 def _verdict(facts: Facts) -> str:
-    """That nothing has to change, if that is so."""
+    """That nothing has to change, or that losses of answers which begin at once do not tell."""
+    if (jitter := _jitter_to_set(facts)) is not None:
+        return (
+            "All answers begin at the same instant, as on no real hosts, and nothing random in the scenario changes "
+            f"that: set {jitter}, such as {SOME_JITTER}, to see what stays of this."
+        )
     return "Nothing needs changing: `fanin capacity` shows where the limit is." if _needs_nothing(facts) else ""
+
+
+def _by_probes(facts: Facts) -> str:
+    """That a fan-in collapsed without a timeout of its own, if that is so: other transfers may have had one."""
+    waits = facts.waits
+    if waits.timed_in_fan_in or waits.waiting_in_fan_in:
+        return ""
+    whose = " of the fan-in, which other transfers had" if waits.timed or waits.waiting else ""
+    return f" without a retransmission timeout{whose}, by waits for tail loss probes"
+
+
+def _jitter_to_set(facts: Facts) -> str | None:
+    """The jitter of the fan-in, if it has none and a queue lost packets of a scenario in which nothing is random."""
+    if facts.fan_in is None or not facts.port.drops or facts.faulty:
+        return None
+    path = f"traffic.{facts.fan_in['name']}.jitter"
+    return path if path in without_jitter(facts.scenario) else None
 
 
 def _beside(facts: Facts) -> str:
@@ -246,7 +267,10 @@ def _first_timer(facts: Facts) -> str:
 
 
 def _needs(facts: Facts) -> str:
-    what = "the data on this path" if _is_uneven(facts) else "the data"
+    # Beside the time that queries took, theirs alone would be read.
+    mixed = facts.queries is not None and facts.others
+    data = "the data of the queries and of other traffic" if mixed else "the data"
+    what = "the data on this path" if _is_uneven(facts) else data
     return f"what {what} need at {_rate(facts.port.rate_bps)}"
 
 
@@ -412,9 +436,15 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         return [with_(f"run.duration={longer:g}s", "a longer run: it ends when all transfers have")]
     where = with_options(scenario, given)
     found = []
+    jitter = _jitter_to_set(facts)
+    if jitter is not None and facts.outcome in _WITHOUT_TIMERS:
+        found.append(with_(f"{jitter}={SOME_JITTER}", "answers that do not begin at the same instant"))
     if facts.outcome == "stalls":
         found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
-    if facts.outcome in ("collapse", "stalls", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
+        # A receiver's window of one segment leaves no room for a larger first one.
+        if facts.receive_window >= 2 * facts.size(facts.scenario["transport"]["mss"]):
+            found.append(with_("transport.initial-window=10mss", "first windows of ten segments (RFC 6928)"))
+    if facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
     # Endless data are no sooner complete.
     if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
@@ -438,8 +468,15 @@ _LONG_S = 30.0
 
 
 def _needs_nothing(facts: Facts) -> bool:
-    """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link."""
-    return facts.is_healthy and facts.outcome in ("losses", "full", "idle")
+    """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link.
+
+    Losses of answers that begin at the same instant may have timers decide as soon as they do not.
+    """
+    return facts.is_healthy and facts.outcome in _WITHOUT_TIMERS and _jitter_to_set(facts) is None
+
+
+_WITHOUT_TIMERS = ("losses", "full", "idle")
+"""Outcomes in which neither timers nor other traffic decided how long anything took."""
 
 
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
