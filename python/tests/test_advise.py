@@ -1352,3 +1352,15 @@ def test_a_larger_share_for_one_port_says_what_others_pay(work):
         "alpha 8 in the switch: one port may take 89 % of its memory, which leaves less to incasts of other ports at "
         "the same time"
     )
+
+
+def test_what_changes_only_hosts_leaves_the_queues_of_the_switch(work):
+    red, _, _ = tried(RACK.replace("newreno", "linux") + '[queue]\nkind = "red"\n')
+    by_title = {name: each.settings for name, each in red.items()}
+    assert "queue.kind" not in by_title["Linux Reno"]
+    assert "queue.kind" not in by_title["ICTCP"]
+    assert by_title["L2DCT"]["queue.kind"] == "auto"
+    # That the queue alone helps is a remedy of its own.
+    (without,) = [each for each in red.values() if each.settings == {"queue.kind": "drop-tail"}]
+    assert without.effort == Effort.SWITCH_SETTING
+    assert not [each for each in tried(RACK)[0].values() if each.settings == {"queue.kind": "drop-tail"}]

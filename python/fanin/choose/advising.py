@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
@@ -109,8 +110,9 @@ def advise(
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
     over = fan_in_of(experiment)
-    unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
-    answer = unknown
+    answer = unknown = Advice(
+        facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True
+    )
     for answer in _ranked(laboratory, tried, asked, outlook, background, unknown, planned):
         so_far(answer)
     outlook.plan = replace(outlook.plan, seeds=answer.seeds)
@@ -123,15 +125,8 @@ def advise(
         plan, nothing = outlook.plan, Ahead()
         now, then = (sum((plan.search(each.work) for each in group), nothing) for group in (some, others))
 
-        def stepped(steps: list[tuple[Search, Step | None]]) -> None:
-            pairs = [(each.work, *step) for each, step in zip(some, steps, strict=True)]
-            done = (plan.with_senders(work, *search.done) for work, search, _ in pairs)
-            ahead = (plan.with_senders(work, *search.ahead()) for work, search, _ in pairs)
-            next_ = (plan.with_senders(work, len(step[1]), step[0] * len(step[1])) for work, _, step in pairs if step)
-            outlook.search_goes_on(*(sum(each, nothing) for each in (done, ahead, next_)))
-
         with outlook.searching(now, then + plan.varied()):
-            return _carried(laboratory, answer, some, stepped)
+            return _carried(laboratory, answer, some, _telling(outlook, some))
 
     wanted = _worth_searching(answer, plan.capacities) if plan.capacities else []
     first = wanted if plan.are_searches_asked else that_fit(wanted[:_PAIR])
@@ -148,31 +143,49 @@ def advise(
             if not (again_ := that_fit(unknown_yet[:1])):
                 break
             answer = carried(again_, [])
-    unsearched = [each.remedy.name for each in wanted if answer.of(each.remedy.name).found is None]
-    answer = replace(answer, unsearched=unsearched)
-    if searched:
-        so_far(answer)
-
-    def on_other_hosts(each: Advised, others: int) -> list[Varied]:
-        chosen = variations(facts, each.remedy, experiment)
-        # The scenario as it is was tried there with the first of them.
-        with outlook.running(outlook.plan.varied(1 if answer.hosts else 2), outlook.plan.varied(others)):
-            found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
-        # Nothing to tell if there is nothing that may differ.
-        return found if len(found) > 1 else []
+    on_other_hosts = partial(_on_other_hosts, laboratory, outlook, asked)
+    answer = replace(
+        answer, unsearched=[each.remedy.name for each in wanted if answer.of(each.remedy.name).found is None]
+    )
+    so_far(answer)
 
     # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
-    rivals = [each for each in [answer.rival] if each is not None and answer.is_comparable]
-    finalists = answer.finalists or rivals
+    finalists = answer.finalists or [each for each in [answer.rival] if each is not None and answer.is_comparable]
     for place, each in enumerate(finalists, start=1):
         others = len(finalists) - place + (answer.ideal is not None)
-        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(each, others)})
+        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(answer, each, others)})
         so_far(answer)
     if searched and answer.best is not None and answer.best.found is None and (last := that_fit([answer.best])):
         answer = carried(last, [])
     if (ideal := answer.ideal) is not None:
-        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(ideal, 0)})
+        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(answer, ideal, 0)})
     return replace(answer, is_provisional=False)
+
+
+def _on_other_hosts(
+    laboratory: Laboratory, outlook: Outlook, asked: Asked, answer: Advice, each: Advised, others: int
+) -> list[Varied]:
+    """A remedy on other hosts, with the scenario as it is there, before so many others are."""
+    chosen = variations(answer.facts, each.remedy, laboratory.experiment)
+    # The scenario as it is was tried there with the first of them.
+    with outlook.running(outlook.plan.varied(1 if answer.hosts else 2), outlook.plan.varied(others)):
+        found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
+    # Nothing to tell if there is nothing that may differ.
+    return found if len(found) > 1 else []
+
+
+def _telling(outlook: Outlook, searched: list[Advised]) -> Stepped:
+    """Estimates a search for how far some remedies carry again before each of its steps."""
+    plan, nothing = outlook.plan, Ahead()
+
+    def stepped(steps: list[tuple[Search, Step | None]]) -> None:
+        pairs = [(each.work, *step) for each, step in zip(searched, steps, strict=True)]
+        done = (plan.with_senders(work, *search.done) for work, search, _ in pairs)
+        ahead = (plan.with_senders(work, *search.ahead()) for work, search, _ in pairs)
+        next_ = (plan.with_senders(work, len(step[1]), step[0] * len(step[1])) for work, _, step in pairs if step)
+        outlook.search_goes_on(*(sum(each, nothing) for each in (done, ahead, next_)))
+
+    return stepped
 
 
 def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], stepped: Stepped) -> Advice:

@@ -521,12 +521,13 @@ def _windows(scenario: dict[str, Any], size: float) -> int:
 
 
 def _alone(scenario: dict[str, Any], size: float, round_trip_s: float) -> Alone:
-    """What a transfer takes without queues: handshake, request and the way, with an interrupt in each round trip."""
-    trip = round_trip_s + seconds(scenario["transport"]["interrupt-interval"])
+    """What a transfer takes without queues: handshake, request and the way, with an interrupt where each arrives."""
+    interrupt_s = seconds(scenario["transport"]["interrupt-interval"])
     asked = [group for group in scenario["traffic"] if quantity(group.get("request", "0B")) != (0, "B")]
     think_s = max((seconds(group["think"]) for group in asked if "think" in group), default=0.0)
-    first = (is_fresh(scenario) + (1.0 if asked else 0.5)) * trip + think_s
-    return Alone(first, first + (_windows(scenario, size) - 1) * trip)
+    ways = 2 if asked else 1
+    first = is_fresh(scenario) * (round_trip_s + interrupt_s) + ways * (round_trip_s / 2 + interrupt_s) + think_s
+    return Alone(first, first + (_windows(scenario, size) - 1) * (round_trip_s + interrupt_s))
 
 
 def is_fresh(scenario: dict[str, Any]) -> bool:

@@ -329,6 +329,13 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             f"alpha {_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports at the "
             "same time",
         )
+    if facts.scenario["queue"]["kind"] == "red":
+        yield Remedy(
+            "queues without RED",
+            {"queue.kind": "drop-tail"},
+            Effort.SWITCH_SETTING,
+            "ports of the switch that drop what does not fit, and nothing before (no RED or WRED)",
+        )
     # A comparison of schemes is one on the same stack; that of Linux is another remedy.
     if facts.scenario["transport"]["stack"] != _LINUX:
         yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"], given)
@@ -431,5 +438,8 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
         key = row["key"]
         effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
-            settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"], "queue.kind": "auto"}
+            settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
+            # What changes only hosts leaves the queues of the switch as they are.
+            if row["reacts_to_marks"] or effort >= Effort.SWITCH:
+                settings["queue.kind"] = "auto"
             yield Remedy(scheme_title(key), settings | carried_threshold(experiment, key, given), effort, needs)

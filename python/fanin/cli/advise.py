@@ -145,7 +145,6 @@ def advise(
     from fanin.choose import plan as planning
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
-    from fanin.choose.diagnosis import facts
     from fanin.choose.remedies import remedies
     from fanin.choose.robust import variations
     from fanin.scenario.settings import with_options
@@ -156,8 +155,7 @@ def advise(
     experiment = fanin.load(scenario, given)
     experiment.check()
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
-    run, run_s = _first(experiment, (some or FEW_SEEDS)[0])
-    happened = facts(run, experiment.resolved())
+    run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
     wanted = goal_of(goal or _usual_goal(run, happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
@@ -195,9 +193,8 @@ def advise(
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
         with counting("runs") as counter:
-            background = _background(experiment)
             how["advance"] = counter.advance
-            found = advising.advise(experiment, happened, to_try, asked, plan, background, **how)
+            found = advising.advise(experiment, happened, to_try, asked, plan, _background(experiment), **how)
     # The plan depends on the machine; the same question has the same folder.
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
     paths = advice_page.write(found, told, title, f"fanin advise {with_options(scenario, given)}", question, folder)
@@ -212,12 +209,14 @@ def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure
         note(f"warning: {remark}")
 
 
-def _first(experiment: Experiment, seed: int) -> tuple[Run, float]:
-    """A run of the scenario as it is, and how long it took."""
+def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Facts]:
+    """A run of the scenario as it is, how long it took, and what it says."""
+    from fanin.choose.diagnosis import facts
+
     begun = time.monotonic()
     with keeping(None), watching("the scenario as it is", end=None) as progress:
         run = experiment.run(seed, progress=progress)
-    return run, time.monotonic() - begun
+    return run, time.monotonic() - begun, facts(run, experiment.resolved())
 
 
 @contextmanager
