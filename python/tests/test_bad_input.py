@@ -24,6 +24,11 @@ def complaint(result, *expected):
     assert result.out == ""
 
 
+def _ranged(lines):
+    """What gives the plot these lines, too."""
+    return 'by = "transport.scheme"', f'by = "transport.scheme"\n{lines}'
+
+
 def _own(name):
     """The beginning of a column."""
     return f"[[column]]\nid = '{name}'\nlabel = 'x'\n"
@@ -79,6 +84,13 @@ def _own(name):
         ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nbetween = [0, nan]", ["bad.toml:49", "claim.0.between"]),
         ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nlevel = nan", ["bad.toml:49", "claim.0.level", "finite"]),
         ('by = "transport.scheme"', 'by = "transport.scheme"\ny-range = [0, inf]', ["bad.toml:38", "plot.0.y-range"]),
+        ("y = 5e8", "y = 1e308", ["bad.toml:38", "plot.0.published.1.y", "1e+308 is too large to be drawn"]),
+        (*_ranged("x-range = [-1e308, 1e308]"), ["bad.toml:38", "plot.0.x-range", "-1e+308 is too large to be drawn"]),
+        (*_ranged("x-range = [0, 0]"), ["bad.toml:38", "plot.0.x-range", "from a lower end to a higher one"]),
+        (*_ranged("x-range = [0, 1e-320]"), ["bad.toml:38", "plot.0.x-range", "from a lower end to a higher one"]),
+        (*_ranged("y-range = [1, 0]"), ["bad.toml:38", "plot.0.y-range", "from a lower end to a higher one"]),
+        (*_ranged('y-range = [0, 1]\ny-scale = "log"'), ["bad.toml:38", "plot.0.y-range", "begins above zero"]),
+        (*_ranged('x-range = [-2, 1]\nx-scale = "log"'), ["bad.toml:38", "plot.0.x-range", "begins above zero"]),
         ("[[claim]]", '[[column]]\nid = "a"\nlabel = "a"\nformula = "1e999"\n[[claim]]', ["bad.toml:43", "too large"]),
         (
             "[[claim]]",
