@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date, time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -138,13 +139,26 @@ def expand_all(value: object) -> list[Scalar]:
     expanded: list[Scalar] = []
     for item in values:
         if not isinstance(item, bool | int | float | str):
-            raise ValueError(f"takes values or ranges such as '10..200:10', not {item!r}")
+            raise ValueError(f"takes values or ranges such as '10..200:10', not {_named(item)}")
         _refuse_endless(item)
         found = parse_range(item) if isinstance(item, str) else None
         expanded += [item] if found is None else found.values()
     if not expanded:
         raise ValueError("needs at least one value")
     return expanded
+
+
+def _named(item: object) -> str:
+    """A value of a kind that no scenario has, in the words of its file."""
+    match item:
+        case date() | time():
+            return f"the {'time' if isinstance(item, time) else 'date'} {item.isoformat()}"
+        case list():
+            return "a list in a list"
+        case dict():
+            return "a table"
+        case _:
+            return repr(item)
 
 
 def _refuse_endless(value: Scalar) -> None:
