@@ -1,6 +1,7 @@
 """Every mistake gives one line that names the place, exit code 3, and nothing half-written."""
 
 import errno
+import io
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import pytest
 
 import fanin
 from fanin.cli.terminal import print_table
+from fanin.imports.source import Source
 from fanin.results.files import whole_file, write_whole
 from fanin.results.store import Store
 from fanin.show import prose
@@ -410,6 +412,26 @@ def test_names_of_columns_and_settings_of_variants_are_no_keys_of_the_file(cli, 
 def test_no_command_waits_for_a_pipe(cli, work, verb, says):
     os.mkfifo("pipe")
     complaint(cli(*verb, "pipe"), says)
+
+
+_REFERENCE = ["compare", "small.toml", "--reference"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no /proc here")
+@pytest.mark.parametrize("verb", [["check"], ["run"], ["import", "records"], ["import", "sizes"], _REFERENCE])
+@pytest.mark.parametrize("path", ["/proc/self/mem", "/proc/cpuinfo"])
+def test_no_command_reads_what_the_kernel_makes_up(cli, work, verb, path):
+    complaint(cli(*verb, path), f"{path}: not a regular file, as its file system stores none")
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_named(cli, work, monkeypatch):
+    class Broken(io.StringIO):
+        def __next__(self):
+            raise OSError(errno.EIO, "Input/output error")
+
+    Path("list.cm").write_text("Nodes 2\n")
+    monkeypatch.setattr(Source, "_opened", lambda _: Broken())
+    complaint(cli("import", "htsim", "list.cm"), "list.cm: Input/output error")
 
 
 @pytest.mark.parametrize("verb", ["check", "run", "sweep"])
