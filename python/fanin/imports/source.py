@@ -20,6 +20,9 @@ LATEST = 10**18
 _DIGITS = 15
 """Most digits of a whole number, which a double and a 64-bit integer can hold."""
 
+TOO_LARGE = 10**_DIGITS
+"""The least size in bytes that is none of a flow."""
+
 
 class Unit(StrEnum):
     """Unit of a time."""
