@@ -649,7 +649,9 @@ def test_what_is_damaged_is_made_again(cli, results):
     for number, path in enumerate(damaged):
         flip(path, random.Random(number))
     manifest.write_text(manifest.read_text().replace('"wall_s": ', '"wall_s": 1', 1))
-    data = next(results.glob("sweeps/*/summary.parquet"))
+    data = next(results.glob("sweeps/*/failed.json"))
+    for shard in results.glob("shards/*/1-*.json"):
+        shard.unlink()
     flip(data, random.Random(1))
     found = cli("verify", str(results), "--json")
     assert found.code == 1
@@ -661,6 +663,36 @@ def test_what_is_damaged_is_made_again(cli, results):
     assert "fanin sweep" in told[str(data)]["remedy"]
     assert [each.path for each in verify(results).damaged] == [data]
     assert (table[0].read_bytes(), damaged[2].read_bytes()) == (was[table[0]], was[damaged[2]])
+
+
+@pytest.mark.parametrize("name", ["summary.parquet", "goodput-bps.svg"])
+def test_the_folder_of_a_sweep_is_made_again_from_its_rows(cli, results, name):
+    shutil.rmtree(results / "shards")
+    folder = next(results.glob("sweeps/*"))
+    was = {path.name: path.read_bytes() for path in folder.iterdir()}
+    flip(folder / name, random.Random(1))
+    (told,) = json.loads(cli("verify", str(results), "--json").out)["damaged"]
+    assert told["remedy"] == "fanin verify --repair makes it again"
+    result = cli("verify", str(results), "--repair")
+    assert (result.code, "1 damaged, 1 of them repaired" in result.out) == (0, True), result.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == was
+
+
+@pytest.mark.parametrize("name", ["runs.parquet", "sweep.json", "failed.json", "SHA256SUMS"])
+def test_the_rows_of_a_sweep_are_made_again_from_its_shards(cli, results, name):
+    folder = next(results.glob("sweeps/*"))
+    was = {path.name: path.read_bytes() for path in folder.iterdir()}
+    flip(folder / name, random.Random(1))
+    assert cli("verify", str(results), "--repair").code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == was
+    next(results.glob("shards/*/1-*.json")).unlink()
+    flip(folder / name, random.Random(1))
+    result = cli("verify", str(results), "--repair", "--json")
+    (told,) = json.loads(result.out)["damaged"]
+    assert (result.code, "its runs do not say all that runs.parquet and sweep.json do" in told["remedy"]) == (1, True)
+    # What it tells holds.
+    cli(*SWEEP)
+    assert cli("verify", str(results)).code == 0
 
 
 def test_a_strangers_command_is_no_advice(cli, results):

@@ -1,4 +1,4 @@
-"""Makes damaged results again: runs from their scenarios, and the files of an experiment and the report from the runs.
+"""Makes damaged results again: runs from their scenarios, experiments and the report from runs, sweeps from their rows.
 
 A run's id is a hash of its scenario, so a scenario from a damaged manifest is used only if the id follows from it.
 """
@@ -17,18 +17,22 @@ from typing import Any
 from fanin.claims import record
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.names import is_run_id
-from fanin.results import records, sums
+from fanin.results import records, shards, sums
 from fanin.results.confined import read
+from fanin.results.dataset import DataSet, read_head
 from fanin.results.files import refuse_links_out, tidy, writing
 from fanin.results.layout import (
     ADVICE,
     CAPACITIES,
     CLAIMS,
+    FAILED,
     FAILURES,
     FITS,
+    HEAD,
     HELD_OUT,
     MANIFEST,
     REPORT,
+    ROWS,
     SEARCH_LOG,
     SHARDS,
     STUDIES,
@@ -36,14 +40,14 @@ from fanin.results.layout import (
     apart,
     together,
 )
-from fanin.results.store import Finished, Store, read_manifest
+from fanin.results.store import Finished, Store, read_manifest, read_table
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
 from fanin.results.walk import walk
 from fanin.run.experiment import load
 from fanin.run.sweep import sweep_all, whole
 from fanin.scenario.run_id import run_id
 from fanin.scenario.toml_text import to_toml
-from fanin.show import html_report
+from fanin.show import html_report, sweep_folder
 from fanin.show.reproduction import judge_and_draw
 
 _MADE_BY = {
@@ -67,6 +71,12 @@ def remedy(damage: Damage, out: Path) -> str:
         return _of_file(damage.path)
     if folder == out / REPORT:
         return "fanin report"
+    if _is_of_data_set(damage):
+        try:
+            _data_set(folder)
+        except FaninError as error:
+            return str(error)
+        return "fanin verify --repair makes it again"
     return _MADE_BY.get(folder.parent.name, "run the command that made it again; its runs are kept")
 
 
@@ -106,7 +116,7 @@ def command_of(folder: Path) -> str:
 
 
 def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: None) -> dict[Path, str]:
-    """Makes again what can be made again: runs first, then experiments, then the report.
+    """Makes again what can be made again: runs first, then experiments, sweeps and the report.
 
     Args:
         found: What is damaged.
@@ -148,6 +158,8 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
             if place.suffix == records.SUFFIX and names:
                 _drop_damaged(place)
             left.pop(place, None)
+    for folder in dict.fromkeys(each.folder for each in found.damaged if _is_of_data_set(each)):
+        attempt(folder, functools.partial(_sweep_again, folder))
     page = out / REPORT
     if page in folders[FOLDER]:
         attempt(page, functools.partial(html_report.write, out))
@@ -157,6 +169,39 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
     for folder in dict.fromkeys(path.parent for path in found.leftovers):
         tidy(folder)
     return left
+
+
+def _is_of_data_set(damage: Damage) -> bool:
+    """Whether it is a file of a sweep's folder, and none of its runs."""
+    return damage.kind == FOLDER and damage.folder.parent.name == SWEEPS and damage.path.parent == damage.folder
+
+
+def _data_set(folder: Path) -> DataSet:
+    """What a sweep's folder is made of: its rows, from itself or from its shards.
+
+    Raises:
+        FaninError: neither has them.
+
+    """
+    with contextlib.suppress(ResultsError, OSError, ValueError):
+        listed = sums.read_sums(folder)
+        if listed is not None:
+            failed = sums.loaded(sums.read_bytes(folder / FAILED)) if FAILED in listed.files else []
+            return DataSet(read_head(folder), read_table(folder / ROWS).to_dicts(), failed)
+    with contextlib.suppress(ResultsError):
+        return shards.whole(folder.parents[1], folder.name)
+    # A run has a scenario, but neither the label of its variant nor the file's own columns.
+    raise ResultsError(f"its runs do not say all that {ROWS} and {HEAD} do; {_MADE_BY[SWEEPS]}")
+
+
+def _sweep_again(folder: Path) -> None:
+    """Makes the folder of a sweep again from its rows.
+
+    Raises:
+        FaninError: they are damaged, and so are its shards.
+
+    """
+    sweep_folder.write(_data_set(folder), folder.parents[1])
 
 
 def _with_runs(runs: set[str], out: Path) -> list[Path]:
