@@ -769,6 +769,52 @@ def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, result
     assert "alpha/one: made again" in result.err
 
 
+def test_a_run_that_no_experiment_makes_again_is_left_to_the_command_that_made_it(cli, results):
+    alone = ("run", "experiments/alpha/one.toml", "--seed", "77")
+    run = results / "runs" / json.loads(cli(*alone, "--json").out)["run_id"]
+    flip_to = (run / "manifest.json").read_text().replace('"scenario"', '"scenarlo"', 1)
+    (run / "manifest.json").write_text(flip_to)
+    told = "run the command that made it again, which replaces it, or delete its folder"
+    for options in ((), ("--repair",)):
+        result = cli("verify", str(results), *options, "--json")
+        (each,) = json.loads(result.out)["damaged"]
+        assert (result.code, each["remedy"].endswith(told), each["repaired"]) == (1, True, False), each
+    assert cli(*alone).code == 0
+    assert cli("verify", str(results)).code == 0
+    (run / "manifest.json").write_text("{")
+    shutil.rmtree(run)
+    assert cli("verify", str(results)).code == 0
+
+
+def test_a_line_that_no_scenario_makes_again_is_dropped_once_its_runs_are_there(cli, results):
+    for folder in ("alpha", "fits", "studies", "sweeps", "shards", "runs", "report"):
+        shutil.rmtree(results / folder)
+    swept = ("sweep", "alpha/one", "--seeds", "1..2")
+    cli(*swept)
+    (log,) = results.glob("runs/*.jsonl")
+    log.write_bytes(log.read_bytes().replace(b'"20pkt"', b'"2pkt?"', 1))
+    for options in ((), ("--repair",)):
+        result = cli("verify", str(results), *options, "--json")
+        told = [each for each in json.loads(result.out)["damaged"] if each["kind"] == "run"]
+        assert (result.code, {each["file"] for each in told}) == (1, {str(log)})
+        assert "run the command that made its runs again and then --repair" in told[0]["remedy"]
+    cli(*swept)
+    result = cli("verify", str(results), "--repair")
+    assert (result.code, cli("verify", str(results)).code) == (0, 0), result.err
+
+
+def test_what_repairs_a_run_is_told_before_it_is_repaired(cli, results):
+    found = record.read(results / "alpha/one")
+    assert found is not None
+    one = next(iter(found.work.each))
+    manifest = results / "runs" / one / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"wall_s": ', '"wall_s": 1', 1))
+    assert "fanin verify --repair simulates it again" in cli("verify", str(results), "--json").out
+    manifest.write_text("{")
+    assert "fanin verify --repair makes it again with its experiment" in cli("verify", str(results), "--json").out
+    assert cli("verify", str(results), "--repair").code == 0
+
+
 def test_a_damaged_table_is_replaced_when_a_sweep_resumes(cli, results):
     table = next(results.glob("runs/*/flows.parquet"))
     before = flip(table, random.Random(3))
