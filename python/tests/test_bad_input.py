@@ -163,6 +163,12 @@ def test_an_option_that_is_no_number(cli, work, words):
     assert words[-2] in result.err
 
 
+@pytest.mark.parametrize("words", [("tune", "small.toml", "--param", "network.buffer=10pkt..20pkt"), ("fit", "small")])
+def test_no_number_of_fresh_seeds_fills_the_memory(cli, work, words):
+    result = cli(*words, "--fresh", "1000001")
+    assert (result.code, "less than or equal to 1000000" in result.err) == (2, True), result.err
+
+
 def test_a_wrong_override(cli, work):
     complaint(cli("run", "small.toml", "--set", "network.bufer=3pkt"), "network.bufer", 'did you mean "')
     assert cli("run", "small.toml", "--set", "nonsense").code == 2

@@ -16,7 +16,9 @@ Scalar = bool | int | float | str
 
 _NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*(?:/s)?)"
 _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
-_MOST_VALUES = 1_000_000
+MOST_VALUES = 1_000_000
+"""Of a range or a number of seeds."""
+
 
 LARGEST = 2**64 - 1
 """The largest whole number that the engine reads, and so the largest seed."""
@@ -59,8 +61,8 @@ class Range:
         if step == 0 or self.last < self.first:
             raise ValueError(f"{self} is an empty range: first..last:step goes upwards")
         count = (self.last - self.first) // step + 1
-        if count > _MOST_VALUES:
-            raise ValueError(f"{self} has {count:,} values, more than {_MOST_VALUES:,}")
+        if count > MOST_VALUES:
+            raise ValueError(f"{self} has {count:,} values, more than {MOST_VALUES:,}")
         return [self.shown(self.first + index * step) for index in range(count)]
 
     @property
