@@ -5,6 +5,8 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -274,6 +276,15 @@ def test_the_engines_own_files_report_a_full_disk():
     with pytest.raises(OSError, match="No space left") as raised:
         output.write_parquet("flows", "/dev/full")
     assert raised.value.errno == errno.ENOSPC
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_the_version_reports_a_full_disk():
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "fanin", "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (found.returncode, found.stderr) == (3, "error: output: No space left on device\n")
 
 
 def _minimal():

@@ -19,7 +19,6 @@ _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
 MOST_VALUES = 1_000_000
 """Of a range or a number of seeds."""
 
-
 LARGEST = 2**64 - 1
 """The largest whole number that the engine reads, and so the largest seed."""
 
