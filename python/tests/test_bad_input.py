@@ -1,15 +1,19 @@
 """Every mistake gives one line that names the place, exit code 3, and nothing half-written."""
 
 import errno
+import io
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import fanin
 from fanin.cli.terminal import print_table
+from fanin.imports.source import Source
 from fanin.results.files import whole_file, write_whole
 from fanin.results.store import Store
 from fanin.show import prose
@@ -22,6 +26,11 @@ def complaint(result, *expected):
     for text in expected:
         assert text in result.err
     assert result.out == ""
+
+
+def _ranged(lines):
+    """What gives the plot these lines, too."""
+    return 'by = "transport.scheme"', f'by = "transport.scheme"\n{lines}'
 
 
 def _own(name):
@@ -63,6 +72,10 @@ def _own(name):
         ('where = { "transport.scheme"', 'where = { "transport.schem"', ["bad.toml:46", 'mean "transport.scheme"']),
         ('"traffic.bursts.senders" =', '"traffic.bursts.sendrs" =', ["bad.toml:31", 'did you mean "senders"']),
         ('"traffic.bursts.senders" =', "traffic.bursts.sendrs =", ["bad.toml:31", 'did you mean "senders"']),
+        ('seeds = "1..3"', "seeds = 1979-05-27", ["bad.toml:32", "sweep.seeds", "not the date 1979-05-27"]),
+        ('seeds = "1..3"', "seeds = 07:32:00", ["bad.toml:32", "sweep.seeds", "not the time 07:32:00"]),
+        ('seeds = "1..3"', "seeds = [[1]]", ["bad.toml:32", "sweep.seeds", "not a list in a list"]),
+        ('seeds = "1..3"', "seeds = [{ a = 1 }]", ["bad.toml:32", "sweep.seeds", "not a table"]),
         ('seeds = "1..3"', f"seeds = {2**64}", ["bad.toml:32", "sweep.seeds", "too large"]),
         ('seeds = "1..3"', f'seeds = "{2**64 - 1}..{2**64}"', ["bad.toml:32", "sweep.seeds", "too large"]),
         ('seeds = "1..3"', "seeds = -1", ["bad.toml:32", "sweep.seeds", "whole numbers"]),
@@ -79,6 +92,13 @@ def _own(name):
         ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nbetween = [0, nan]", ["bad.toml:49", "claim.0.between"]),
         ("accept = [1.0, 1e9]", "accept = [1, 1e9]\nlevel = nan", ["bad.toml:49", "claim.0.level", "finite"]),
         ('by = "transport.scheme"', 'by = "transport.scheme"\ny-range = [0, inf]', ["bad.toml:38", "plot.0.y-range"]),
+        ("y = 5e8", "y = 1e308", ["bad.toml:38", "plot.0.published.1.y", "1e+308 is too large to be drawn"]),
+        (*_ranged("x-range = [-1e308, 1e308]"), ["bad.toml:38", "plot.0.x-range", "-1e+308 is too large to be drawn"]),
+        (*_ranged("x-range = [0, 0]"), ["bad.toml:38", "plot.0.x-range", "from a lower end to a higher one"]),
+        (*_ranged("x-range = [0, 1e-320]"), ["bad.toml:38", "plot.0.x-range", "from a lower end to a higher one"]),
+        (*_ranged("y-range = [1, 0]"), ["bad.toml:38", "plot.0.y-range", "from a lower end to a higher one"]),
+        (*_ranged('y-range = [0, 1]\ny-scale = "log"'), ["bad.toml:38", "plot.0.y-range", "begins above zero"]),
+        (*_ranged('x-range = [-2, 1]\nx-scale = "log"'), ["bad.toml:38", "plot.0.x-range", "begins above zero"]),
         ("[[claim]]", '[[column]]\nid = "a"\nlabel = "a"\nformula = "1e999"\n[[claim]]', ["bad.toml:43", "too large"]),
         (
             "[[claim]]",
@@ -143,6 +163,12 @@ def test_an_option_that_is_no_number(cli, work, words):
     result = cli(*words)
     assert (result.code, result.out) == (2, "")
     assert words[-2] in result.err
+
+
+@pytest.mark.parametrize("words", [("tune", "small.toml", "--param", "network.buffer=10pkt..20pkt"), ("fit", "small")])
+def test_no_number_of_fresh_seeds_fills_the_memory(cli, work, words):
+    result = cli(*words, "--fresh", "1000001")
+    assert (result.code, "less than or equal to 1000000" in result.err) == (2, True), result.err
 
 
 def test_a_wrong_override(cli, work):
@@ -250,6 +276,15 @@ def test_the_engines_own_files_report_a_full_disk():
     with pytest.raises(OSError, match="No space left") as raised:
         output.write_parquet("flows", "/dev/full")
     assert raised.value.errno == errno.ENOSPC
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_the_version_reports_a_full_disk():
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "fanin", "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (found.returncode, found.stderr) == (3, "error: output: No space left on device\n")
 
 
 def _minimal():
@@ -394,6 +429,26 @@ def test_names_of_columns_and_settings_of_variants_are_no_keys_of_the_file(cli, 
 def test_no_command_waits_for_a_pipe(cli, work, verb, says):
     os.mkfifo("pipe")
     complaint(cli(*verb, "pipe"), says)
+
+
+_REFERENCE = ["compare", "small.toml", "--reference"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no /proc here")
+@pytest.mark.parametrize("verb", [["check"], ["run"], ["import", "records"], ["import", "sizes"], _REFERENCE])
+@pytest.mark.parametrize("path", ["/proc/self/mem", "/proc/cpuinfo"])
+def test_no_command_reads_what_the_kernel_makes_up(cli, work, verb, path):
+    complaint(cli(*verb, path), f"{path}: not a regular file, as its file system stores none")
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_named(cli, work, monkeypatch):
+    class Broken(io.StringIO):
+        def __next__(self):
+            raise OSError(errno.EIO, "Input/output error")
+
+    Path("list.cm").write_text("Nodes 2\n")
+    monkeypatch.setattr(Source, "_opened", lambda _: Broken())
+    complaint(cli("import", "htsim", "list.cm"), "list.cm: Input/output error")
 
 
 @pytest.mark.parametrize("verb", ["check", "run", "sweep"])

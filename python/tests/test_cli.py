@@ -74,6 +74,21 @@ def test_run_captures_packets(cli, work):
     assert capture[:4] == b"\x0a\x0d\x0d\x0a"
 
 
+def test_a_capture_is_of_the_links_that_the_file_or_an_override_names(cli, work):
+    def captured(file, *options):
+        return json.loads(cli("run", file, "--json", *options).out)["run_id"]
+
+    named = Path("small.toml").read_text() + '\n[measure]\ncapture = "senders"\n'
+    Path("named.toml").write_text(named)
+    senders = captured("small.toml", "--set", "measure.capture=senders")
+    assert captured("small.toml", "--pcap", "--set", "measure.capture=senders") == senders
+    assert captured("named.toml", "--pcap") == senders
+    assert captured("small.toml", "--pcap") == captured("small.toml", "--set", "measure.capture=bottleneck") != senders
+    wrong = cli("run", "small.toml", "--pcap", "--set", "measure.capture=../../x")
+    assert (wrong.code, "measure.capture: must be one of off, bottleneck" in wrong.err) == (3, True)
+    assert cli("run", "small.toml", "--pcap", "--set", "measure.capture=off").code == 2
+
+
 @pytest.mark.parametrize(
     "kind", ["schemes", "topologies", "queues", "traffic", "faults", "environments", "experiments"]
 )

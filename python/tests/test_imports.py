@@ -81,6 +81,12 @@ def read_records(path):
         (read_records, "ts,sa,da,by\n0,a,b\n", "x:2: 3 fields, but the header has 4"),
         (read_records, "ts,sa,da,by\n0,a,b,1.5 M\n", "x:2: bytes '1.5 M'"),
         (read_records, f'ts,sa,da,by\n0,"{"a" * 200_000}",b,1\n', "x:2: not a CSV file: field larger"),
+        (imports.hpcc, "0\n", "x:1: no flows"),
+        (imports.htsim, "", "x: no flows"),
+        (imports.htsim, "Nodes 2\nConnections 0\n", "x:2: no flows"),
+        (read_records, "ts,sa,da,by\n", "x:1: no flows"),
+        (read_records, "# nothing\n", "x:1: no header"),
+        (imports.sizes, "0 0\n1e15 100\n# end\n", "x:2: 1,000,000,000,000,000 B is too large for a flow"),
         (imports.sizes, "0 0\n10 50\n5 100\n", "x:3: points decrease"),
         (imports.sizes, "0 0\n10 0.5\n", "x:2: the last share is 0.5"),
         (imports.sizes, "0 0\n1 nan\n2 100\n", "x:2: share 'nan' is not a number"),
@@ -213,6 +219,29 @@ def test_a_mean_that_fits_nothing_or_two_things_is_told(tmp_path):
         imports.sizes(path)
     with pytest.raises(ScenarioError, match=r"cdf:1: .* stated mean is 850\.5, .* is 476\.025 as lines, in packets"):
         imports.sizes(path, unit=SizeUnit.PACKETS, shape=Points.LINES)
+
+
+def test_sizes_of_large_packets_are_those_that_a_scenario_takes(tmp_path):
+    path = tmp_path / "cdf"
+    path.write_text("0 0\n2 100\n", encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"cdf:2: 1,000,000,000,000,000 B is too large"):
+        imports.sizes(path, packet=10**15 // 2, unit=SizeUnit.PACKETS)
+    text, _ = imports.sizes(path, packet=10**15 // 2 - 1, unit=SizeUnit.PACKETS)
+    scenario = tmp_path / "sizes.toml"
+    traffic = f'[[traffic]]\nkind = "poisson"\nload = 0.1\nbytes-each = "{text}"\n'
+    scenario.write_text(f'[network]\ntopology = "star"\n{traffic}', encoding="utf-8")
+    load(scenario).check()
+
+
+@pytest.mark.parametrize("what", ["htsim", "sizes"])
+def test_no_import_overwrites_what_it_reads(cli, tmp_path, what):
+    path, link = tmp_path / "in", tmp_path / "link"
+    text = "0->1 start 0 size 5\n" if what == "htsim" else "0 0\n2 100\n"
+    path.write_text(text, encoding="utf-8")
+    link.symlink_to(path)
+    for out in (path, link):
+        result = cli("import", what, str(path), "--out", str(out))
+        assert (result.code, path.read_text(encoding="utf-8")) == (2, text)
 
 
 def test_htsim_tiers_become_a_network_that_checks(tmp_path):

@@ -356,7 +356,7 @@ def test_digests_that_are_lost_are_damage_wherever_there_were_any(cli, results):
     assert sorted((each.path, each.why) for each in verify(results).damaged) == [(own, "missing") for own in every]
     assert cli("verify", str(results), "--repair").code == 1
     # Without the searches, of which it tells, there is no report.
-    left = [own for own in every if own.relative_to(results).parts[0] != "alpha"]
+    left = [own for own in every if own.relative_to(results).parts[0] not in ("alpha", "sweeps")]
     assert sorted(each.path for each in verify(results).damaged) == left
     for command in (SWEEP, FIT, TUNE, search, advise, ("verify", str(results), "--repair")):
         assert cli(*command).code in (0, 1), command
@@ -649,7 +649,9 @@ def test_what_is_damaged_is_made_again(cli, results):
     for number, path in enumerate(damaged):
         flip(path, random.Random(number))
     manifest.write_text(manifest.read_text().replace('"wall_s": ', '"wall_s": 1', 1))
-    data = next(results.glob("sweeps/*/summary.parquet"))
+    data = next(results.glob("sweeps/*/failed.json"))
+    for shard in results.glob("shards/*/1-*.json"):
+        shard.unlink()
     flip(data, random.Random(1))
     found = cli("verify", str(results), "--json")
     assert found.code == 1
@@ -661,6 +663,36 @@ def test_what_is_damaged_is_made_again(cli, results):
     assert "fanin sweep" in told[str(data)]["remedy"]
     assert [each.path for each in verify(results).damaged] == [data]
     assert (table[0].read_bytes(), damaged[2].read_bytes()) == (was[table[0]], was[damaged[2]])
+
+
+@pytest.mark.parametrize("name", ["summary.parquet", "goodput-bps.svg"])
+def test_the_folder_of_a_sweep_is_made_again_from_its_rows(cli, results, name):
+    shutil.rmtree(results / "shards")
+    folder = next(results.glob("sweeps/*"))
+    was = {path.name: path.read_bytes() for path in folder.iterdir()}
+    flip(folder / name, random.Random(1))
+    (told,) = json.loads(cli("verify", str(results), "--json").out)["damaged"]
+    assert told["remedy"] == "fanin verify --repair makes it again"
+    result = cli("verify", str(results), "--repair")
+    assert (result.code, "1 damaged, 1 of them repaired" in result.out) == (0, True), result.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == was
+
+
+@pytest.mark.parametrize("name", ["runs.parquet", "sweep.json", "failed.json", "SHA256SUMS"])
+def test_the_rows_of_a_sweep_are_made_again_from_its_shards(cli, results, name):
+    folder = next(results.glob("sweeps/*"))
+    was = {path.name: path.read_bytes() for path in folder.iterdir()}
+    flip(folder / name, random.Random(1))
+    assert cli("verify", str(results), "--repair").code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == was
+    next(results.glob("shards/*/1-*.json")).unlink()
+    flip(folder / name, random.Random(1))
+    result = cli("verify", str(results), "--repair", "--json")
+    (told,) = json.loads(result.out)["damaged"]
+    assert (result.code, "its runs do not say all that runs.parquet and sweep.json do" in told["remedy"]) == (1, True)
+    # What it tells holds.
+    cli(*SWEEP)
+    assert cli("verify", str(results)).code == 0
 
 
 def test_a_strangers_command_is_no_advice(cli, results):
@@ -735,6 +767,52 @@ def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, result
     assert result.code == 0, result.err
     assert "1 damaged, 1 of them repaired" in result.out
     assert "alpha/one: made again" in result.err
+
+
+def test_a_run_that_no_experiment_makes_again_is_left_to_the_command_that_made_it(cli, results):
+    alone = ("run", "experiments/alpha/one.toml", "--seed", "77")
+    run = results / "runs" / json.loads(cli(*alone, "--json").out)["run_id"]
+    flip_to = (run / "manifest.json").read_text().replace('"scenario"', '"scenarlo"', 1)
+    (run / "manifest.json").write_text(flip_to)
+    told = "run the command that made it again, which replaces it, or delete its folder"
+    for options in ((), ("--repair",)):
+        result = cli("verify", str(results), *options, "--json")
+        (each,) = json.loads(result.out)["damaged"]
+        assert (result.code, each["remedy"].endswith(told), each["repaired"]) == (1, True, False), each
+    assert cli(*alone).code == 0
+    assert cli("verify", str(results)).code == 0
+    (run / "manifest.json").write_text("{")
+    shutil.rmtree(run)
+    assert cli("verify", str(results)).code == 0
+
+
+def test_a_line_that_no_scenario_makes_again_is_dropped_once_its_runs_are_there(cli, results):
+    for folder in ("alpha", "fits", "studies", "sweeps", "shards", "runs", "report"):
+        shutil.rmtree(results / folder)
+    swept = ("sweep", "alpha/one", "--seeds", "1..2")
+    cli(*swept)
+    (log,) = results.glob("runs/*.jsonl")
+    log.write_bytes(log.read_bytes().replace(b'"20pkt"', b'"2pkt?"', 1))
+    for options in ((), ("--repair",)):
+        result = cli("verify", str(results), *options, "--json")
+        told = [each for each in json.loads(result.out)["damaged"] if each["kind"] == "run"]
+        assert (result.code, {each["file"] for each in told}) == (1, {str(log)})
+        assert "run the command that made its runs again and then --repair" in told[0]["remedy"]
+    cli(*swept)
+    result = cli("verify", str(results), "--repair")
+    assert (result.code, cli("verify", str(results)).code) == (0, 0), result.err
+
+
+def test_what_repairs_a_run_is_told_before_it_is_repaired(cli, results):
+    found = record.read(results / "alpha/one")
+    assert found is not None
+    one = next(iter(found.work.each))
+    manifest = results / "runs" / one / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"wall_s": ', '"wall_s": 1', 1))
+    assert "fanin verify --repair simulates it again" in cli("verify", str(results), "--json").out
+    manifest.write_text("{")
+    assert "fanin verify --repair makes it again with its experiment" in cli("verify", str(results), "--json").out
+    assert cli("verify", str(results), "--repair").code == 0
 
 
 def test_a_damaged_table_is_replaced_when_a_sweep_resumes(cli, results):

@@ -25,7 +25,7 @@ from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
 from fanin.results import sums
 from fanin.results.free_memory import available
-from fanin.scenario.sections import nearest
+from fanin.scenario.sections import nearest, refuse_special
 
 Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
 
@@ -142,6 +142,7 @@ def read(path: Path) -> Records:
     """
     if not path.is_file():
         raise NotFoundError(f"{path}: no such file")
+    refuse_special(path)
     try:
         content = sums.read_bytes(path, available)
         if path.suffix.lower() != ".parquet":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from typing import NoReturn
 
 from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, interrupted, note, say, version
 from fanin.errors import FaninError, RunError
@@ -24,7 +25,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     if words == ["--version"]:
         # Answered without the parser, which takes longer to import than everything else.
-        say(version())
+        try:
+            say(version())
+        except OSError as error:
+            _refuse_output(error)
         return
     # Otherwise pydantic, which the parser uses, searches all installed packages for plugins at each start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
@@ -38,6 +42,11 @@ def main(arguments: list[str] | None = None) -> None:
             _run(arguments)
         return
     _run(arguments)
+
+
+def _refuse_output(error: OSError) -> NoReturn:
+    note(f"error: {error.filename or 'output'}: {error.strerror or error}")
+    sys.exit(3)
 
 
 def _is_text(word: str) -> bool:
@@ -66,8 +75,7 @@ def _run(arguments: list[str] | None) -> None:
         note(f"error: {error}")
         sys.exit(3)
     except OSError as error:
-        note(f"error: {error.filename or 'output'}: {error.strerror or error}")
-        sys.exit(3)
+        _refuse_output(error)
     except SystemExit as ended:
         if (code := interrupted(ended.code)) is None:
             raise

@@ -12,6 +12,7 @@ from fanin.cli import tab_completion
 from fanin.cli.options import ClusterOption, JobsOption, JsonOption, MemoryOption, OutOption, overrides, seeds, workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
+from fanin.scenario.format.values import MOST_VALUES
 
 if TYPE_CHECKING:
     from fanin.choose.fit.answer import Confirmed, Fitted
@@ -47,7 +48,9 @@ def fit(
     seeds_: Annotated[str, typer.Option("--seeds", help="Seeds of every setting.")] = "1..3",
     fresh: Annotated[
         int,
-        typer.Option("--fresh", min=FEWEST, help="Number of seeds for the confirmation, new to all settings."),
+        typer.Option(
+            "--fresh", min=FEWEST, max=MOST_VALUES, help="Number of seeds for the confirmation, new to all settings."
+        ),
     ] = 10,
     sensitivity: Annotated[
         list[str] | None,

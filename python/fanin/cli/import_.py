@@ -67,6 +67,8 @@ def import_(
     """
     from fanin.results.files import whole_file, write_whole, writing
 
+    if out is not None and out.exists() and out.samefile(file):
+        raise typer.BadParameter(f"{out} is the file to convert, which would be lost: name another", param_hint="--out")
     if what in (What.SIZES, What.TOPOLOGY):
         text, said = imports.sizes(file, packet, size_unit, points) if what is What.SIZES else imports.topology(file)
         for line in said:

@@ -53,8 +53,8 @@ def run(
         bool,
         typer.Option(
             "--pcap",
-            help="Also capture the packets that crossed the bottleneck; --set measure.capture=senders captures the "
-            "senders' access links, where each transmission appears exactly once.",
+            help="Also capture the packets that crossed the bottleneck, or those of measure.capture where the file or "
+            "--set names it: senders captures the senders' access links, where each transmission appears exactly once.",
         ),
     ] = False,
     all_: Annotated[
@@ -111,7 +111,7 @@ def run(
         raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
     experiment = fanin.load(scenario)
     wanted, of_seed = overrides(set_), [] if seed is None else [("run.seed", str(seed))]
-    settings = [*wanted, ("measure.capture", "bottleneck")] if pcap else wanted
+    settings = _capturing(experiment, wanted) if pcap else wanted
     room, given = memory_of(memory), [*settings, *of_seed]
     needed = estimate(experiment.resolved(given), experiment.preview(given)).bytes()
     refuse_oversized(needed, available() if room is None else room)
@@ -138,6 +138,15 @@ def run(
     _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, told, all_=all_)
     for path in paths.values() if all_ else list(paths.values())[:1]:
         note(path)
+
+
+def _capturing(experiment: fanin.Experiment, wanted: Settings) -> Settings:
+    """The settings of a run with a capture: of the links that the file or ``--set`` names, else of the bottleneck."""
+    if experiment.resolved(wanted)["measure"]["capture"] != "off":
+        return wanted
+    if any(path == "measure.capture" for path, _ in wanted):
+        raise typer.BadParameter("--set measure.capture=off says the opposite", param_hint="--pcap")
+    return [*wanted, ("measure.capture", "bottleneck")]
 
 
 def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:

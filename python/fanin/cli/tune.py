@@ -28,6 +28,7 @@ from fanin.cli.options import (
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
 from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, QUANTILES_OF_DIFFERENCES
+from fanin.scenario.format.values import MOST_VALUES
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
@@ -58,7 +59,10 @@ def tune(
     trials: Annotated[int, typer.Option("--trials", min=1, help="Trials of the whole study.")] = 40,
     seeds_: Annotated[str, typer.Option("--seeds", help="Seeds of every trial.")] = "1..3",
     fresh: Annotated[
-        int, typer.Option("--fresh", min=FEWEST, help="Number of seeds for the check, which no trial has used.")
+        int,
+        typer.Option(
+            "--fresh", min=FEWEST, max=MOST_VALUES, help="Number of seeds for the check, which no trial has used."
+        ),
     ] = 10,
     margin: MarginOption = "1%",
     set_: SetOption = None,

@@ -22,7 +22,7 @@ _MEGA = 10**6
 def verify(
     out: Annotated[Path, typer.Argument(help="Results folder.")] = Path("results"),
     repair: Annotated[
-        bool, typer.Option("--repair", help="Simulate damaged runs again, and make other files again from runs.")
+        bool, typer.Option("--repair", help="Simulate damaged runs again, and make again what can be made of them.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -32,7 +32,9 @@ def verify(
     records of failed runs and logs of searches carry their own. Other commands compare a file when they read it.
 
     With --repair, damaged runs are simulated again from their scenarios, the files of an experiment are made again with
-    the command that made them, and so is the report. For the rest, the output names what makes it again. Leftovers of
+    the command that made them, and so is the report. The folder of a sweep is made again from its runs.parquet,
+    sweep.json and failed.json, or if one of these is damaged from its shards; a run does not say all that its row does.
+    For the rest, the output names what makes it again. Leftovers of
     killed commands are removed once they are an hour old.
 
     Exit code 1 means that something is damaged and was not repaired.

@@ -42,11 +42,19 @@ class Flows:
         self.dst.append(ends[1])
         self.size.append(size)
 
+    def refuse_none(self, source: Source) -> None:
+        """Refuses a list without a flow, which no scenario takes.
+
+        Raises:
+            ScenarioError: there is none.
+
+        """
+        if not self.start:
+            source.fail("no flows")
+
     def write(self, stream: TextIO) -> None:
         """Writes the list in the format of the traffic pattern ``flows``, in order of start, in parts."""
         stream.write("start_ps,src,dst,bytes\n")
-        if not self.start:
-            return
         columns = [np.frombuffer(each, each.typecode) for each in (self.start, self.src, self.dst, self.size)]
         order = np.argsort(columns[0], kind="stable")
         for first in range(0, len(order), _AT_ONCE):
@@ -75,6 +83,7 @@ def hpcc(path: Path) -> Flows:
         flows.add(source.time(fields[5], Unit.S), source.hosts(src, dst), size)
     if len(flows.start) != promised:
         source.fail(f"{len(flows.start)} flows, but the first line says {promised}")
+    flows.refuse_none(source)
     flows.said.append("starts are in seconds; priority and port are ignored")
     return flows
 
@@ -108,6 +117,7 @@ def htsim(path: Path) -> Flows:
             source.fail(f"unknown word {word!r}: expected Nodes, Connections or SRC->DST")
     if promised is not None and promised != len(flows.start):
         source.fail(f"{len(flows.start)} connections, but the file says {promised}")
+    flows.refuse_none(source)
     flows.said.append("starts are in picoseconds, as htsim reads them from a file")
     return flows
 

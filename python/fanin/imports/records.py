@@ -73,6 +73,8 @@ def _since_1970(source: Source, date: re.Match[str]) -> int:
 def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> None:
     lines = source.table(last=_SUMMARY)
     header = next(lines, [])
+    if not header:
+        source.fail("no header")
     if missing := [name for name in columns.values() if name not in header]:
         source.fail(f"no column {missing[0]!r}; the header has {', '.join(header)}")
     places = {what: header.index(name) for what, name in columns.items()}
@@ -86,6 +88,7 @@ def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> 
             source.fail(f"{given['src']} sends to itself")
         src, dst = (flows.hosts.setdefault(given[end], len(flows.hosts)) for end in ("src", "dst"))
         flows.add(clock.start(given["start"]), (src, dst), source.whole(given["bytes"], "bytes", 1))
+    flows.refuse_none(source)
     flows.origin = clock.low
     kind = "dates, in UTC unless they have a time zone" if clock.dated else f"in {unit}"
     flows.said.append(

@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import pairwise, product
 from pathlib import Path
 
-from fanin.imports.source import Source
+from fanin.imports.source import TOO_LARGE, Source
 
 _NEAR = Decimal("0.01")
 """Relative difference up to which a mean counts as equal to the stated one."""
@@ -46,6 +46,8 @@ class _File:
     columns: int
     stated: Decimal | None
     """The mean in the first line."""
+    last: int
+    """Line of the last point."""
 
     def mean(self, shape: Points) -> Decimal:
         """The mean in the unit of the file."""
@@ -76,6 +78,9 @@ def sizes(
     file, said = _read(source)
     unit, shape = _fitting(source, file, packet, unit, shape, said)
     each = packet if unit is SizeUnit.PACKETS else 1
+    if (largest := file.points[-1][0] * each) >= TOO_LARGE:
+        source.line = file.last
+        source.fail(f"{largest:,.0f} B is too large for a flow: sizes are below {TOO_LARGE:,} B")
     counted = f"packets of {packet} B" if unit is SizeUnit.PACKETS else "bytes"
     joined = "interpolated linearly" if shape is Points.LINES else "single sizes"
     said.append(f"sizes are in {counted}; points are {joined}; mean {float(file.mean(shape) * each):,.1f} B")
@@ -101,7 +106,7 @@ def _shown(share: Decimal) -> str:
 def _read(source: Source) -> tuple[_File, list[str]]:
     rows: list[tuple[Decimal, Decimal]] = []
     stated: Decimal | None = None
-    columns = 0
+    columns = last = 0
     for text in source.lines():
         fields = text.split()
         if len(fields) == 1 and not rows and stated is None:
@@ -118,13 +123,14 @@ def _read(source: Source) -> tuple[_File, list[str]]:
         if rows and (size < rows[-1][0] or share < rows[-1][1]):
             source.fail("points decrease: sizes and shares must increase")
         rows.append((size, share))
+        last = source.line
     if not rows:
         source.fail("no points")
     whole = rows[-1][1]
     if whole not in (1, 100):
         source.fail(f"the last share is {whole:f}; it must be 1 or 100")
     said = [f"shares are {'fractions' if whole == 1 else 'per cent'}"]
-    return _File([(size, share * (100 / whole)) for size, share in rows], columns, stated), said
+    return _File([(size, share * (100 / whole)) for size, share in rows], columns, stated, last), said
 
 
 def _fitting(

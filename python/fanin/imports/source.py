@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from fanin.errors import ScenarioError
+from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.sections import refuse_special
 
 LATEST = 10**18
@@ -19,6 +19,9 @@ LATEST = 10**18
 
 _DIGITS = 15
 """Most digits of a whole number, which a double and a 64-bit integer can hold."""
+
+TOO_LARGE = 10**_DIGITS
+"""The least size in bytes that is none of a flow."""
 
 
 class Unit(StrEnum):
@@ -96,6 +99,8 @@ class Source:
         except UnicodeDecodeError:
             self.line += 1
             self.fail("no UTF-8 text")
+        except OSError as error:
+            raise NotFoundError(f"{self.path}: {error.strerror or error}") from None
 
     def _opened(self) -> TextIO:
         if self.content is not None:

@@ -40,6 +40,12 @@ FORMAT: Literal[4] = 4
 HEAD = "sweep.json"
 """The description of a sweep, in its folder."""
 
+ROWS = "runs.parquet"
+"""A sweep's runs, one per row, in its folder."""
+
+FAILED = "failed.json"
+"""A sweep's failed runs, in its folder."""
+
 FITS = "fits"
 """Folder of the searches over what papers leave open; each has its own folder."""
 

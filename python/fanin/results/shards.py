@@ -200,6 +200,19 @@ def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = la
     return merged
 
 
+def whole(root: Path, sweep: str) -> DataSet:
+    """The data set of a sweep from its shards in a results folder.
+
+    Raises:
+        ResultsError: they are not all there, or damaged.
+
+    """
+    parts = [_read(path, root) for path in sorted((root / SHARDS / sweep).glob("*-of-*.json"))]
+    if not parts:
+        raise ResultsError(f"{root}: no shards of {sweep}")
+    return _joined(parts)
+
+
 _MOST_MISSING = 10_000
 """So many runs are looked at for the names of missing shards."""
 

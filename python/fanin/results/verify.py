@@ -23,6 +23,7 @@ from fanin.results.layout import (
     HEAD,
     HELD_OUT,
     MANIFEST,
+    ROWS,
     RUNS,
     SEARCH_LOG,
     SHARDS,
@@ -108,7 +109,7 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
 
 def _of_its_place(folder: Path, kind: str, found: Verified) -> None:
     """Notes what is whole but is another folder's, and runs that are gone; damaged ones are named as such already."""
-    what_it_is = {folder / name for name in (sums.SUMS, CLAIMS, HEAD, _ROWS)}
+    what_it_is = {folder / name for name in (sums.SUMS, CLAIMS, HEAD, ROWS)}
     if any(each.path in what_it_is for each in found.damaged):
         return
     try:
@@ -155,12 +156,8 @@ def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
 def _of_sweep(folder: Path) -> tuple[int, Iterable[object]]:
     """As :func:`_of_experiment`, of a sweep."""
     read_head(folder)
-    frame = read_table(folder / _ROWS)
+    frame = read_table(folder / ROWS)
     return 1, frame["run_id"] if "run_id" in frame.columns else []
-
-
-_ROWS = "runs.parquet"
-"""A sweep's runs, in its folder."""
 
 
 def _advanced(advance: Callable[[int, int], None], before: int, total: int, more: int) -> None:

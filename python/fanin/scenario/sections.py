@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -93,14 +94,23 @@ OWNED = frozenset(field.alias or name for name, field in Document.model_fields.i
 
 
 def refuse_special(path: Path) -> None:
-    """Refuses pipes, devices and sockets, from which one could wait forever, or read forever.
+    """Refuses pipes, devices, sockets and files that the kernel makes up: one could wait forever, or read forever.
 
     Raises:
-        NotFoundError: the path is one.
+        NotFoundError: the path is one, or cannot be asked.
 
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if not path.exists() or path.is_dir():
+        return
+    if not path.is_file():
         raise NotFoundError(f"{path}: not a regular file")
+    # A file of /proc or /sys calls itself regular, whatever reading it does. Neither it nor its file system has blocks.
+    try:
+        stored = path.stat().st_blocks > 0 or os.statvfs(path).f_blocks > 0
+    except OSError as error:
+        raise NotFoundError(f"{path}: {error.strerror or error}") from None
+    if not stored:
+        raise NotFoundError(f"{path}: not a regular file, as its file system stores none")
 
 
 def read_text(path: Path) -> str:

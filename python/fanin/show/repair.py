@@ -1,4 +1,4 @@
-"""Makes damaged results again: runs from their scenarios, and the files of an experiment and the report from the runs.
+"""Makes damaged results again: runs from their scenarios, experiments and the report from runs, sweeps from their rows.
 
 A run's id is a hash of its scenario, so a scenario from a damaged manifest is used only if the id follows from it.
 """
@@ -9,7 +9,7 @@ import contextlib
 import functools
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,22 @@ from typing import Any
 from fanin.claims import record
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.names import is_run_id
-from fanin.results import records, sums
+from fanin.results import records, shards, sums
 from fanin.results.confined import read
+from fanin.results.dataset import DataSet, read_head
 from fanin.results.files import refuse_links_out, tidy, writing
 from fanin.results.layout import (
     ADVICE,
     CAPACITIES,
     CLAIMS,
+    FAILED,
     FAILURES,
     FITS,
+    HEAD,
     HELD_OUT,
     MANIFEST,
     REPORT,
+    ROWS,
     SEARCH_LOG,
     SHARDS,
     STUDIES,
@@ -36,14 +40,14 @@ from fanin.results.layout import (
     apart,
     together,
 )
-from fanin.results.store import Finished, Store, read_manifest
+from fanin.results.store import Finished, Store, read_manifest, read_table
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
 from fanin.results.walk import walk
-from fanin.run.experiment import load
+from fanin.run.experiment import Experiment, load
 from fanin.run.sweep import sweep_all, whole
 from fanin.scenario.run_id import run_id
 from fanin.scenario.toml_text import to_toml
-from fanin.show import html_report
+from fanin.show import html_report, sweep_folder
 from fanin.show.reproduction import judge_and_draw
 
 _MADE_BY = {
@@ -60,14 +64,41 @@ def remedy(damage: Damage, out: Path) -> str:
     """What makes a damaged file again."""
     folder = damage.folder
     if damage.kind == RUN:
-        return "fanin verify --repair simulates it again"
+        return _of_run(folder, out)
     if damage.kind == EXPERIMENT:
         return "run its 'fanin reproduce' again; its runs are kept" + _said(command_of(folder))
     if damage.kind == FILE:
         return _of_file(damage.path)
     if folder == out / REPORT:
         return "fanin report"
+    if _is_of_data_set(damage):
+        try:
+            _data_set(folder)
+        except FaninError as error:
+            return str(error)
+        return "fanin verify --repair makes it again"
     return _MADE_BY.get(folder.parent.name, "run the command that made it again; its runs are kept")
+
+
+def _of_run(place: Path, out: Path) -> str:
+    try:
+        for name, scenario in _scenarios(place):
+            with _experiment_of(name, scenario):
+                pass
+    except (FaninError, _OtherRunError, *_UNUSABLE):
+        for folder in _with_runs(_runs_of(place), out):
+            with contextlib.suppress(FaninError):
+                _experiment_and_command(folder)
+                return "fanin verify --repair makes it again with its experiment"
+        return _by_hand(place)
+    return "fanin verify --repair simulates it again"
+
+
+def _by_hand(place: Path) -> str:
+    """What makes a run again that does not say what it was."""
+    if place.suffix == records.SUFFIX:
+        return "run the command that made its runs again and then --repair, or delete the damaged lines"
+    return "run the command that made it again, which replaces it, or delete its folder"
 
 
 def _of_file(path: Path) -> str:
@@ -106,7 +137,7 @@ def command_of(folder: Path) -> str:
 
 
 def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: None) -> dict[Path, str]:
-    """Makes again what can be made again: runs first, then experiments, then the report.
+    """Makes again what can be made again: runs first, then experiments, sweeps and the report.
 
     Args:
         found: What is damaged.
@@ -148,6 +179,8 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
             if place.suffix == records.SUFFIX and names:
                 _drop_damaged(place)
             left.pop(place, None)
+    for folder in dict.fromkeys(each.folder for each in found.damaged if _is_of_data_set(each)):
+        attempt(folder, functools.partial(_sweep_again, folder))
     page = out / REPORT
     if page in folders[FOLDER]:
         attempt(page, functools.partial(html_report.write, out))
@@ -157,6 +190,39 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
     for folder in dict.fromkeys(path.parent for path in found.leftovers):
         tidy(folder)
     return left
+
+
+def _is_of_data_set(damage: Damage) -> bool:
+    """Whether it is a file of a sweep's folder, and none of its runs."""
+    return damage.kind == FOLDER and damage.folder.parent.name == SWEEPS and damage.path.parent == damage.folder
+
+
+def _data_set(folder: Path) -> DataSet:
+    """What a sweep's folder is made of: its rows, from itself or from its shards.
+
+    Raises:
+        FaninError: neither has them.
+
+    """
+    with contextlib.suppress(ResultsError, OSError, ValueError):
+        listed = sums.read_sums(folder)
+        if listed is not None:
+            failed = sums.loaded(sums.read_bytes(folder / FAILED)) if FAILED in listed.files else []
+            return DataSet(read_head(folder), read_table(folder / ROWS).to_dicts(), failed)
+    with contextlib.suppress(ResultsError):
+        return shards.whole(folder.parents[1], folder.name)
+    # A run has a scenario, but neither the label of its variant nor the file's own columns.
+    raise ResultsError(f"its runs do not say all that {ROWS} and {HEAD} do; {_MADE_BY[SWEEPS]}")
+
+
+def _sweep_again(folder: Path) -> None:
+    """Makes the folder of a sweep again from its rows.
+
+    Raises:
+        FaninError: they are damaged, and so are its shards.
+
+    """
+    sweep_folder.write(_data_set(folder), folder.parents[1])
 
 
 def _with_runs(runs: set[str], out: Path) -> list[Path]:
@@ -179,18 +245,18 @@ def _run_again(folder: Path) -> None:
     """
     manifest, whole = _manifest(folder)
     name = manifest.get("experiment")
-    made = f"'fanin reproduce {name}' makes it again" if isinstance(name, str) else "its experiment makes it again"
     if "measured" in manifest:
+        made = f"'fanin reproduce {name}' makes it again" if whole else _by_hand(folder)
         raise ResultsError(f"it is the measurement of a program; {made}")
     tables = {path.stem for path in folder.glob("*.parquet")} | _tables(manifest)
     made_for = name if isinstance(name, str) else ""
     try:
         _simulate(Store(folder.parent.parent), folder.name, manifest["scenario"], tables, made_for)
     except _OtherRunError:
-        why = "it was made by another engine" if whole else "its scenario is damaged, or of another engine"
-        raise ResultsError(f"{why}; {made}") from None
+        other = "its scenario is that of another run with this engine, or without the files that it reads"
+        raise ResultsError(f"{other if whole else 'its scenario is damaged'}; {_by_hand(folder)}") from None
     except _UNUSABLE:
-        raise ResultsError(f"its manifest has no scenario that can be used; {made}") from None
+        raise ResultsError(f"its manifest has no scenario that can be used; {_by_hand(folder)}") from None
 
 
 def _line_again(log: Path) -> None:
@@ -202,7 +268,7 @@ def _line_again(log: Path) -> None:
     """
     with closing(Store(log.parent.parent)) as store:
         for text in _damaged_lines(log):
-            _runs_again(text, store)
+            _runs_again(text, store, log)
 
 
 def _drop_damaged(log: Path) -> None:
@@ -211,15 +277,35 @@ def _drop_damaged(log: Path) -> None:
             raise ResultsError("a command is still writing it")
 
 
-def _runs_again(text: bytes, store: Store) -> None:
+def _runs_again(text: bytes, store: Store, log: Path) -> None:
     try:
         content = sums.loaded(text)
-        places = zip(content["runs"], content["seeds"], content["each"], strict=True)
-        for name, seed, each in places:
-            scenario = records.with_seed(content["scenario"], seed)
+        for (name, scenario), each in zip(_of_line(content), content["each"], strict=True):
             _simulate(store, name, scenario, set(each["tables"]), content["experiment"])
     except (_OtherRunError, *_UNUSABLE):
-        raise ResultsError("its line does not say what its runs were; their experiments make them again") from None
+        raise ResultsError(f"its line does not say what its runs were; {_by_hand(log)}") from None
+
+
+def _scenarios(place: Path) -> Iterator[tuple[str, Any]]:
+    """The id and the scenario of each damaged run in a folder or log, as they are there.
+
+    Raises:
+        ResultsError: it is the measurement of a program.
+
+    """
+    if place.suffix == records.SUFFIX:
+        for text in _damaged_lines(place):
+            yield from _of_line(sums.loaded(text))
+        return
+    manifest, _ = _manifest(place)
+    if "measured" in manifest:
+        raise ResultsError(f"{place}: the measurement of a program")
+    yield place.name, manifest["scenario"]
+
+
+def _of_line(content: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON
+    for name, seed in zip(content["runs"], content["seeds"], strict=True):
+        yield name, records.with_seed(content["scenario"], seed)
 
 
 def _damaged_lines(log: Path) -> list[bytes]:
@@ -250,15 +336,27 @@ def _simulate(store: Store, name: str, scenario: Any, tables: set[str], made_for
         _OtherRunError: the id does not follow from the scenario.
 
     """
+    with _experiment_of(name, scenario) as experiment:
+        resolved = experiment.resolved()
+        output = experiment.simulate([], store=store)
+    store.keep([Finished(name, resolved["run"]["seed"], output, tables, folder=False)], resolved, made_for)
+
+
+@contextlib.contextmanager
+def _experiment_of(name: str, scenario: Any) -> Iterator[Experiment]:  # noqa: ANN401 - JSON
+    """The experiment whose run has an id, while its file is there.
+
+    Raises:
+        _OtherRunError: the id does not follow from the scenario.
+
+    """
     with tempfile.TemporaryDirectory() as temporary:
         file = Path(temporary) / "scenario.toml"
         file.write_text(to_toml(scenario), encoding="utf-8")
         experiment = load(file)
-        resolved = experiment.resolved()
-        if run_id(resolved) != name:
+        if run_id(experiment.resolved()) != name:
             raise _OtherRunError
-        output = experiment.simulate([], store=store)
-    store.keep([Finished(name, resolved["run"]["seed"], output, tables, folder=False)], resolved, made_for)
+        yield experiment
 
 
 def _manifest(folder: Path) -> tuple[dict[str, Any], bool]:
@@ -285,6 +383,18 @@ def _experiment_again(folder: Path) -> None:
         FaninError: the command is not known, or not one that may be repeated without asking.
 
     """
+    experiment, said, out = _experiment_and_command(folder)
+    (runs,) = sweep_all([experiment], seeds=said.seeds, out=out, quick=said.quick)
+    judge_and_draw(whole(runs), out, quick=said.quick, png=said.png)
+
+
+def _experiment_and_command(folder: Path) -> tuple[Experiment, record.Repeated, Path]:
+    """The experiment of a folder, the command that makes it again, and the results folder.
+
+    Raises:
+        FaninError: the command is not known, or not one that may be repeated without asking.
+
+    """
     command = command_of(folder)
     try:
         said = record.read_command(command)
@@ -299,5 +409,4 @@ def _experiment_again(folder: Path) -> None:
         raise ResultsError("the command that it names makes another folder")
     if experiment.document.benchmark is not None:
         raise ResultsError("it measures a program, which is not started again without a question")
-    (runs,) = sweep_all([experiment], seeds=said.seeds, out=out, quick=said.quick)
-    judge_and_draw(whole(runs), out, quick=said.quick, png=said.png)
+    return experiment, said, out

@@ -8,7 +8,7 @@ from pathlib import Path
 from fanin.results.curves import numeric
 from fanin.results.dataset import DataSet, as_json, parquet_of
 from fanin.results.files import whole_folder
-from fanin.results.layout import HEAD, SWEEPS
+from fanin.results.layout import FAILED, HEAD, ROWS, SWEEPS
 from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import means
@@ -32,11 +32,11 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
     final = Path(out) / SWEEPS / data.head.id
     frame = data.frame
     with whole_folder(final) as folder:
-        (folder / "runs.parquet").write_bytes(parquet_of(frame))
+        (folder / ROWS).write_bytes(parquet_of(frame))
         (folder / "summary.parquet").write_bytes(parquet_of(data.summary))
         (folder / HEAD).write_bytes(as_json(asdict(data.head) | {"packages": packages()}))
         if data.failed:
-            (folder / "failed.json").write_bytes(as_json(data.failed))
+            (folder / FAILED).write_bytes(as_json(data.failed))
         for plot in plots_of(data):
             draw(plot, means(plot, data.head.labels, frame), folder)
         names = sorted(path.name for path in folder.iterdir())

@@ -85,7 +85,34 @@ _End = Annotated[float, AfterValidator(_is_number)]
 Span = tuple[_End, _End]
 """Lowest and highest value; an infinite one leaves its end open."""
 
-Ends = tuple[FiniteFloat, FiniteFloat]
+_FARTHEST = 1e100
+"""From zero that an axis reaches: differences and powers of what is on it are numbers, too, in any unit."""
+
+
+def _has_a_place(value: float) -> float:
+    if abs(value) > _FARTHEST:
+        raise ValueError(f"{value} is too large to be drawn: axes reach from -{_FARTHEST} to {_FARTHEST}")
+    return value
+
+
+Drawn = Annotated[FiniteFloat, AfterValidator(_has_a_place)]
+"""A number that has a place on an axis."""
+
+DrawnNumbers = Annotated[list[Drawn], BeforeValidator(listed), OneOrMore]
+"""One number with a place on an axis, or several."""
+
+
+def _goes_upwards(ends: tuple[float, float]) -> tuple[float, float]:
+    low, high = ends
+    # Narrower ones are widened as they are drawn.
+    if not high - low > _NARROWEST * max(abs(low), abs(high), _NARROWEST):
+        raise ValueError(f"goes from a lower end to a higher one that can be told from it, not from {low} to {high}")
+    return ends
+
+
+_NARROWEST = 1e-12
+
+Ends = Annotated[tuple[Drawn, Drawn], AfterValidator(_goes_upwards)]
 """Both ends of what is drawn."""
 
 RunId = Annotated[str, AfterValidator(checked_run_id)]

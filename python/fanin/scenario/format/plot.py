@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, ValidationInfo, field_validator, model_validator
 
 from fanin.names import checked
 from fanin.numbers.summary import table_names
-from fanin.scenario.format.base import Ends, FileName, Names, Numbers, OneOrMore, Section, Where, listed
+from fanin.scenario.format.base import DrawnNumbers, Ends, FileName, Names, OneOrMore, Section, Where, listed
 from fanin.scenario.format.values import LARGEST
 
 Kind = Literal["line", "bars", "points", "cdf", "time", "lanes", "topology", "format"]
@@ -25,8 +25,8 @@ class Published(Section):
     """Published numbers to draw: points, or a line if only ``x`` or only ``y`` is known."""
 
     label: str
-    x: Numbers = Field(default=[], description="A place or several, as the axis has them, in stored units.")
-    y: Numbers = Field(default=[], description="A value for each place, in stored units.")
+    x: DrawnNumbers = Field(default=[], description="A place or several, as the axis has them, in stored units.")
+    y: DrawnNumbers = Field(default=[], description="A value for each place, in stored units.")
     by: str | None = Field(default=None, description="Line of the plot that they belong to, drawn in its colour.")
 
     @model_validator(mode="after")
@@ -91,6 +91,14 @@ class Plot(Section):
     published: list[Published] = Field(default=[], description="Numbers of the paper to draw.")
     note: str = Field(default="", description="What a reader has to know, below the plot.")
     fields: list[MessageField] = Field(default=[], description="format: the message's fields in their order.")
+
+    @field_validator("x_range", "y_range")
+    @classmethod
+    def _is_on_its_axis(cls, ends: Ends | None, info: ValidationInfo) -> Ends | None:
+        scale = info.data.get(f"{info.field_name}".replace("range", "scale"))
+        if ends is not None and scale == "log" and ends[0] <= 0:
+            raise ValueError(f"a logarithmic axis begins above zero, not at {ends[0]}")
+        return ends
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date, time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,7 +16,8 @@ Scalar = bool | int | float | str
 
 _NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*(?:/s)?)"
 _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
-_MOST_VALUES = 1_000_000
+MOST_VALUES = 1_000_000
+"""Of a range or a number of seeds."""
 
 LARGEST = 2**64 - 1
 """The largest whole number that the engine reads, and so the largest seed."""
@@ -58,8 +60,8 @@ class Range:
         if step == 0 or self.last < self.first:
             raise ValueError(f"{self} is an empty range: first..last:step goes upwards")
         count = (self.last - self.first) // step + 1
-        if count > _MOST_VALUES:
-            raise ValueError(f"{self} has {count:,} values, more than {_MOST_VALUES:,}")
+        if count > MOST_VALUES:
+            raise ValueError(f"{self} has {count:,} values, more than {MOST_VALUES:,}")
         return [self.shown(self.first + index * step) for index in range(count)]
 
     @property
@@ -138,13 +140,26 @@ def expand_all(value: object) -> list[Scalar]:
     expanded: list[Scalar] = []
     for item in values:
         if not isinstance(item, bool | int | float | str):
-            raise ValueError(f"takes values or ranges such as '10..200:10', not {item!r}")
+            raise ValueError(f"takes values or ranges such as '10..200:10', not {_named(item)}")
         _refuse_endless(item)
         found = parse_range(item) if isinstance(item, str) else None
         expanded += [item] if found is None else found.values()
     if not expanded:
         raise ValueError("needs at least one value")
     return expanded
+
+
+def _named(item: object) -> str:
+    """A value of a kind that no scenario has, in the words of its file."""
+    match item:
+        case date() | time():
+            return f"the {'time' if isinstance(item, time) else 'date'} {item.isoformat()}"
+        case list():
+            return "a list in a list"
+        case dict():
+            return "a table"
+        case _:
+            return repr(item)
 
 
 def _refuse_endless(value: Scalar) -> None:

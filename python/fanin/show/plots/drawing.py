@@ -162,7 +162,7 @@ def _floor(plot: Plot, drawn: Series) -> float | None:
     if "mean" not in drawn.data.columns or not (drawn.data["mean"] == 0).any():
         return None
     positive = drawn.data["mean"].filter(drawn.data["mean"] > 0) * drawn.y.scale
-    least = plot.y_range[0] * drawn.y.scale if plot.y_range and plot.y_range[0] > 0 else positive.min()
+    least = plot.y_range[0] * drawn.y.scale if plot.y_range else positive.min()
     return 10.0 ** np.floor(np.log10(least) + 1e-9) if isinstance(least, float) else 1.0
 
 
