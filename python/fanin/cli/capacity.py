@@ -95,13 +95,14 @@ def capacity(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 40 runs.
+    """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 50 runs.
 
     The fan-in grows until the bounds break, and one step further; then the gap is halved until it is narrow. This phase
-    runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy
-    every bound. If the interval still contains a bound, the bound counts as broken. A warning is printed if bounds hold
-    again above a fan-in that breaks them, or do not hold below one that keeps them. There may be more such cases among
-    fan-ins that were not tried.
+    runs two seeds at each fan-in. So does a look between any two steps below, as timers may expire at fewer senders
+    too. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy every bound. If the interval
+    still contains a bound, the bound counts as broken. A warning is printed if bounds hold again above a fan-in that
+    breaks them, or do not hold below one that keeps them. There may be more such cases among fan-ins that were not
+    tried.
 
     Confidence: a mean over a few seeds says nothing about events that occur with one seed in twenty. The output
     therefore shows how many seeds break a bound at the capacity, and the largest share of all seeds for which this is
@@ -132,7 +133,7 @@ def capacity(
     """
     from fanin.choose.capacity.find import default_bounds, fan_in_path, find
     from fanin.choose.capacity.judge import in_words
-    from fanin.choose.capacity.search import SEEDS
+    from fanin.choose.capacity.search import SEEDS, fewer_with_more_memory
     from fanin.show import capacity_folder
 
     experiment = fanin.load(scenario, overrides(set_))
@@ -177,7 +178,10 @@ def capacity(
     }
     title = experiment.document.title or experiment.name
     paths = capacity_folder.write(found, title, asked, keeps, varied, capacity_folder.folder_of(experiment, asked, out))
-    warnings = _warnings(experiment, found, [each.measure for each in keeps], path)
+    warnings = [
+        *_warnings(experiment, found, [each.measure for each in keeps], path),
+        *fewer_with_more_memory(found, varied),
+    ]
     if json:
         answers = capacity_folder.as_dict(found)
         print_json({**asked, **answers, "warnings": warnings, "paths": [str(each) for each in paths]})
