@@ -13,6 +13,7 @@ from fanin.choose import goals
 from fanin.choose.capacity.find import default_bounds, fan_in_path, find
 from fanin.choose.capacity.judge import judge
 from fanin.choose.capacity.search import Found, Search, fewer_with_more_memory
+from fanin.choose.cautions import waits_that_no_timeout_counts
 from fanin.choose.goals import keep
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import share_at_most
@@ -311,6 +312,16 @@ def test_a_larger_buffer_has_a_larger_capacity(cli, tiny):
     assert "Buffer" in next(Path("results/capacity").glob("*/capacity.svg")).read_text().title()
 
 
+def test_waits_that_a_bound_on_timeouts_does_not_count_are_told(work):
+    experiment = fanin.load("small.toml")
+    rows = {"1MB": [{"loss_probes": 9, "fct_max_s": 0.202}, {"loss_probes": 0, "fct_max_s": 0.3}], "4MB": [{}]}
+    timeouts, goodput = (goals.measure(name, experiment) for name in ("timeout-ratio", "goodput"))
+    (told,) = waits_that_no_timeout_counts([timeouts], rows)
+    assert "1MB had up to 9 in a run, and one took 202 ms" in told
+    assert waits_that_no_timeout_counts([timeouts, goodput], rows) == []
+    assert waits_that_no_timeout_counts([timeouts], {"4MB": [{}]}) == []
+
+
 def test_less_memory_that_carries_more_is_remarked_on(work):
     def held(size: str, capacity: int) -> Found:
         found = searched(lambda fan_in, _: 0 if fan_in <= capacity else 5).found()
@@ -319,6 +330,15 @@ def test_less_memory_that_carries_more_is_remarked_on(work):
     (told,) = fewer_with_more_memory([held("12MB", 320), held("1MB", 140), held("4MB", 108)], "network.buffer")
     assert told.startswith("Linux CUBIC: 4MB carries 108 and 1MB 140, although more memory loses less")
     assert fewer_with_more_memory([held("1MB", 140), held("4MB", 140)], "network.buffer") == []
+
+
+def test_a_capacity_whose_search_ended_is_drawn_with_an_open_end(cli, tiny):
+    given = ("capacity", "tiny.toml", "--vary", "network.buffer=12pkt,400pkt", "--keep", "timeout-ratio=1%")
+    cli(*given, "--over", "traffic.answers.senders=2..16")
+    (folder,) = Path("results/capacity").iterdir()
+    assert "that many or more" in (folder / "capacity.svg").read_text()
+    _by, x, mean, *_, high, _ = (folder / "capacity.csv").read_text().splitlines()[-1].split(",")
+    assert (x, mean, high) == ("400.0", "16.0", "inf")
 
 
 def test_a_network_that_is_full_ends_the_search(cli, tiny):

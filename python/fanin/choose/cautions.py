@@ -48,7 +48,32 @@ def cautions(
         *few_samples(measures, [row for _, row in runs]),
         *same_with_all_seeds(measures, cases, experiment),
         *over_other_times(measures, cases),
+        *waits_that_no_timeout_counts(measures, cases),
     ]
+
+
+def waits_that_no_timeout_counts(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
+    """A warning if only timeouts are asked for where transfers waited for tail loss probes, which are none.
+
+    A sender with one segment in flight waits as long for its probe as for its timer.
+    """
+    asked = {each.name: each.column.rpartition(".")[2] in _COUNT_TIMEOUTS for each in measures}
+    waited = {name: rows for name, rows in cases.items() if any(row.get("loss_probes") for row in rows)}
+    if not asked or not all(asked.values()) or not waited:
+        return []
+    rows = [row for of in waited.values() for row in of if row.get("loss_probes")]
+    longest = [row["fct_max_s"] for row in rows if row.get("fct_max_s") is not None]
+    took = f", and one took {format_value('fct_max_s', max(longest))}" if longest else ""
+    most = max(row["loss_probes"] for row in rows)
+    return [
+        f"{some_of(list(asked))}: a wait for a tail loss probe is no timeout, and takes as long where one segment is "
+        f"in flight: {some_of(list(waited))} had up to {most:,} in a run{took}. A bound on goodput or query-p99 counts "
+        "these waits as well (--keep goodput=90%)"
+    ]
+
+
+_COUNT_TIMEOUTS = ("timeouts", "timeout_ratio")
+"""Totals that are about retransmission timers alone."""
 
 
 def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ def _draw(found: list[Found], title: str, bounds: str, varied: str | None, folde
     y = ColumnInfo("Capacity", f"largest fan-in that keeps {bounds}", "1", "senders")
     how = readable(Series(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y))
     note = "Whiskers end at the next larger fan-in that was tried and does not meet the bounds."
+    if math.inf in frame["high"]:
+        note += "\nA triangle: that many or more, as the search ended there."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
     values = [value for value in frame["x"] if is_curve]
     wide = is_curve and min(values) > 0 and max(values) > 8 * min(values)
@@ -79,6 +82,8 @@ def _draw(found: list[Found], title: str, bounds: str, varied: str | None, folde
 def _row(each: Found, x: str) -> dict[str, Any]:
     capacity = each.capacity or 0
     by = [str(value) for path, value in each.case.items() if path != x]
-    ends = {"low": float(capacity), "high": float(capacity if each.breaks_at is None else each.breaks_at)}
+    # Where nothing larger was tried the end is open.
+    beyond = math.inf if each.capacity is not None else 0.0
+    ends = {"low": float(capacity), "high": beyond if each.breaks_at is None else float(each.breaks_at)}
     value: Scalar = each.case[x]
     return {"by": ", ".join(by), "x": value, "mean": float(capacity), "half": None, **ends, "runs": each.runs}

@@ -297,9 +297,10 @@ def fewer_with_more_memory(found: Sequence[Found], varied: str | None) -> list[s
         ]
         for (_, less), (_, more) in pairwise(sorted(sizes, key=lambda of: of[0])):
             if more.breaks_at is not None and (less.capacity or 0) >= more.breaks_at:
+                sizes_in_words = f"{more.case[varied]} carries {more.capacity} and {less.case[varied]} {less.capacity}"
                 told.append(
-                    f"{scheme_title(str(scheme))}: {more.case[varied]} carries {more.capacity} and "
-                    f"{less.case[varied]} {less.capacity}, although more memory loses less: probably the bounds do not hold somewhere below "
-                    f"{less.capacity} either, between the fan-ins that were tried; 'fanin sweep' tries all of them"
+                    f"{scheme_title(str(scheme))}: {sizes_in_words}, although more memory loses less: probably the "
+                    f"bounds do not hold somewhere below {less.capacity} either, between the fan-ins that were tried; "
+                    "'fanin sweep' tries all of them"
                 )
     return told

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETUPBASE
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from fanin.errors import FaninError
@@ -327,8 +328,7 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
         )
         line.name(axes)
         if plot.spread:
-            ends = np.maximum([mean - low, high - mean], 0)
-            axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
+            _draw_whiskers(axes, x, (mean, low, high), style.colour)
         else:
             _draw_band(axes, x, low, high, style.colour)
 
@@ -339,21 +339,27 @@ def _draw_band(axes: Axes, x: Floats, low: Floats, high: Floats, colour: str) ->
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
+def _draw_whiskers(axes: Axes, at: Floats, values: tuple[Any, Any, Any], colour: str) -> None:
+    """Draws a whisker around each mean, and a triangle on those whose upper end is open."""
+    mean, low, high = values
+    is_open = np.isinf(high)
+    ends = np.maximum([mean - low, np.where(is_open, mean, high) - mean], 0)
+    axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+    if is_open.any():
+        axes.plot(at[is_open], mean[is_open], linestyle="none", marker=CARETUPBASE, markersize=9, color=colour)
+
+
 def _draw_bars(axes: Axes, plot: Plot, drawn: Series) -> None:
-    for line, at, (mean, low, high), width in _placed(axes, plot, drawn):
-        ends = np.maximum([mean - low, high - mean], 0)
-        colours = _colours(line, drawn)
-        axes.bar(at, mean, width, color=colours, yerr=ends, capsize=2, error_kw={"lw": 0.8}, label=line.label,
-                 hatch=line.style.hatch)  # fmt: skip
+    for line, at, values, width in _placed(axes, plot, drawn):
+        axes.bar(at, values[0], width, color=_colours(line, drawn), label=line.label, hatch=line.style.hatch)
+        _draw_whiskers(axes, at, values, "black")
 
 
 def _draw_points(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Draws markers with whiskers beside each other, for a logarithmic axis, on which a bar has no base."""
-    for line, at, (mean, low, high), _ in _placed(axes, plot, drawn):
-        ends = np.maximum([mean - low, high - mean], 0)
-        style = line.style
-        axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
-        axes.plot(at, mean, linestyle="none", markersize=6, label=line.label, **style.mark)
+    for line, at, values, _ in _placed(axes, plot, drawn):
+        _draw_whiskers(axes, at, values, line.style.colour)
+        axes.plot(at, values[0], linestyle="none", markersize=6, label=line.label, **line.style.mark)
 
 
 def _placed(axes: Axes, plot: Plot, drawn: Series) -> list[tuple[_Line, Floats, tuple[Any, Any, Any], float]]:
