@@ -159,7 +159,7 @@ def _print(
         rows.append(_row(name, each, [str(value) for value in (each.values or {}).values()], goals, keeps, margin))
     print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
     kept = sum(each.kept for each in tuned.trials)
-    say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
+    say_wrapped(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     every = [value for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)]
     if any(value.has_no_width for value in every):
         say_wrapped(NO_SPREAD)
