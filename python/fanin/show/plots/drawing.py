@@ -122,7 +122,13 @@ def _write(figure: Figure, file: Path, identifier: str = "") -> None:
 def _figure(plot: Plot, drawn: Series) -> Figure:
     figure = Figure(figsize=(layout.WIDTH, 3.8))
     axes = figure.add_subplot(axes_class=SharedAxes)
-    axes.set_xscale(plot.x_scale)
+    x_label = drawn.x.axis(plot.x_label)
+    if plot.x_scale == "log" and plot.kind == "line" and (drawn.data["x"] == 0).any():
+        least = _decade(drawn.data["x"].filter(drawn.data["x"] > 0) * drawn.x.scale)
+        axes.set_xscale("symlog", linthresh=least, linscale=0.5)
+        x_label += f", linear below {least:.10g}"
+    else:
+        axes.set_xscale(plot.x_scale)
     y_label = drawn.y.axis(plot.y_label)
     if plot.y_scale == "log" and (floor := _floor(plot, drawn)) is not None:
         axes.set_yscale("symlog", linthresh=floor, linscale=0.5)
@@ -132,7 +138,7 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
     _KINDS[plot.kind](axes, plot, drawn)
     _draw_all_published(axes, plot, drawn)
     _draw_bounds(axes, drawn)
-    axes.set_xlabel(drawn.x.axis(plot.x_label))
+    axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     _set_ranges(axes, plot, drawn)
     _set_ticks(axes, plot, drawn)
@@ -167,6 +173,11 @@ def _floor(plot: Plot, drawn: Series) -> float | None:
     return 10.0 ** np.floor(np.log10(least) + 1e-9) if isinstance(least, float) else 1.0
 
 
+def _decade(positive: pl.Series) -> float:
+    """The power of ten at or below the smallest of positive numbers."""
+    return float(10.0 ** np.floor(np.log10(float(np.asarray(positive).min())) + 1e-9))
+
+
 def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Sets the range of each axis, slightly wider than asked for, so that a line at its end is not cut off."""
     if plot.y_scale == "linear":
@@ -185,7 +196,7 @@ def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Labels ticks with whole numbers if all values are whole, and logarithmic axes without powers of ten."""
     if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    for axis, scale in ((axes.xaxis, plot.x_scale), (axes.yaxis, axes.get_yscale())):
+    for axis, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
         if scale == "symlog":
             axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         if scale == "log":
