@@ -682,7 +682,7 @@ def test_a_quantile_of_few_is_warned_of(work):
         "and here is the slowest of 99, often one of the first, whose windows still grow. Run more rounds (tr"
         in warning
     )
-    assert "look at the median as well" in warning
+    assert "look at the median as well, which 'fanin compare' shows beside" in warning
     assert "traffic.NAME.rounds" in warning
     assert "measure.warmup leaves none of them out" in warning
     assert "and here is that of one. Run" in told(1)[0]

@@ -112,12 +112,13 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
         if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
             continue
         few, what = min(counts), each.quantile.counted
+        beside = ", and look at the median as well, which 'fanin compare' shows beside" if _medians([each]) else ""
         place = few - math.ceil(Fraction(str(each.quantile.percent)) * few / 100)
         which = f"number {place + 1} from the slowest" if place else "the slowest"
         found.append(
             f"{each.name} takes {needed:,} {what} in a run to be a {each.quantile.percent:g} % quantile, and here is "
             + (f"{which} of {few:,}, often one of the first, whose windows still grow" if few > 1 else "that of one")
-            + f". Run more rounds (traffic.NAME.rounds or count){', and look at the median as well' * (few > 1)}; "
+            + f". Run more rounds (traffic.NAME.rounds or count){beside * (few > 1)}; "
             "measure.warmup leaves none of them out"
         )
     return found
