@@ -290,7 +290,7 @@ def test_several_schemes_are_drawn_as_bars(cli, tiny):
         == "# tiny: largest traffic.answers.senders that keeps goodput=90% of its own best and timeout-ratio=1%"
     )
     table = [line.split("\t") for line in lines[1:4]]
-    assert [row[0] for row in table] == ["scheme", "newreno", "dctcp"]
+    assert [row[0] for row in table] == ["scheme", "NewReno", "DCTCP"]
     assert [row[2] for row in table] == ["seeds that break it", *["0 of 10: at most 26 %"] * 2]
     assert lines[4] == "95 % confidence that no larger share of all seeds breaks a bound at the capacity"
     names = sorted(Path(line).name for line in lines[5:])

@@ -692,6 +692,8 @@ def test_a_quantile_of_few_is_warned_of(work):
     assert few_samples(measured("query-mean", "queue-p99", "fct_max_s", "p99-fct"), [row]) == []
     (warning,) = few_samples(measured("groups.bursts.fct_p99_s"), [row])
     assert "groups.bursts.fct_p99_s takes 299 transfers" in warning
+    # No command shows the median of a group beside.
+    assert "median" not in warning
 
 
 @pytest.mark.parametrize(("take", "few"), [("p95", 58), ("p99.9", 2994), ("max", None), ("p0", None), ("mean", None)])

@@ -251,7 +251,7 @@ def _print(title: str, found: list[Found], what: str, asked: dict[str, Any], var
         if each.capacity == asked["last"] or (each.capacity is not None and each.breaks_at is None):
             capacity = f"{capacity} or more"
         cells = [capacity, _sure(each), "-" if each.breaks_at is None else str(each.breaks_at), each.why]
-        body.append([*map(str, each.case.values()), *(["-"] * 4 if each.error else cells), str(each.runs)])
+        body.append([*_named(each), *(["-"] * 4 if each.error else cells), str(each.runs)])
     print_table(f"{title}: {what}", header, body)
     say_wrapped(
         f"{CONFIDENCE:.0%} confidence that no larger share of all seeds breaks a bound at the capacity".replace(
@@ -284,7 +284,15 @@ def _warnings(experiment: Experiment, found: list[Found], measures: list[Measure
 
 
 def _name(each: Found) -> str:
-    return ", ".join(map(str, each.case.values()))
+    return ", ".join(_named(each))
+
+
+def _named(each: Found) -> list[str]:
+    """The values of a case, its scheme as the text calls it."""
+    from fanin.choose.comparison import SCHEME
+    from fanin.registry import scheme_title
+
+    return [scheme_title(str(value)) if path == SCHEME else str(value) for path, value in each.case.items()]
 
 
 def _tell(found: list[Found], warnings: list[str]) -> None:
