@@ -18,6 +18,7 @@ from fanin.numbers.stats import NO_SPREAD, mean_interval
 from fanin.results import files, sums
 from fanin.results.shards import Shard
 from fanin.results.store import Store
+from fanin.show.plots.series import is_uneven, named
 
 SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "--columns", "goodput_bps")
 
@@ -173,6 +174,16 @@ def test_the_table_and_the_plots(cli, work):
     }
     drawn = pl.read_csv(next(Path("results").glob("sweeps/*/goodput-bps.csv")))
     assert drawn["by"].unique().sort().to_list() == ["dctcp, 10pkt", "dctcp, 30pkt", "newreno, 10pkt", "newreno, 30pkt"]
+
+
+def test_an_axis_is_in_words_and_keeps_points_apart_that_span_orders_of_magnitude(cli, work):
+    jitters = "traffic.bursts.jitter=0s,20us,200us,8ms"
+    cli("sweep", "small.toml", "--bare", "--set", jitters, "--seeds", "1", "--columns", "goodput_bps")
+    drawn = next(Path("results").glob("sweeps/*/goodput-bps.svg")).read_text()
+    assert ">Jitter (ms), linear below 0.01<" in drawn
+    assert ">0.1<" in drawn
+    assert [is_uneven(each) for each in ([1, 2, 3], [1, 10, 100], [-1, 0, 9])] == [False, True, False]
+    assert named("transport.rto-min") == "RTO min"
 
 
 def test_plots_of_too_many_lines_are_left_out_and_that_is_said(cli, work):

@@ -93,6 +93,16 @@ def test_prose_wraps_between_words():
     assert "segment" in text
 
 
+def test_titles_and_notes_of_tables_wrap_between_words(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    title = "rack: largest traffic.servers.senders that keeps goodput=90% of its own best and timeout-ratio=1%"
+    print_table(title, ["a"], [["1"]])
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines[:2]) == title
+
+
 COUNT = """\
 from fanin.cli.terminal import counting
 from fanin.run.job import Progress

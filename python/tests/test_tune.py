@@ -71,6 +71,18 @@ def test_bounds_decide_what_counts(cli, tiny):
     assert (none.code, "no trial keeps the bounds" in none.err) == (1, True)
 
 
+def test_nothing_is_recommended_where_the_bound_is_of_runs_that_last_differently_long(cli, tiny):
+    backup = '[[traffic]]\nname = "backup"\nkind = "background"\nflows = 1\n'
+    tiny.write_text(tiny.read_text().replace("12KB", "64KB") + backup)
+    given = ("--param", "transport.rto-min=1ms,50ms", "--goal", "query-p99", "--trials", "2", "--fresh", "3")
+    (free,) = tuned(cli, *given)["best"]
+    assert (free["recommended"], free["incomparable"]) == (True, [])
+    (best,) = tuned(cli, *given, "--keep", "background=1%")["best"]
+    assert best["values"] == free["values"]
+    assert (best["recommended"], best["broken"], best["incomparable"]) == (False, [], ["background=1%"])
+    assert "compares runs that last differently long" in cli("tune", "tiny.toml", *given, "--keep", "background=1%").out
+
+
 @pytest.mark.parametrize("batch", [2, 4])
 def test_an_interrupted_study_goes_the_same_way(cli, tiny, interrupt, batch):
     arguments = (*BUFFER, "--goal", "drops", "--trials", "12", "--fresh", "3")
@@ -357,7 +369,7 @@ def test_no_interval_is_given_that_cannot_be(work, capsys):
         ]
         measured = wanted[0].values(rows, rows)
         away = paired(measured, measured - 1e9)
-        return Checked(values, [wanted[0].spread(rows)], [away], [bounds[0].measure.spread(rows)], [], [])
+        return Checked(values, [wanted[0].spread(rows)], [away], [bounds[0].measure.spread(rows)], [], [], [])
 
     # Of three seeds one collapses: the intervals would reach above the capacity, below zero, and above one.
     own, found = checked(None, 9e9, 9.1e9, 9.2e9), checked({"network.buffer": "40pkt"}, 9e9, 9.1e9, 1e8)

@@ -49,7 +49,32 @@ def cautions(
         *few_samples(measures, [row for _, row in runs]),
         *same_with_all_seeds(measures, cases, experiment),
         *over_other_times(measures, cases),
+        *waits_that_no_timeout_counts(measures, cases),
     ]
+
+
+def waits_that_no_timeout_counts(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
+    """A warning if only timeouts are asked for where transfers waited for tail loss probes, which are none.
+
+    A sender with one segment in flight waits as long for its probe as for its timer.
+    """
+    asked = {each.name: each.column.rpartition(".")[2] in _COUNT_TIMEOUTS for each in measures}
+    waited = {name: rows for name, rows in cases.items() if any(row.get("loss_probes") for row in rows)}
+    if not asked or not all(asked.values()) or not waited:
+        return []
+    rows = [row for of in waited.values() for row in of if row.get("loss_probes")]
+    longest = [row["fct_max_s"] for row in rows if row.get("fct_max_s") is not None]
+    took = f", and one took {format_value('fct_max_s', max(longest))}" if longest else ""
+    most = max(row["loss_probes"] for row in rows)
+    return [
+        f"{some_of(list(asked))}: a wait for a tail loss probe is no timeout, and takes as long where one segment is "
+        f"in flight: {some_of(list(waited))} had up to {most:,} in a run{took}. A bound on goodput or query-p99 counts "
+        "these waits as well (--keep goodput=90%)"
+    ]
+
+
+_COUNT_TIMEOUTS = ("timeouts", "timeout_ratio")
+"""Totals that are about retransmission timers alone."""
 
 
 def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
@@ -88,12 +113,13 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
         if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
             continue
         few, what = min(counts), each.quantile.counted
+        beside = ", and look at the median as well, which 'fanin compare' shows beside" if _medians([each]) else ""
         place = few - math.ceil(Fraction(str(each.quantile.percent)) * few / 100)
         which = f"number {place + 1} from the slowest" if place else "the slowest"
         found.append(
             f"{each.name} takes {needed:,} {what} in a run to be a {each.quantile.percent:g} % quantile, and here is "
             + (f"{which} of {few:,}, often one of the first, whose windows still grow" if few > 1 else "that of one")
-            + f". Run more rounds (traffic.NAME.rounds or count){', and look at the median as well' * (few > 1)}; "
+            + f". Run more rounds (traffic.NAME.rounds or count){beside * (few > 1)}; "
             "measure.warmup leaves none of them out"
         )
     return found

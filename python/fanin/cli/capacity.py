@@ -95,13 +95,14 @@ def capacity(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 40 runs.
+    """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 50 runs.
 
     The fan-in grows until the bounds break, and one step further; then the gap is halved until it is narrow. This phase
-    runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy
-    every bound. If the interval still contains a bound, the bound counts as broken. A warning is printed if bounds hold
-    again above a fan-in that breaks them, or do not hold below one that keeps them. There may be more such cases among
-    fan-ins that were not tried.
+    runs two seeds at each fan-in. So does a look between any two steps below, as timers may expire at fewer senders
+    too. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy every bound. If the interval
+    still contains a bound, the bound counts as broken. A warning is printed if bounds hold again above a fan-in that
+    breaks them, or do not hold below one that keeps them. There may be more such cases among fan-ins that were not
+    tried.
 
     Confidence: a mean over a few seeds says nothing about events that occur with one seed in twenty. The output
     therefore shows how many seeds break a bound at the capacity, and the largest share of all seeds for which this is
@@ -132,7 +133,7 @@ def capacity(
     """
     from fanin.choose.capacity.find import default_bounds, fan_in_path, find
     from fanin.choose.capacity.judge import in_words
-    from fanin.choose.capacity.search import SEEDS
+    from fanin.choose.capacity.search import SEEDS, fewer_with_more_memory
     from fanin.show import capacity_folder
 
     experiment = fanin.load(scenario, overrides(set_))
@@ -177,7 +178,10 @@ def capacity(
     }
     title = experiment.document.title or experiment.name
     paths = capacity_folder.write(found, title, asked, keeps, varied, capacity_folder.folder_of(experiment, asked, out))
-    warnings = _warnings(experiment, found, [each.measure for each in keeps], path)
+    warnings = [
+        *_warnings(experiment, found, [each.measure for each in keeps], path),
+        *fewer_with_more_memory(found, varied),
+    ]
     if json:
         answers = capacity_folder.as_dict(found)
         print_json({**asked, **answers, "warnings": warnings, "paths": [str(each) for each in paths]})
@@ -247,7 +251,7 @@ def _print(title: str, found: list[Found], what: str, asked: dict[str, Any], var
         if each.capacity == asked["last"] or (each.capacity is not None and each.breaks_at is None):
             capacity = f"{capacity} or more"
         cells = [capacity, _sure(each), "-" if each.breaks_at is None else str(each.breaks_at), each.why]
-        body.append([*map(str, each.case.values()), *(["-"] * 4 if each.error else cells), str(each.runs)])
+        body.append([*_named(each), *(["-"] * 4 if each.error else cells), str(each.runs)])
     print_table(f"{title}: {what}", header, body)
     say_wrapped(
         f"{CONFIDENCE:.0%} confidence that no larger share of all seeds breaks a bound at the capacity".replace(
@@ -280,7 +284,15 @@ def _warnings(experiment: Experiment, found: list[Found], measures: list[Measure
 
 
 def _name(each: Found) -> str:
-    return ", ".join(map(str, each.case.values()))
+    return ", ".join(_named(each))
+
+
+def _named(each: Found) -> list[str]:
+    """The values of a case, its scheme as the text calls it."""
+    from fanin.choose.comparison import SCHEME
+    from fanin.registry import scheme_title
+
+    return [scheme_title(str(value)) if path == SCHEME else str(value) for path, value in each.case.items()]
 
 
 def _tell(found: list[Found], warnings: list[str]) -> None:

@@ -63,7 +63,7 @@ COMMANDS = {
     "compare": Command("compare", "Compare schemes on one scenario."),
     "capacity": Command(
         "capacity",
-        "Find the largest fan-in at which given bounds hold; the search typically takes fewer than 40 runs.",
+        "Find the largest fan-in at which given bounds hold; the search typically takes fewer than 50 runs.",
     ),
     "tune": Command(
         "tune", "Find the best values of parameters, and check whether they are better than the scenario's own."

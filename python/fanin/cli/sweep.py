@@ -26,7 +26,7 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import column, format_spread, is_text, short, table_names
@@ -251,22 +251,22 @@ def _print(data: DataSet) -> None:
     heading = [*header, *map(_heading, measures), *([_PER_THOUSAND] if waited else [])]
     print_table(data.head.title, heading, body[:_MOST_ROWS], keys=max(1, len(keys)))
     if len(body) > _MOST_ROWS:
-        say(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
+        say_wrapped(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
     count = len(data.head.seeds)
     if count < FEWEST:
-        say(f"no intervals: {count} seed{'s' if count != 1 else ''}, at least {FEWEST} needed")
+        say_wrapped(f"no intervals: {count} seed{'s' if count != 1 else ''}, at least {FEWEST} needed")
     else:
-        say(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
+        say_wrapped(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
         if waited:
-            say(
+            say_wrapped(
                 f"{_PER_THOUSAND}: queries, or else transfers, with a retransmission timeout, with the 95 % interval "
                 "(Clopper and Pearson); waits for tail loss probes are not counted (column loss_probes)"
             )
         shown = [_spread(row) for row in summary.iter_rows(named=True) if row["column"] in measures]
         if any(each.has_no_width for each in shown):
-            say(NO_SPREAD)
+            say_wrapped(NO_SPREAD)
         if any(each.quantiles for each in shown):
-            say(QUANTILES)
+            say_wrapped(QUANTILES)
 
 
 _PER_THOUSAND = "with a timeout, of 1000"

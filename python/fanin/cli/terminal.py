@@ -208,7 +208,7 @@ def print_table(
         return []
     from rich.table import Table
 
-    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    console.print(_wrapped(title, sys.stdout), style="bold", markup=False, highlight=False, soft_wrap=True)
     lines = [header, *body]
     left_out: list[str] = []
     while len(left_out) < len(spare) and len(_blocks(lines, console.width, keys)) > tables:

@@ -79,14 +79,15 @@ def tune(
     of many trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired
     difference from the scenario's own values there, with 95 % intervals. Only if that is better by at least --margin,
     its interval excludes zero or six or more seeds differ by the margin, all of them with one sign, and the bounds hold
-    there too, the values are recommended, as a scenario fragment; otherwise keep yours.
+    there too, the values are recommended, as a scenario fragment; otherwise keep yours. So it is if a bound on the
+    background is of runs that last differently long.
 
     OUT/studies/NAME-HASH/tried.jsonl is the log from which the same command continues an interrupted study; more
     --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as
     PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of trials failed.
 
     --json prints one object: {scenario, params, goals, keep, seeds, margin, fresh, study, trials, failed, default,
-    best: [{values, goals, keep, broken, recommended, snippet}], warnings, paths}.
+    best: [{values, goals, keep, broken, incomparable, recommended, snippet}], warnings, paths}.
 
     **Examples**
 
@@ -163,7 +164,7 @@ def _print(
         rows.append(_row(name, each, [str(value) for value in (each.values or {}).values()], goals, keeps, margin))
     print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
     kept = sum(each.kept for each in tuned.trials)
-    say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
+    say_wrapped(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     every = [value for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)]
     if any(value.has_no_width for value in every):
         say_wrapped(NO_SPREAD)
@@ -181,6 +182,11 @@ def _print(
 
 
 def _keep_yours(found: Checked, goal: Goal, margin: float) -> str:
+    if found.incomparable and not found.broken:
+        return (
+            f"keep yours: {' and '.join(found.incomparable)} compares runs that last differently long, so it may have "
+            "excluded better values, and what was found may not keep it; 'fanin advise' compares over equal times"
+        )
     why = f"breaks {' and '.join(found.broken)}" if found.broken else found.comparison(0, goal, margin)
     return f"keep yours: on fresh seeds, the best that was found is no improvement that counts ({why})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from fanin.results.layout import CAPACITIES, CAPACITY
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar
-from fanin.show.plots.series import Series, readable
+from fanin.show.plots.series import Series, is_uneven, named, readable
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
@@ -65,11 +66,12 @@ def _draw(found: list[Found], title: str, bounds: str, varied: str | None, folde
     texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
     is_curve = varied is not None and frame.schema["x"].is_numeric()
     y = ColumnInfo("Capacity", f"largest fan-in that keeps {bounds}", "1", "senders")
-    how = readable(Series(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y))
+    how = readable(Series(frame, axis_of(texts, x, column(x, named(x))), y))
     note = "Whiskers end at the next larger fan-in that was tried and does not meet the bounds."
+    if math.inf in frame["high"]:
+        note += "\nA triangle: that many or more, as the search ended there."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
-    values = [value for value in frame["x"] if is_curve]
-    wide = is_curve and min(values) > 0 and max(values) > 8 * min(values)
+    wide = is_curve and is_uneven(frame["x"])
     plot = Plot.model_validate(
         {**about, "kind": "line" if is_curve else "bars", "x_scale": "log" if wide else "linear"}
     )
@@ -79,6 +81,8 @@ def _draw(found: list[Found], title: str, bounds: str, varied: str | None, folde
 def _row(each: Found, x: str) -> dict[str, Any]:
     capacity = each.capacity or 0
     by = [str(value) for path, value in each.case.items() if path != x]
-    ends = {"low": float(capacity), "high": float(capacity if each.breaks_at is None else each.breaks_at)}
+    # Where nothing larger was tried the end is open.
+    beyond = math.inf if each.capacity is not None else 0.0
+    ends = {"low": float(capacity), "high": beyond if each.breaks_at is None else float(each.breaks_at)}
     value: Scalar = each.case[x]
     return {"by": ", ".join(by), "x": value, "mean": float(capacity), "half": None, **ends, "runs": each.runs}

@@ -11,7 +11,7 @@ from fanin.results.files import whole_folder
 from fanin.results.layout import FAILED, HEAD, ROWS, SWEEPS
 from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot
-from fanin.show.plots.series import means
+from fanin.show.plots.series import is_uneven, means, named
 
 PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
 """Columns that are plotted if none are named."""
@@ -60,7 +60,9 @@ def plots_of(data: DataSet) -> list[Plot]:
             by.append(key)
     if by and frame.select(by).n_unique() > MOST_LINES:
         return []
-    kind = "line" if numbers else "bars"
-    return [
-        Plot.model_validate({"kind": kind, "title": data.head.title, "x": x, "y": name, "by": by}) for name in measured
-    ]
+    about = {"title": data.head.title, "x": x, "by": by, "kind": "line" if numbers else "bars"}
+    if "." in x:
+        about["x-label"] = named(x)
+    if numbers and is_uneven(numeric(frame, x)[x].drop_nulls()):
+        about["x-scale"] = "log"
+    return [Plot.model_validate({**about, "y": name}) for name in measured]

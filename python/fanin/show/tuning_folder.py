@@ -42,7 +42,13 @@ def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep], margin
         apart = numbers(each.goals[place], each.differences[place])
         found[goal.name] = {**apart, "comparison": each.comparison(place, goal, margin)}
     bounds = [{"keep": keep.text, **found.as_dict()} for keep, found in zip(keeps, each.keeps, strict=True)]
-    return {"values": each.values, "goals": found, "keep": bounds, "broken": each.broken}
+    return {
+        "values": each.values,
+        "goals": found,
+        "keep": bounds,
+        "broken": each.broken,
+        "incomparable": each.incomparable,
+    }
 
 
 def write(

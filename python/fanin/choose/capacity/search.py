@@ -1,23 +1,28 @@
 """The largest fan-in that keeps some bounds: a search, not a grid.
 
 The search goes up a ladder of fan-ins until the bounds break, and one rung further. Then it halves the gap between the
-last fan-in that keeps them and the first that does not, until the gap is narrow. During this phase each fan-in is
-run with two seeds, or with half of all seeds if the two disagree. The fan-ins on which the answer rests are then run
-with all seeds. If these contradict the earlier result, the search continues from there.
+last fan-in that keeps them and the first that does not, until the gap is narrow. Then it looks between any two rungs
+below, as the bounds may not hold there. During these phases each fan-in is run with two seeds, or with half of all
+seeds if the two disagree. The fan-ins on which the answer rests are then run with all seeds. If any of these contradict
+the earlier result, the search continues from there.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from fanin.choose.capacity.judge import Judged, judge
+from fanin.choose.comparison import SCHEME
 from fanin.choose.goals import Keep
 from fanin.numbers.stats import FEWEST
+from fanin.numbers.units import quantity
+from fanin.registry import scheme_title
 from fanin.results.dataset import Row
 from fanin.scenario.format.values import Scalar
 
@@ -53,8 +58,6 @@ class Search:
     seeds: list[int]
     precision: float
     rows: dict[int, list[Row]] = field(default_factory=dict)
-    spots: int = 0
-    """Number of fan-ins that were tried to check whether the bounds also hold between two fan-ins that keep them."""
     careful: bool = False
     """Whether a few seeds have turned out to be misleading."""
     doubted: set[int] = field(default_factory=set)
@@ -201,14 +204,20 @@ class Search:
         return sum(len(each.seeds) for each in judged) > _MANY + 7 * len(self.seeds)
 
     def _look_between(self, judged: list[Judged]) -> int | None:
-        """Once: the middle of the widest gap between fan-ins that keep the bounds, which may not hold there."""
+        """The middle of two rungs that keep the bounds, which may not hold there, from the largest on.
+
+        Timers need not expire more often with more senders: where few segments are lost from each, none is left to ask
+        for them. Only where nothing was tried between the rungs is there anything to find.
+        """
         kept, _ = self._edge(judged)
-        if kept is None or self.spots:
+        if kept is None:
             return None
-        self.spots += 1
-        below = [self.first, *(each.fan_in for each in judged if each.fan_in <= kept.fan_in)]
-        gap, low = max((high - low, low) for low, high in pairwise(below))
-        return low + gap // 2 if gap > max(1, int(self.precision * kept.fan_in)) else None
+        keeps = {each.fan_in for each in judged if each.fan_in <= kept.fan_in and each.state == "keeps"}
+        for low, high in reversed(list(pairwise(rung for rung in self.ladder if rung in keeps))):
+            is_wide = high - low > max(1, int(self.precision * low))
+            if is_wide and not any(low < each.fan_in < high for each in judged):
+                return (low + high) // 2
+        return None
 
     @staticmethod
     def _edge(judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
@@ -308,3 +317,31 @@ class Found:
             "error": self.error,
             "tried": [each.as_dict() for each in self.tried],
         }
+
+
+def fewer_with_more_memory(found: Sequence[Found], varied: str | None) -> list[str]:
+    """Warnings of cases that carry fewer than another one with less memory at the ports, which hardly can be.
+
+    Args:
+        found: The answers.
+        varied: The scenario value that varies besides the scheme.
+
+    """
+    if varied not in ("network.buffer", "network.shared-buffer"):
+        return []
+    told = []
+    for scheme in dict.fromkeys(each.case[SCHEME] for each in found):
+        sizes = [
+            (size[0], each)
+            for each in found
+            if each.case[SCHEME] == scheme and each.capacity and (size := quantity(each.case[varied])) is not None
+        ]
+        for (_, less), (_, more) in pairwise(sorted(sizes, key=lambda of: of[0])):
+            if more.breaks_at is not None and (less.capacity or 0) >= more.breaks_at:
+                sizes_in_words = f"{more.case[varied]} carries {more.capacity} and {less.case[varied]} {less.capacity}"
+                told.append(
+                    f"{scheme_title(str(scheme))}: {sizes_in_words}, although more memory loses less: probably the "
+                    f"bounds do not hold somewhere below {less.capacity} either, between the fan-ins that were tried; "
+                    "'fanin sweep' tries all of them"
+                )
+    return told

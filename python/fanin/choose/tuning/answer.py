@@ -39,6 +39,8 @@ class Checked:
     """The measure of each bound."""
     broken: list[str]
     """The bounds that the means do not keep."""
+    incomparable: list[str]
+    """The bounds on what is not comparable with the default's, as the runs last longer or shorter."""
     unscored: list[str]
     """Weighted goals computed from the raw values, because the default has no mean for some measure."""
     rows: list[Row] = field(default_factory=list, repr=False)
@@ -56,9 +58,12 @@ class Checked:
         return "better" if (found.difference > 0) == goal.more else "worse"
 
     def is_advice(self, goals: Sequence[Goal], margin: float = LEAST) -> bool:
-        """Whether to take these values: they keep the bounds on fresh seeds, and some goal is better in what counts."""
+        """Whether to take these values: they keep the bounds on fresh seeds, and some goal is better in what counts.
+
+        Bounds that are not comparable say nothing about these values, nor about those that they excluded.
+        """
         found = [self.comparison(place, goal, margin) for place, goal in enumerate(goals)]
-        return not self.broken and any(each in ("better", "finishes") for each in found)
+        return not self.broken and not self.incomparable and any(each in ("better", "finishes") for each in found)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from fanin.choose.cautions import over_other_times
 from fanin.choose.comparison import paired
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning import parzen
@@ -207,6 +208,7 @@ class Study:
             [paired(own, other) for own, other in zip(goals, others, strict=True)],
             [keep.measure.spread(rows) for keep in self._keeps],
             broken,
+            [keep.text for keep in self._keeps if over_other_times([keep.measure], {"default": base, "found": rows})],
             [goal.name for goal in self._goals if not goal.can_refer_to(base)],
             rows,
         )

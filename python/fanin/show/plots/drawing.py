@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETUPBASE
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from fanin.errors import FaninError
@@ -121,7 +122,13 @@ def _write(figure: Figure, file: Path, identifier: str = "") -> None:
 def _figure(plot: Plot, drawn: Series) -> Figure:
     figure = Figure(figsize=(layout.WIDTH, 3.8))
     axes = figure.add_subplot(axes_class=SharedAxes)
-    axes.set_xscale(plot.x_scale)
+    x_label = drawn.x.axis(plot.x_label)
+    if plot.x_scale == "log" and plot.kind == "line" and (drawn.data["x"] == 0).any():
+        least = _decade(drawn.data["x"].filter(drawn.data["x"] > 0) * drawn.x.scale)
+        axes.set_xscale("symlog", linthresh=least, linscale=0.5)
+        x_label += f", linear below {least:.10g}"
+    else:
+        axes.set_xscale(plot.x_scale)
     y_label = drawn.y.axis(plot.y_label)
     if plot.y_scale == "log" and (floor := _floor(plot, drawn)) is not None:
         axes.set_yscale("symlog", linthresh=floor, linscale=0.5)
@@ -131,7 +138,7 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
     _KINDS[plot.kind](axes, plot, drawn)
     _draw_all_published(axes, plot, drawn)
     _draw_bounds(axes, drawn)
-    axes.set_xlabel(drawn.x.axis(plot.x_label))
+    axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     _set_ranges(axes, plot, drawn)
     _set_ticks(axes, plot, drawn)
@@ -166,6 +173,11 @@ def _floor(plot: Plot, drawn: Series) -> float | None:
     return 10.0 ** np.floor(np.log10(least) + 1e-9) if isinstance(least, float) else 1.0
 
 
+def _decade(positive: pl.Series) -> float:
+    """The power of ten at or below the smallest of positive numbers."""
+    return float(10.0 ** np.floor(np.log10(float(np.asarray(positive).min())) + 1e-9))
+
+
 def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Sets the range of each axis, slightly wider than asked for, so that a line at its end is not cut off."""
     if plot.y_scale == "linear":
@@ -184,7 +196,7 @@ def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Labels ticks with whole numbers if all values are whole, and logarithmic axes without powers of ten."""
     if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    for axis, scale in ((axes.xaxis, plot.x_scale), (axes.yaxis, axes.get_yscale())):
+    for axis, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
         if scale == "symlog":
             axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         if scale == "log":
@@ -327,8 +339,7 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
         )
         line.name(axes)
         if plot.spread:
-            ends = np.maximum([mean - low, high - mean], 0)
-            axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
+            _draw_whiskers(axes, x, (mean, low, high), style.colour)
         else:
             _draw_band(axes, x, low, high, style.colour)
 
@@ -339,21 +350,27 @@ def _draw_band(axes: Axes, x: Floats, low: Floats, high: Floats, colour: str) ->
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
+def _draw_whiskers(axes: Axes, at: Floats, values: tuple[Any, Any, Any], colour: str) -> None:
+    """Draws a whisker around each mean, and a triangle on those whose upper end is open."""
+    mean, low, high = values
+    is_open = np.isinf(high)
+    ends = np.maximum([mean - low, np.where(is_open, mean, high) - mean], 0)
+    axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+    if is_open.any():
+        axes.plot(at[is_open], mean[is_open], linestyle="none", marker=CARETUPBASE, markersize=9, color=colour)
+
+
 def _draw_bars(axes: Axes, plot: Plot, drawn: Series) -> None:
-    for line, at, (mean, low, high), width in _placed(axes, plot, drawn):
-        ends = np.maximum([mean - low, high - mean], 0)
-        colours = _colours(line, drawn)
-        axes.bar(at, mean, width, color=colours, yerr=ends, capsize=2, error_kw={"lw": 0.8}, label=line.label,
-                 hatch=line.style.hatch)  # fmt: skip
+    for line, at, values, width in _placed(axes, plot, drawn):
+        axes.bar(at, values[0], width, color=_colours(line, drawn), label=line.label, hatch=line.style.hatch)
+        _draw_whiskers(axes, at, values, "black")
 
 
 def _draw_points(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Draws markers with whiskers beside each other, for a logarithmic axis, on which a bar has no base."""
-    for line, at, (mean, low, high), _ in _placed(axes, plot, drawn):
-        ends = np.maximum([mean - low, high - mean], 0)
-        style = line.style
-        axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
-        axes.plot(at, mean, linestyle="none", markersize=6, label=line.label, **style.mark)
+    for line, at, values, _ in _placed(axes, plot, drawn):
+        _draw_whiskers(axes, at, values, line.style.colour)
+        axes.plot(at, values[0], linestyle="none", markersize=6, label=line.label, **line.style.mark)
 
 
 def _placed(axes: Axes, plot: Plot, drawn: Series) -> list[tuple[_Line, Floats, tuple[Any, Any, Any], float]]:

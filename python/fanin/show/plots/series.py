@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 from fanin.errors import FaninError
@@ -54,6 +55,26 @@ class Series:
     def lines(self) -> list[str]:
         """Names of the lines, in order."""
         return list(dict.fromkeys(self.data["by"].to_list()))
+
+
+_ACRONYMS = {"rto": "RTO", "mss": "MSS", "ecn": "ECN", "gro": "GRO", "red": "RED"}
+
+
+def named(path: str) -> str:
+    """A scenario value as an axis calls it: ``network.shared-buffer`` is "Shared buffer"."""
+    words = [_ACRONYMS.get(word, word) for word in path.rpartition(".")[2].split("-")]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
+
+
+def is_uneven(values: Iterable[float]) -> bool:
+    """Whether numbers lie so unevenly that a linear axis would not show them apart; for no negative ones."""
+    ordered = sorted(set(values))
+    gaps = [high - low for low, high in pairwise(ordered)]
+    return bool(gaps) and ordered[0] >= 0 and max(gaps) > _UNEVEN * min(gaps)
+
+
+_UNEVEN = 8
+"""So many times as far as the nearest two, some numbers lie apart on an axis that is to be logarithmic."""
 
 
 def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool = False) -> Series:
