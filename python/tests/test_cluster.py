@@ -25,7 +25,7 @@ from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run import cluster, remote
 from fanin.run.cluster import Cluster
-from fanin.run.job import Job
+from fanin.run.job import Job, PooledRun
 from fanin.run.pool import outcomes
 from fanin.run.remote import Task, VersionError, Versions, simulate, versions
 
@@ -401,12 +401,25 @@ def test_a_worker_of_another_version_that_joins_later_is_left_out(work, client, 
             found = outcomes(wanted, "results", workers=workers)
         assert [type(each) for each in found] == [Run, Run, Run]
         assert len(warned) == 1
-        assert client.where[-1] == {"workers": ["tcp://one"], "allow_other_workers": True}
+        assert client.where[-1] == {"workers": ["tcp://one"], "allow_other_workers": False}
         # Where no other is left, it is an error.
         client.found = {"tcp://late": late}
         client.broken = [wrong]
         with pytest.raises(ClusterError, match="worker tcp://late has"):
             outcomes([Job(small, [("run.seed", "4")])], "results", workers=workers)
+
+
+def test_runs_that_only_workers_may_make_that_have_left_end_the_sweep(work, client):
+    small = fanin.load("small.toml")
+    works = [PooledRun(Job(small, [("run.seed", "1")]), "name", seed=1)]
+    with closing(Cluster("tcp://host:8786")) as workers:
+        client.found = {"tcp://one": versions(), "tcp://late": Versions("9.9", "9.9+abc")}
+        with pytest.warns(UserWarning, match="left out"):
+            workers._count()
+        workers.submit(works, None)
+        client.found = {"tcp://other": versions()}
+        with pytest.raises(ClusterError, match=r"the workers that had runs have left.*run the same command again"):
+            workers._count()
 
 
 def test_memory_is_that_of_the_machine_that_runs(work, client, monkeypatch):

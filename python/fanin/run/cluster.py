@@ -69,6 +69,8 @@ class Cluster:
         """How often an unsuitable worker had a run."""
         self._counted = float("-inf")
         self._threads: dict[str, int] = {}
+        self._sent_to: dict[str, list[str]] = {}
+        """Runs that only some workers may make, by the name of the first of those that were sent together."""
         self._unsuitable: dict[str, ClusterError | None] = {}
         """The workers that have been asked, each with what is wrong with it."""
         try:
@@ -121,6 +123,9 @@ class Cluster:
         self._threads = {worker: count for worker, count in threads.items() if self._unsuitable.get(worker) is None}
         if threads and not self._threads:
             raise next(filter(None, self._unsuitable.values()))
+        # Others, even suitable ones, would never be given these.
+        if any(not threads.keys() & some for some in self._sent_to.values()):
+            raise self._lost(ClusterError("the workers that had runs have left"))
         self._counted = time.monotonic()
 
     def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
@@ -133,8 +138,9 @@ class Cluster:
         task = replace(task_of(works, store), needed=needed, memory=self._memory)
         where = {}
         if any(self._unsuitable.values()):
-            # Others only if none of these is left: so a run never waits for a worker that has gone.
-            where = {"workers": list(self._threads), "allow_other_workers": True}
+            # One that fails at once is always idle, and would be given every run if others were only preferred.
+            where = {"workers": list(self._threads), "allow_other_workers": False}
+            self._sent_to[works[0].name] = list(self._threads)
         sent: Future[list[Package]] = self._executor.submit(simulate, task, **where)
         return sent
 
@@ -148,6 +154,7 @@ class Cluster:
             RunError: the run failed.
 
         """
+        self._sent_to.pop(works[0].name, None)
         try:
             packages = future.result()
         except VersionError as error:
