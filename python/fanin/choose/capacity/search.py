@@ -122,7 +122,7 @@ class Search:
         rungs = [rung for rung in self.ladder[: bisect(self.ladder, low) + 2] if rung not in self.rows]
         gap = (high - low) / max(1, int(self.precision * low))
         between = [(low + high) // 2] * math.ceil(math.log2(max(1.0, gap)))
-        spots = [low // 2] * (not self.spots)
+        spots = self._spots([rung for rung in self.ladder if rung <= low])
         glances = [*rungs, *between, *spots] * (len(self.seeds) if self.careful else GLANCE)
         # Those on which the answer rests have more.
         seeds = {high: self._half, low: len(self.seeds)}
@@ -213,11 +213,15 @@ class Search:
         if kept is None:
             return None
         keeps = {each.fan_in for each in judged if each.fan_in <= kept.fan_in and each.state == "keeps"}
-        for low, high in reversed(list(pairwise(rung for rung in self.ladder if rung in keeps))):
-            is_wide = high - low > max(1, int(self.precision * low))
-            if is_wide and not any(low < each.fan_in < high for each in judged):
-                return (low + high) // 2
-        return None
+        return next(reversed(self._spots([rung for rung in self.ladder if rung in keeps])), None)
+
+    def _spots(self, rungs: list[int]) -> list[int]:
+        """The middles of rungs that are far apart and have nothing between them that was tried."""
+        return [
+            (low + high) // 2
+            for low, high in pairwise(rungs)
+            if high - low > max(1, int(self.precision * low)) and not any(low < tried < high for tried in self.rows)
+        ]
 
     @staticmethod
     def _edge(judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
