@@ -494,3 +494,31 @@ def test_the_ports_that_a_fan_in_can_fill(cli, incast):
     # Half of the 40 cross each spine.
     assert ports[1]["responses"] == pytest.approx(20)
     assert ports[1]["arriving_bps"] == pytest.approx(200e9)
+
+
+def test_a_port_that_never_marks_is_told_beside_a_milder_remark_on_another(cli, work):
+    text = """[network]
+topology = "leaf-spine"
+leaves = 2
+hosts-per-leaf = 8
+rate = "10Gbps"
+uplink-rate = "40Gbps"
+delay = "5us"
+buffer = "1MB"
+spine-buffer = "100KB"
+[transport]
+scheme = "linux-dctcp"
+[scheme.linux-dctcp]
+mark-threshold = "100pkt"
+[[traffic]]
+kind = "incast"
+senders = 7
+bytes-each = "32KB"
+"""
+    (work / "loads.toml").write_text(text)
+    told = cli("check", "loads.toml").err
+    assert "packets, which keep the link busy, at leaf-0->receiver-0" in told
+    assert "not below the buffer, 66 packets at spine-0->" in told
+    # Once, where it is the fan-in's own port.
+    (work / "loads.toml").write_text(text.replace('"1MB"', '"120KB"'))
+    assert cli("check", "loads.toml").err.count("before any is marked") == 1

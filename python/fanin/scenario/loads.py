@@ -28,10 +28,12 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
     if (marking := marking_of(resolved)) is not None:
         rows = scenario.resolved_table(overrides)
         is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
-        found += (
-            threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
-            or at_any_port(ports, resolved, marking, is_default=is_default)
-            or _beside_fan_ins(scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default)
+        own = threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
+        # A port of the fan-in that drops before it marks is told with more.
+        is_told = any(in_packets(marking, port["packet_bytes"]) >= packets(port) for port in loads["fan_in"])
+        others = [] if is_told else at_any_port(ports, resolved, marking, is_default=is_default)
+        found += [*others, *own] or _beside_fan_ins(
+            scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default
         )
     found.append(_unshared(ports, resolved["network"]))
     found += [_overloaded(tier) for tier in loads["tiers"]]
