@@ -1364,3 +1364,21 @@ def test_what_changes_only_hosts_leaves_the_queues_of_the_switch(work):
     (without,) = [each for each in red.values() if each.settings == {"queue.kind": "drop-tail"}]
     assert without.effort == Effort.SWITCH_SETTING
     assert not [each for each in tried(RACK)[0].values() if each.settings == {"queue.kind": "drop-tail"}]
+
+
+def test_what_ends_a_stall_by_delayed_acknowledgements_is_tried(work):
+    stalled = LINUX.replace(
+        'scheme = "linux"', 'scheme = "linux"\ninitial-window = "1mss"\nquickack = 0\nack-delay = "40ms"'
+    )
+    few, happened, _ = tried(stalled, **{"traffic.servers.senders": 10, "traffic.servers.bytes-each": "20KB"})
+    assert happened.outcome == "stalls"
+    assert few["every segment acknowledged"].settings == {"transport.ack-every": 1}
+    assert few["a window of 10 segments at first"].needs == "ip route change ROUTE initcwnd 10 on the senders"
+    assert "every segment acknowledged" not in tried(LINUX)[0]
+
+
+def test_a_search_that_has_done_nothing_and_has_nothing_to_do_takes_no_time():
+    alike = {"hosts": 0, "reach": (2, 4), "run_s": 1.0, "slots": 1, "within_s": 60.0}
+    outlook = Outlook(planned(1, [1], 1, **alike), lambda _: None)
+    outlook.search_goes_on(Ahead(), Ahead(), Ahead())
+    assert outlook.plan.harder == 1.0

@@ -100,7 +100,9 @@ class Outlook:
         self._stepped = time.monotonic()
         # What was expected of it counts as much as a part of what it does.
         before_s = _BELIEVED * (done.seconds + ahead.seconds)
-        harder = (self._stepped - self._since + before_s * self.plan.harder) / (done.seconds + before_s)
+        known_s = done.seconds + before_s
+        took_s = self._stepped - self._since
+        harder = (took_s + before_s * self.plan.harder) / known_s if known_s else self.plan.harder
         self._now = Ahead(done.runs + ahead.runs, harder * ahead.seconds)
         self._step = replace(step, seconds=harder * step.seconds)
 

@@ -245,6 +245,10 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             f"a maximum of {2000 * window} in net.ipv4.tcp_rmem on the receivers and net.ipv4.tcp_wmem on the senders, "
             "about half of which is window",
         )
+    if facts.outcome == "stalls":
+        at_once, more = "ip route change ROUTE quickack 1 on the receivers", _INITCWND.replace("2", "10")
+        yield Remedy("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
+        yield Remedy("a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, more)
     if _has_large_window(facts):
         yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
