@@ -409,6 +409,18 @@ def test_a_worker_of_another_version_that_joins_later_is_left_out(work, client, 
             outcomes([Job(small, [("run.seed", "4")])], "results", workers=workers)
 
 
+@pytest.mark.parametrize("address", ["tcp://", "x:y:z", "tcp://host", "host:", ":8786", "", "tcp://[::1]"])
+def test_what_is_no_address_is_told_without_waiting(client, address):
+    with pytest.raises(ClusterError, match=r"no address of a scheduler, such as tcp://host:8786"):
+        Cluster(address)
+    assert client.connections == 0
+
+
+@pytest.mark.parametrize("address", ["tcp://host:8786", "host:8786", "tls://10.0.0.1:1", "tcp://[fe80::1%eth0]:8786"])
+def test_addresses_have_several_forms(client, address):
+    Cluster(address)
+
+
 def test_runs_that_only_workers_may_make_that_have_left_end_the_sweep(work, client):
     small = fanin.load("small.toml")
     works = [PooledRun(Job(small, [("run.seed", "1")]), "name", seed=1)]

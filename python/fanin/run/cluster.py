@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
+import re
 import time
 import warnings
 from collections import Counter
@@ -35,6 +36,9 @@ _MOST_TRIES = 5
 """Unsuitable workers that may have a run, one after the other, before it counts as the run's fault."""
 
 
+_ADDRESS = re.compile(r"(\w+://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
+
+
 class Cluster:
     """A running scheduler and its workers. A :class:`fanin.run.job.Workers`."""
 
@@ -50,6 +54,9 @@ class Cluster:
             ClusterError: Dask is not installed, no scheduler responds, or a worker has another fanin version.
 
         """
+        # Dask would try for long, and on the way out once more.
+        if not _ADDRESS.fullmatch(address):
+            raise ClusterError(f"{address}: no address of a scheduler, such as tcp://host:8786")
         try:
             # It is an optional dependency, and has no types.
             distributed: Any = importlib.import_module("distributed")
