@@ -36,7 +36,7 @@ _MOST_TRIES = 5
 """Unsuitable workers that may have a run, one after the other, before it counts as the run's fault."""
 
 
-_ADDRESS = re.compile(r"(\w+://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
+_ADDRESS = re.compile(r"(\w+://)?(\[[\w:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
 class Cluster:
