@@ -17,7 +17,10 @@ pub(super) struct Seen {
 impl Seen {
     /// SHA-256 of what was read, in hexadecimal digits.
     pub(super) fn digest(&self) -> String {
-        self.whole.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let digest: [u8; 32] = self.whole.clone().finalize().into();
+        digest.chunks_exact(16).fold(String::new(), |text, half| {
+            text + &format!("{:032x}", u128::from_be_bytes(half.try_into().expect("sixteen bytes")))
+        })
     }
 }
 

@@ -248,7 +248,7 @@ impl Plan {
             standalone: transfer.bytes.map(|bytes| alone.standalone(bytes)),
             rate: None,
             counters: counters.plus(&transfer.request_counters),
-            waiting: self.waiting(transfer, hosts, now),
+            waiting: Self::waiting(transfer, hosts, now),
             failed: transfer.failed,
         };
         let unfinished = || self.unfinished_rate(transfer, delivered, now);
@@ -256,7 +256,7 @@ impl Plan {
     }
 
     /// For how long a timer has run for what is outstanding of a transfer or its request; `None` if it has completed.
-    fn waiting(&self, transfer: &Transfer, hosts: &Hosts, now: Time) -> Option<Time> {
+    fn waiting(transfer: &Transfer, hosts: &Hosts, now: Time) -> Option<Time> {
         let flow = transfer.requesting.map(|(flow, _)| flow).or(transfer.flow)?;
         if transfer.completion.is_some() || transfer.failed {
             return None;
