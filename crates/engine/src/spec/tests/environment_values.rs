@@ -128,6 +128,7 @@ queue.red-drop = true
 mss = 1448B
 header = 52B
 initial-window = 10mss
+receive-buffer = 3MiB
 ack-every = 2
 ack-delay = 40ms
 quickack = 16
