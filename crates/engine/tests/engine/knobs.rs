@@ -13,9 +13,9 @@ fn incast_over(network: &str, transport: &str, scheme: &str, params: &str, more:
 }
 
 /// The same over TCP as it is by default, on ideal hosts: what those of Linux do would hide what CUBIC does in so short a
-/// time.
+/// time, and a larger window would wait in a host for all of it.
 fn incast(network: &str, scheme: &str, params: &str, more: &str) -> Outcome {
-    let ideal = "interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\nhost-queue = 0";
+    let ideal = "interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\nhost-queue = 0\nreceive-buffer = \"1MiB\"";
     incast_over(network, ideal, scheme, params, more)
 }
 
