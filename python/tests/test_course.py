@@ -171,7 +171,7 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     assert found.queries.times > 10
     assert found.queries.by_timers > 0.5
     assert words.what.startswith("Incast collapse beside other traffic: the link switch-0->receiver-0 sent for ")
-    needed = f"{found.queries.p99_times:.0f} times the 1.64 ms that they need with the link to themselves; 1 of"
+    needed = f"{found.queries.p99_times:.0f} times the 1.63 ms that they need with the link to themselves; 1 of"
     assert needed in words.what
     assert "idle" not in words.why
     cured, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
@@ -1076,3 +1076,18 @@ scheme = "linux"
     assert found.port.reason == "shared-buffer-full"
     assert found.port.largest_bytes < 0.9 * found.buffer
     assert "of the 500 KB that it may hold alone, as other ports of its switch filled the shared memory" in words.why
+
+
+def test_answers_that_begin_late_or_apart_are_not_blamed_on_round_trips(tmp_path):
+    text = RACK.format(delay="5us", buffer="1MB")
+    group = '[[traffic]]\nname = "q"\nkind = "incast"\nsenders = 20\nbytes-each = "32KB"\nrounds = 3\n'
+    _, apart = told(tmp_path / "s.toml", f'{text}{group}jitter = "5ms"\n')
+    assert apart.why.startswith("Answers begin late or apart, as traffic.q.jitter = 5 ms: the busiest link, ")
+    _, late = told(tmp_path / "s.toml", f'{text}{group}request = "500B"\nthink = "2ms"\n')
+    assert late.why.startswith("Answers begin late or apart, as traffic.q.think = 2 ms: ")
+    _, soon = told(tmp_path / "s.toml", f'{text}{group}jitter = "20us"\n')
+    assert "begin late" not in soon.why
+    # Nor is what a fault held up.
+    fault = '[[fault]]\nkind = "link-down"\nlink = "switch-0->receiver-0"\nat = "200us"\nfor = "20ms"\n'
+    _, down = told(tmp_path / "s.toml", f"{text.replace('1MB', '8MB')}{group}{fault}", **{"traffic.q.senders": 2})
+    assert "round trip" not in down.why

@@ -271,7 +271,10 @@ class Facts:
         """
         if not self.typical_bytes:
             return 1.0
-        here, there = (_alone(each, self.typical_bytes, self.round_trip_s).last_s for each in (self.scenario, scenario))
+        here, there = (
+            _alone(each, self.typical_bytes, self.round_trip_s, seconds(each["transport"]["interrupt-interval"])).last_s
+            for each in (self.scenario, scenario)
+        )
         alone = here + 8 * self.typical_bytes / self.port.rate_bps if self.queries is None else self.queries.alone_s
         return max(1.0, 1 + (there - here) / alone)
 
@@ -520,9 +523,11 @@ def _windows(scenario: dict[str, Any], size: float) -> int:
     return max(1, count + math.ceil(max(0.0, size) / most))
 
 
-def _alone(scenario: dict[str, Any], size: float, round_trip_s: float) -> Alone:
-    """What a transfer takes without queues: handshake, request and the way, with an interrupt where each arrives."""
-    interrupt_s = seconds(scenario["transport"]["interrupt-interval"])
+def _alone(scenario: dict[str, Any], size: float, round_trip_s: float, interrupt_s: float = 0.0) -> Alone:
+    """What a transfer takes without queues: handshake, request and the way; with an interrupt where each arrives.
+
+    A packet waits for an interrupt only if one has just been, so that the least is without.
+    """
     asked = [group for group in scenario["traffic"] if quantity(group.get("request", "0B")) != (0, "B")]
     think_s = max((seconds(group["think"]) for group in asked if "think" in group), default=0.0)
     ways = 2 if asked else 1

@@ -10,7 +10,7 @@ from typing import Any
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.remedies import filling_window
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import seconds
+from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
@@ -166,7 +166,7 @@ def _took(facts: Facts) -> str:
 _ROUNDED = 0.01
 """What differs by less is the same in three digits, but for the last."""
 
-_AS_LONG = 1.05
+_AS_LONG = 1.1
 """What takes fewer times longer takes as long as it needs."""
 
 
@@ -194,7 +194,8 @@ def _why(facts: Facts) -> str:
         return f"{lost}; {idle}. {stall}" if lost else f"{idle[0].upper()}{idle[1:]}. {stall}"
     if lost:
         # Nobody waited for a timer: what is left are round trips.
-        return f"{lost}; {idle}.{_round_trips(facts) if facts.idle_share > _MOSTLY else ''}"
+        is_idle = facts.idle_share > _MOSTLY and not _faults(facts)
+        return f"{lost}; {idle}.{_round_trips(facts) if is_idle else ''}"
     return _too_little(facts)
 
 
@@ -289,11 +290,16 @@ def _too_little(facts: Facts) -> str:
     busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if facts.cut_short:
         return f"{busy[0].upper()}{busy[1:]}.{_round_trips(facts)}"
+    if _faults(facts):
+        # What the link would have sent without them is not known.
+        return f"{busy[0].upper()}{busy[1:]}."
     if facts.is_left_idle:
         return f"{_left_idle(facts)}: {busy}."
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
+    if (begin := _begin(facts)) is not None:
+        return f"{begin}: {busy}."
     at_once = max(1, facts.first_windows[0])
     if facts.limited_bps is not None:
         many = f"{at_once} transfers together" if at_once > 1 else "a transfer"
@@ -311,6 +317,24 @@ def _too_little(facts: Facts) -> str:
     if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
         return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
     return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
+
+
+def _begin(facts: Facts) -> str | None:
+    """That the scenario lets answers begin so late or so far apart that this is most of what queries take, if it is."""
+    group, queries = facts.fan_in, facts.queries
+    if group is None or queries is None:
+        return None
+    asked = quantity(group.get("request", "0B")) != (0, "B")
+    keys = ("jitter", *(("think", "think-jitter") if asked else ()))
+    late = {key: seconds(group[key]) for key in keys if key in group and seconds(group[key]) > 0}
+    if sum(late.values()) < _MOSTLY_LATE * queries.median_s:
+        return None
+    said = listed([f"traffic.{group['name']}.{key} = {_time(late_s)}" for key, late_s in late.items()])
+    return f"Answers begin late or apart, as {said}"
+
+
+_MOSTLY_LATE = 0.5
+"""From this share of a query on, it is when answers begin that decides how long it takes."""
 
 
 def _left_idle(facts: Facts) -> str:
