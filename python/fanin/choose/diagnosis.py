@@ -161,6 +161,12 @@ class Facts:
         return rate if rate < _BUSY * self.port.rate_bps else None
 
     @property
+    def filling_window(self) -> int:
+        """The window of a receiver, in KB, with which the fan-in, or one transfer, fills the link and the buffer."""
+        in_flight = self.port.rate_bps * self.round_trip_s / 8
+        return math.ceil((in_flight + self.buffer) / max(1, self.first_windows[0]) / 1e3)
+
+    @property
     def lost_to_faults(self) -> int:
         """Packets that were lost by faults, random or of links that were down, and not by queues."""
         return lost_to_faults(self.summary)

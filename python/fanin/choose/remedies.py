@@ -7,7 +7,6 @@ the jitter from the time that the link needs for all answers.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -237,7 +236,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             "a BPF program on the hosts that open connections (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
     if facts.limited_bps is not None:
-        window = filling_window(facts)
+        window = facts.filling_window
         yield Remedy(
             f"receivers' windows of {window} KB",
             {"transport.receive-buffer": f"{window}KB"},
@@ -258,12 +257,6 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             Effort.HOSTS,
             "Linux hosts (SACK, RACK, tail loss probes)",
         )
-
-
-def filling_window(facts: Facts) -> int:
-    """The window of a receiver, in KB, with which the fan-in, or one transfer, fills the link and the buffer."""
-    in_flight = facts.port.rate_bps * facts.round_trip_s / 8
-    return math.ceil((in_flight + facts.buffer) / max(1, facts.first_windows[0]) / 1e3)
 
 
 def _has_large_window(facts: Facts) -> bool:

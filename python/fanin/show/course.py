@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
-from fanin.choose.remedies import filling_window
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks
@@ -477,7 +476,7 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
     if facts.outcome == "idle" and facts.limited_bps is not None:
-        found.append(with_(f"transport.receive-buffer={filling_window(facts)}KB", "windows that fill the link"))
+        found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
