@@ -625,23 +625,9 @@ rounds = 20
 """
 
 
-BAD_CABLE = """\
-[network]
-topology = "star"
-rate = "10Gbps"
-delay = "5us"
-[transport]
-scheme = "linux"
-[[traffic]]
-name = "servers"
-kind = "incast"
-senders = {senders}
-bytes-each = "{bytes}"
-rounds = 20
-[[fault]]
-kind = "loss"
-rate = "1%"
-"""
+ON_A_STAR = CLOSED.replace("{topology}", 'topology = "star"')
+
+BAD_CABLE = ON_A_STAR.replace('stack = "linux-6"\n', "") + '[[fault]]\nkind = "loss"\nrate = "1%"\n'
 
 
 def test_the_timer_that_was_waited_for_longest_is_the_one_to_shorten(tmp_path):
@@ -983,6 +969,7 @@ flows = 2
     assert found.idle_share > 0.2
     assert "The endless flows of traffic.long did not fill the link, as marks from 2pkt on" in words.why
     assert "short" not in words.why
+    assert words.trials[0].command.endswith(" --set scheme.linux-dctcp.mark-threshold=65pkt")
     # Queries beside them are fast, and the link is idle all the same.
     queries = '[[traffic]]\nname = "q"\nkind = "incast"\nsenders = 8\nbytes-each = "20KB"\nrounds = 5\ngap = "5ms"\n'
     found, words = told(tmp_path / "s.toml", text + queries, **low)
@@ -990,8 +977,16 @@ flows = 2
     assert found.idle_share == pytest.approx(1 - 8 * found.port.sent_bytes / 1e10 / found.under_way_s, abs=0.02)
     assert "Nothing needs changing" not in str(words)
     assert not found.is_healthy
-    good, _ = told(tmp_path / "s.toml", text + queries, **{"run.duration": "50ms"})
+    # Where packets are lost besides, too.
+    lost, words = told(
+        tmp_path / "s.toml", text + queries, **low, **{"network.buffer": "100KB", "traffic.q.bytes-each": "40KB"}
+    )
+    assert lost.outcome == "losses"
+    assert "The endless flows of traffic.long did not fill the link, as marks from 2pkt on" in words.why
+    assert words.trials[1].command.endswith(" --set scheme.linux-dctcp.mark-threshold=65pkt")
+    good, words = told(tmp_path / "s.toml", text + queries, **{"run.duration": "50ms"})
     assert good.idle_share < 0.1
+    assert "mark-threshold" not in str(words.trials)
     # Of known size, they may be over.
     sized, _ = told(tmp_path / "s.toml", text, **low, **{"traffic.long.bytes-each": "1MB"})
     assert sized.endless == []
@@ -1054,7 +1049,7 @@ def test_a_query_that_has_not_ended_has_taken_no_time_yet(tmp_path):
     group = '[[traffic]]\nname = "q"\nkind = "incast"\nsenders = 100\nbytes-each = "10KB"\n'
     found, words = told(tmp_path / "s.toml", text + group, **{"run.duration": "50ms"})
     assert found.queries.unfinished == 1
-    assert "The query had not ended after 50 ms, " in words.what
+    assert f"The query had not ended after 50 ms, more than {found.queries.p99_times:.1f} times the " in words.what
     ended, _ = told(tmp_path / "s.toml", text + group)
     assert ended.queries.unfinished == 0
 
@@ -1076,6 +1071,10 @@ scheme = "linux"
     assert found.port.reason == "shared-buffer-full"
     assert found.port.largest_bytes < 0.9 * found.buffer
     assert "of the 500 KB that it may hold alone, as other ports of its switch filled the shared memory" in words.why
+    # How long a queue was that nobody measured, is not known.
+    found, words = told(tmp_path / "s.toml", text, **{"measure.bottleneck": "switch-0->receiver-7"})
+    found = replace(found, port=replace(found.port, largest_bytes=None))
+    assert "overflowed (at 500 KB at most, which it may hold alone) " in course(found, "s.toml", []).why
 
 
 def test_answers_that_begin_late_or_apart_are_not_blamed_on_round_trips(tmp_path):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fanin import _engine
 from fanin.registry import registry
 from fanin.scenario.loads import LOSS_BASED
-from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G
+from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G, usual_threshold
 
 INCAST = """
 [network]
@@ -323,6 +324,12 @@ def test_the_usual_threshold_is_the_default():
     (param,) = (param for row in registry()["schemes"] if row["key"] == "dctcp" for param in row["params"]
                 if param["key"] == "mark-threshold")  # fmt: skip
     assert param["default"] == f"{USUAL_PER_10G}pkt per 10Gbps of the slowest links, at least {USUAL_LEAST}pkt"
+
+
+@pytest.mark.parametrize("gbit", [0.1, 1, 2.5, 6.4, 10, 25, 40, 100, 125, 400])
+def test_the_usual_threshold_is_that_of_the_engine(gbit):
+    resolved = json.loads(_engine.resolve(INCAST, "", [("network.rate", f"{gbit}Gbps")]))
+    assert resolved["scheme"]["dctcp"]["mark-threshold"] == f"{usual_threshold(gbit * 1e9)}pkt"
 
 
 def test_no_threshold_is_too_low_where_nothing_marks(cli, incast):

@@ -24,7 +24,7 @@ const FURTHER: &[(&str, &str, &str)] = &[
 ];
 
 /// What costs more, and why: names of rows, and the work behind it. Instructions per packet-hop are callgrind's for
-/// [`scenario`] on a star and, after it, a leaf-spine, where NewReno takes 510 and 397; `docs/reference/speed.md` has them all.
+/// [`scenario`] on a star and, after it, a leaf-spine, where NewReno takes 510 and 390; `docs/reference/speed.md` has them all.
 const DEARER: &[(&[&str], &str)] = &[
     (
         &["rcc", "rcce", "rcce-crowded"],

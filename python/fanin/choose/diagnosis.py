@@ -16,10 +16,16 @@ from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
 from fanin.numbers.units import number, quantity, seconds
-from fanin.registry import registry
 from fanin.results.runs import Run
 from fanin.run.observed import bottleneck, from_hosts, lost_to_faults
-from fanin.scenario.loads import comes_by_a_clock, response_bytes
+from fanin.scenario.traffic import (
+    comes_by_a_clock,
+    fan_in_keys,
+    has_requests,
+    is_endless,
+    is_fan_in,
+    response_bytes,
+)
 
 Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
 """What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
@@ -196,8 +202,7 @@ class Facts:
     @property
     def others(self) -> list[str]:
         """The groups of traffic that are no fan-in, beside one."""
-        kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
-        return [group["name"] for group in self.scenario["traffic"] if group["kind"] not in kinds]
+        return [group["name"] for group in self.scenario["traffic"] if not is_fan_in(group)]
 
     @property
     def starved(self) -> bool:
@@ -215,8 +220,7 @@ class Facts:
     @property
     def endless(self) -> list[str]:
         """The groups of endless flows."""
-        groups = [group for group in self.scenario["traffic"] if group["kind"] == "background"]
-        return [group["name"] for group in groups if quantity(group["bytes-each"]) == (0, "B")]
+        return [group["name"] for group in self.scenario["traffic"] if is_endless(group)]
 
     @property
     def is_left_idle(self) -> bool:
@@ -261,8 +265,7 @@ class Facts:
     @cached_property
     def fan_in(self) -> dict[str, Any] | None:
         """The traffic group with the most senders to one receiver, and its key for their number as ``key``."""
-        keys = {row["key"]: row["fan_in"] for row in registry()["traffic"] if row["fan_in"]}
-        found = [{**group, "key": keys[group["kind"]]} for group in self.scenario["traffic"] if group["kind"] in keys]
+        found = [{**each, "key": fan_in_keys()[each["kind"]]} for each in self.scenario["traffic"] if is_fan_in(each)]
         return max(found, key=lambda group: int(group[group["key"]]), default=None)
 
     @property
@@ -430,12 +433,10 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
     busy = 8 * port.sent_bytes / port.rate_bps
-    # If all payload crosses the port, its goodput in the window is known without what came before.
-    crosses = _ALL <= share <= 1
-    if summary["goodput_bps"] is not None and crosses:
-        busy = min(busy, summary["goodput_bps"] * (end - begin) / share / port.rate_bps)
-    kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
-    fan_in = [group for group in scenario["traffic"] if group["kind"] in kinds]
+    if summary["goodput_bps"] is not None and delivered:
+        # What the port sent before the window is taken to be as much of it as of the payload.
+        busy = min(busy, busy * summary["goodput_bps"] * (end - begin) / (8 * delivered))
+    fan_in = [group for group in scenario["traffic"] if is_fan_in(group)]
     lowest = float(run.links()["rate_bps"].min())  # type: ignore[arg-type]
     size = float(finite["bytes"].median() or 0.0)  # type: ignore[arg-type]
     round_trip = _round_trip(flows, scenario, lowest)
@@ -465,7 +466,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         round_trip_s=round_trip,
         typical_bytes=size,
         loaded_s=loaded,
-        all_cross=crosses,
+        all_cross=_ALL <= share <= 1,
     )
 
 
@@ -534,7 +535,7 @@ def _alone(scenario: dict[str, Any], size: float, round_trip_s: float, interrupt
 
     A packet waits for an interrupt only if one has just been, so that the least is without.
     """
-    asked = [group for group in scenario["traffic"] if quantity(group.get("request", "0B")) != (0, "B")]
+    asked = [group for group in scenario["traffic"] if has_requests(group)]
     think_s = max((seconds(group["think"]) for group in asked if "think" in group), default=0.0)
     ways = 2 if asked else 1
     first = is_fresh(scenario) * (round_trip_s + interrupt_s) + ways * (round_trip_s / 2 + interrupt_s) + think_s
@@ -543,8 +544,7 @@ def _alone(scenario: dict[str, Any], size: float, round_trip_s: float, interrupt
 
 def is_fresh(scenario: dict[str, Any]) -> bool:
     """Whether each transfer of a fan-in, or else any transfer, has a new connection, with a handshake."""
-    kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
-    groups = [group for group in scenario["traffic"] if group["kind"] in kinds] or scenario["traffic"]
+    groups = [group for group in scenario["traffic"] if is_fan_in(group)] or scenario["traffic"]
     return any(group.get("connections", "fresh") == "fresh" for group in groups)
 
 

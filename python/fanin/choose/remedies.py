@@ -6,25 +6,30 @@ the jitter from the time that the link needs for all answers.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from fanin import _engine
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import number, quantity, seconds
+from fanin.numbers.units import gbps, number, quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.settings import as_options
-from fanin.scenario.thresholds import Marking, marking_of, most_marked, threshold_path, threshold_remarks
+from fanin.scenario.thresholds import (
+    Marking,
+    marking_of,
+    most_marked,
+    threshold_path,
+    threshold_remarks,
+    usual_threshold,
+)
 
 
 class Effort(IntEnum):
@@ -131,7 +136,10 @@ _SPREAD = 1.25
 _MANY_US = 10_000
 """From so many microseconds on, a time is in milliseconds."""
 
-_INITCWND = "ip route change ROUTE initcwnd 2 on the senders"
+
+def _initcwnd(segments: int) -> str:
+    """The command that sets a first window."""
+    return f"ip route change ROUTE initcwnd {segments} on the senders"
 
 
 def _rto_min(timer: str) -> str:
@@ -149,9 +157,6 @@ TIMERS_ARE_BOUND = (
     "the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
 )
 """What a command for a shorter timer does not say."""
-
-_ANY_TRAFFIC = '[[traffic]]\nkind = "incast"\nsenders = 1\nbytes-each = "1KB"\n'
-"""A default of the network's rates needs some traffic, whichever."""
 
 
 class Tried(NamedTuple):
@@ -245,11 +250,13 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             "about half of which is window",
         )
     if facts.outcome == "stalls":
-        at_once, more = "ip route change ROUTE quickack 1 on the receivers", _INITCWND.replace("2", "10")
+        at_once = "ip route change ROUTE quickack 1 on the receivers"
         yield Remedy("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
-        yield Remedy("a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, more)
+        yield Remedy(
+            "a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, _initcwnd(10)
+        )
     if _has_large_window(facts):
-        yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
+        yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _initcwnd(2))
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
         yield Remedy(
             f"{scheme_title(transport['scheme'])} on Linux's TCP",
@@ -345,7 +352,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
     transport = facts.scenario["transport"]
     is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
     timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
-    window = Remedy("window of 2", {"transport.initial-window": _FEW}, Effort.HOSTS, _INITCWND)
+    window = Remedy("window of 2", {"transport.initial-window": _FEW}, Effort.HOSTS, _initcwnd(2))
     for index, marks in enumerate(_thresholds_to_try(facts, given)):
         settings: dict[str, Scalar] = {
             SCHEME: scheme,
@@ -381,9 +388,8 @@ def _together(one: Remedy, other: Remedy) -> Remedy:
 def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Marks]:
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
     usual, third = (f"{packets}pkt" for packets in thresholds(facts))
-    network = facts.scenario["network"].items()
-    slowest = min(size for key, value in network if key.endswith("rate") and (size := number(value)))
-    rate = f"{slowest / 1e9:g} Gbit/s"
+    slowest = _slowest_bps(facts)
+    rate = gbps(slowest)
     # They give thresholds for two rates; the default is in proportion to these.
     known = slowest in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
@@ -413,16 +419,14 @@ def _most_marked(facts: Facts) -> int:
 
 
 def _default_threshold(facts: Facts) -> int:
-    """DCTCP's threshold in packets by the engine's rule for the rates of the scenario."""
-    network = facts.scenario["network"]
-    rates = [
-        (f"network.{key}", str(value)) for key, value in network.items() if key == "topology" or key.endswith("rate")
-    ]
-    # The default, also where the scenario has a value of its own.
-    resolved = json.loads(_engine.resolve(_ANY_TRAFFIC, "", [*rates, (SCHEME, "linux-dctcp")]))
-    default = quantity(resolved["scheme"]["linux-dctcp"]["mark-threshold"])
-    assert default is not None
-    return int(default[0])
+    """DCTCP's own threshold in packets; queues of faster links have the same."""
+    return usual_threshold(_slowest_bps(facts))
+
+
+def _slowest_bps(facts: Facts) -> float:
+    """The rate of the slowest links."""
+    network = facts.scenario["network"].items()
+    return min(rate for key, value in network if key.endswith("rate") and (rate := number(value)))
 
 
 def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import gbps, number, quantity
-from fanin.registry import registry
+from fanin.numbers.units import gbps, number
 from fanin.scenario.engine_rows import FanInPort, Port, TierLoad, of_path, packets
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Overrides
@@ -18,6 +17,7 @@ from fanin.scenario.thresholds import (
     remarks_beside_fan_ins,
     threshold_remarks,
 )
+from fanin.scenario.traffic import has_requests, is_endless, response_bytes
 
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
@@ -111,8 +111,7 @@ def _spread(*groups: dict[str, Any]) -> float:
 def _last(group: dict[str, Any]) -> float:
     """When the last response begins, as a rule: of exponential delays, the mean counts."""
     delays = [] if group.get("together") else ["jitter", "exponential"]
-    # Without a request there is nothing to think about.
-    delays += ["think-jitter"] if number(group.get("request", "0B")) else []
+    delays += ["think-jitter"] if has_requests(group) else []
     return _start(group) + sum(number(group.get(key, "0s")) for key in delays)
 
 
@@ -134,9 +133,8 @@ def _standing(port: FanInPort, group: dict[str, Any], resolved: dict[str, Any]) 
     long = [
         each
         for each in resolved["traffic"]
-        if each["kind"] == "background"
+        if is_endless(each)
         and (each["to"], each["receiver"]) == (group["to"], group["receiver"])
-        and quantity(each["bytes-each"]) == (0, "B")
         and (begins_again or _start(each) < _start(group))
     ]
     # A single flow sends no faster than its own link.
@@ -221,11 +219,6 @@ _ENOUGH = 8
 duplicate ACKs (section 3.2)."""
 
 
-def comes_by_a_clock(group: dict[str, Any]) -> bool:
-    """Whether transfers of a traffic group start at times that do not depend on when others end."""
-    return bool({"load", "interval"} & group.keys())
-
-
 def without_jitter(scenario: dict[str, Any]) -> list[str]:
     """The jitters to set in a resolved scenario in which traffic starts at once and nothing else is random, if any."""
     # What has a load arrives at random.
@@ -238,12 +231,6 @@ def without_jitter(scenario: dict[str, Any]) -> list[str]:
 
 SOME_JITTER = "20us"
 """A jitter to try first: longer than the usual time between two interrupts, which hand over together what came in."""
-
-
-def response_bytes(group: dict[str, Any]) -> float:
-    """The size of a response of a fan-in; 0 if the scenario does not say it."""
-    senders = {row["key"]: row["fan_in"] for row in registry()["traffic"]}[group["kind"]]
-    return number(group.get("bytes-each", "")) or number(group.get("bytes-total", "")) / int(group[senders])
 
 
 def _unshared(ports: list[Port], network: dict[str, Any]) -> str | None:

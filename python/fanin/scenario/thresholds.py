@@ -217,6 +217,12 @@ def in_packets(marking: Marking, packet: int) -> float:
     return size if unit == "pkt" else size / packet
 
 
+def usual_threshold(rate_bps: float) -> int:
+    """The threshold of DCTCP's authors in packets, scaled to the rate of a link: the default of schemes like it."""
+    # Whole packets, as the engine rounds.
+    return max(USUAL_LEAST, math.floor(USUAL_PER_10G * rate_bps / 1e10 + 0.5))
+
+
 def most_marked(buffer: int) -> int:
     """The highest threshold that leaves a buffer room for bursts, both in packets."""
     return math.ceil(buffer / 2)
@@ -229,9 +235,7 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> _Bound | Non
     in line with bursts of 30 to 40 packets. So what hosts send at once is added, up to the paper's own threshold; and
     no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
     """
-    in_flight = of_path(port)
-    # Whole packets, as the engine rounds.
-    usual = max(USUAL_LEAST, math.floor(USUAL_PER_10G * port["rate_bps"] / 1e10 + 0.5))
+    in_flight, usual = of_path(port), usual_threshold(port["rate_bps"])
     least = in_flight / 7
     # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
     with_bursts = max(least, min(least + burst, usual))

@@ -9,11 +9,12 @@ from typing import Any
 
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
-from fanin.scenario.thresholds import marking_of
+from fanin.scenario.thresholds import Marking, in_packets, marking_of, usual_threshold
+from fanin.scenario.traffic import has_requests
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,9 @@ def _took(facts: Facts) -> str:
     if found is None:
         return ""
     times, alone = f"{format_number(found.p99_times, 3)} times", _time(found.alone_s)
+    if found.unfinished:
+        # What has not ended takes longer than so far.
+        times = f"more than {times}"
     if found.count == found.unfinished == 1:
         return (
             f" The query had not ended after {_time(found.p99_s)}, {times} the {alone} that it needs with the link to "
@@ -193,6 +197,8 @@ def _why(facts: Facts) -> str:
         return f"{lost}; {idle}. {stall}" if lost else f"{idle[0].upper()}{idle[1:]}. {stall}"
     if lost:
         # Nobody waited for a timer: what is left are round trips.
+        if facts.is_left_idle:
+            return f"{lost}; {idle}. {_left_idle(facts)}."
         is_idle = facts.idle_share > _MOSTLY and not _faults(facts)
         return f"{lost}; {idle}.{_round_trips(facts) if is_idle else ''}"
     return _too_little(facts)
@@ -224,7 +230,11 @@ _FULL = ("buffer-full", "shared-buffer-full")
 def _overflowed(facts: Facts) -> str:
     """That the port's buffer was full, and at what, if others share its memory."""
     largest, alone = facts.port.largest_bytes, facts.buffer
-    if facts.port.reason != "shared-buffer-full" or largest is None or largest >= _ALONE * alone:
+    if facts.port.reason != "shared-buffer-full":
+        return f"overflowed ({_bytes(alone)})"
+    if largest is None:
+        return f"overflowed (at {_bytes(alone)} at most, which it may hold alone)"
+    if largest >= _ALONE * alone:
         return f"overflowed ({_bytes(alone)})"
     return (
         f"overflowed (at {_bytes(largest)} of the {_bytes(alone)} that it may hold alone, as other ports of its switch "
@@ -323,8 +333,7 @@ def _begin(facts: Facts) -> str | None:
     group, queries = facts.fan_in, facts.queries
     if group is None or queries is None:
         return None
-    asked = quantity(group.get("request", "0B")) != (0, "B")
-    keys = ("jitter", *(("think", "think-jitter") if asked else ()))
+    keys = ("jitter", *(("think", "think-jitter") if has_requests(group) else ()))
     late = {key: seconds(group[key]) for key in keys if key in group and seconds(group[key]) > 0}
     if sum(late.values()) < _MOSTLY_LATE * queries.median_s:
         return None
@@ -340,9 +349,25 @@ def _left_idle(facts: Facts) -> str:
     """What kept endless flows from filling the link, as far as the scenario tells."""
     flows = f"The endless flows of {listed([f'traffic.{name}' for name in facts.endless])} did not fill the link"
     marking = marking_of(facts.scenario)
-    if marking is not None and facts.summary["marks"]:
-        return f"{flows}, as marks from {marking.threshold} on ({marking.path}) hold their windows"
-    return flows
+    if marking is None or _kept_busy_from(facts) is None:
+        return flows
+    return f"{flows}, as marks from {marking.threshold} on ({marking.path}) hold their windows"
+
+
+def _kept_busy_from(facts: Facts) -> Marking | None:
+    """The marking threshold with which endless flows fill the link, if they do not because of a lower one.
+
+    DCTCP's authors need a seventh of what is on the way in theory, and more by bursts; windows that are halved need all
+    of it.
+    """
+    marking = marking_of(facts.scenario)
+    if marking is None or not facts.is_left_idle or not facts.summary["marks"]:
+        return None
+    rate, packet = facts.port.rate_bps, facts.segment
+    on_way = rate * facts.round_trip_s / 8 / packet
+    needed = max(usual_threshold(rate), math.ceil(on_way / 7)) if marking.is_like_dctcp else math.ceil(on_way)
+    is_higher = in_packets(marking, int(packet)) < needed < facts.buffer / packet
+    return marking._replace(threshold=f"{needed}pkt") if is_higher else None
 
 
 def _round_trips(facts: Facts) -> str:
@@ -467,6 +492,9 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         # A receiver's window of one segment leaves no room for a larger first one.
         if facts.receive_window >= 2 * facts.size(facts.scenario["transport"]["mss"]):
             found.append(with_("transport.initial-window=10mss", "first windows of ten segments (RFC 6928)"))
+    higher = _kept_busy_from(facts)
+    if higher is not None and facts.outcome in _WITHOUT_TIMERS:
+        found.append(with_(f"{higher.path}={higher.threshold}", "a threshold with which the link stays busy"))
     if facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
     # Endless data are no sooner complete.

@@ -11,13 +11,12 @@ from typing import Any
 from fanin.choose.capacity.search import SEEDS, Found, Search, Step
 from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
-from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import comes_by_a_clock
 from fanin.scenario.points import Point
+from fanin.scenario.traffic import comes_by_a_clock, fan_in_keys, is_fan_in
 
 _GOODPUT, _TIMEOUTS = "90%", "1%"
 """Default bounds."""
@@ -66,8 +65,7 @@ def fan_in_path(experiment: Experiment) -> str:
 
 def fan_ins(resolved: Mapping[str, Any]) -> list[str]:
     """The values of a scenario that are a fan-in."""
-    keys = {row["key"]: row["fan_in"] for row in registry()["traffic"]}
-    return [f"traffic.{group['name']}.{key}" for group in resolved["traffic"] if (key := keys[group["kind"]])]
+    return [f"traffic.{each['name']}.{fan_in_keys()[each['kind']]}" for each in resolved["traffic"] if is_fan_in(each)]
 
 
 def largest_valid(experiment: Experiment, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:

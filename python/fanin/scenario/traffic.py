@@ -1,0 +1,41 @@
+"""What the traffic groups of a resolved scenario are."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fanin.numbers.units import number, quantity
+from fanin.registry import registry
+
+
+@cache
+def fan_in_keys() -> dict[str, str]:
+    """Each kind of traffic from many senders to one, and its key for their number."""
+    return {row["key"]: row["fan_in"] for row in registry()["traffic"] if row["fan_in"]}
+
+
+def is_fan_in(group: dict[str, Any]) -> bool:
+    """Whether many senders send to one receiver."""
+    return group["kind"] in fan_in_keys()
+
+
+def response_bytes(group: dict[str, Any]) -> float:
+    """The size of a response of a fan-in; 0 if the scenario does not say it."""
+    senders = fan_in_keys()[group["kind"]]
+    return number(group.get("bytes-each", "")) or number(group.get("bytes-total", "")) / int(group[senders])
+
+
+def has_requests(group: dict[str, Any]) -> bool:
+    """Whether responses are asked for: without a request there is nothing to think about."""
+    return number(group.get("request", "0B")) > 0
+
+
+def is_endless(group: dict[str, Any]) -> bool:
+    """Whether transfers have no end, as long flows beside queries."""
+    return group["kind"] == "background" and quantity(group["bytes-each"]) == (0, "B")
+
+
+def comes_by_a_clock(group: dict[str, Any]) -> bool:
+    """Whether transfers start at times that do not depend on when others end."""
+    return bool({"load", "interval"} & group.keys())
