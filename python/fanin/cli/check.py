@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import fanin
 from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.numbers.summary import OFFERED_HEADER, format_value, offered_rows
-
-if TYPE_CHECKING:
-    from fanin.scenario.engine_rows import Loads
+from fanin.numbers.summary import OFFERED_HEADER, offered_rows
+from fanin.numbers.units import gbps
+from fanin.scenario.engine_rows import Loads, packets
 
 
 def check(
@@ -110,8 +109,8 @@ def _print_loads(loads: Loads) -> None:
             (
                 [
                     each["tier"],
-                    format_value("rate_bps", each["below_bps"]),
-                    format_value("rate_bps", each["out_bps"]),
+                    gbps(each["below_bps"]),
+                    gbps(each["out_bps"]),
                     f"{each['oversubscription']:.3g} to 1",
                     "-" if each["load"] is None else f"{100 * each['load']:.3g} % of {each['port']}",
                 ]
@@ -127,10 +126,10 @@ def _print_loads(loads: Loads) -> None:
                     each["group"],
                     each["port"],
                     f"{each['responses']:.4g}",
-                    format_value("rate_bps", each["arriving_bps"]),
-                    format_value("rate_bps", each["rate_bps"]),
+                    gbps(each["arriving_bps"]),
+                    gbps(each["rate_bps"]),
                     f"{each['first_packets']:.4g} packets",
-                    f"{each['buffer_bytes'] // each['packet_bytes']:,} packets",
+                    f"{packets(each):,} packets, {each['buffer_bytes'] / 1e6:.4g} MB",
                 ]
                 for each in loads["fan_in"]
             ),
