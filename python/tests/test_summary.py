@@ -115,6 +115,13 @@ def test_check_sees_the_swept_scheme(cli, work):
     assert "dctcp relies on marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
 
 
+def test_a_time_to_think_about_nothing_is_said_to_be_without_effect(cli, work):
+    own = ["--set", "traffic.bursts.think=2ms"]
+    said = "traffic.bursts.think = 2ms: without effect, as nothing is asked for; set traffic.bursts.request"
+    assert said in cli("check", "small.toml", *own).err
+    assert "warning" not in cli("check", "small.toml", *own, "--set", "traffic.bursts.request=100B").err
+
+
 def test_who_counts_would_be_marks_is_not_warned(cli, work):
     settings = ["--set", "queue.kind=drop-tail", "--set", "queue.would-mark=5pkt"]
     assert "warning" not in cli("check", "small.toml", *settings).err

@@ -45,6 +45,7 @@ class Experiment(ScenarioFile):
         changes = checks.changes(self) if swept else []
         each = [self.resolved(given + change.settings) for change in [checks.NO_CHANGE, *changes]]
         found = [remarks.unmarked(resolved) for resolved in each]
+        found += [remark for resolved in each for remark in remarks.unasked(resolved)]
         table = self.resolved_table(given)
         found += remarks.impossible(table)
         found += remarks.overloaded(self.offered(given))

@@ -13,6 +13,7 @@ from fanin.registry import reacts_to_marks, scheme_title
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import never_marks
+from fanin.scenario.traffic import has_requests
 
 Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""
@@ -122,6 +123,17 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     if "threshold" in queue:
         choice, remedy = f"{choice} without queue.threshold", f"{remedy}, or set queue.threshold"
     return f"{', '.join(schemes)} relies on marks, but {choice} never marks; {remedy}"
+
+
+def unasked(resolved: dict[str, Any]) -> list[str]:
+    """Remarks on time to think about requests that nobody sends."""
+    return [
+        f"traffic.{group['name']}.{key} = {group[key]}: without effect, as nothing is asked for; set "
+        f'traffic.{group["name"]}.request, such as "100B"'
+        for group in resolved["traffic"]
+        for key in ("think", "think-jitter")
+        if number(group.get(key, "0s")) and not has_requests(group)
+    ]
 
 
 def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
