@@ -1304,8 +1304,26 @@ def test_queries_that_had_just_begun_do_not_make_a_run_unfinished(work):
 def test_what_has_no_effect_here_is_searched_last(work):
     alike = {"change": Estimate(1.0, 0.1, 0.0, 0.1)}
     same = ("a timer that never runs", 1.0, {"a": 1}, alike | {"is_same": True})
-    found = answer(fan_in(), same, ("a window", 1.0, {"b": 1}, alike))
+    window = ("a window", 1.0, {"b": 1}, alike)
+    found = answer(fan_in(), same, window)
     assert [each.remedy.name for each in _plainest(found)] == ["a window", "a timer that never runs"]
+    # Marks help however many send.
+    marks = ("marks", 1.0, {"c": 1}, alike)
+    found = answer(fan_in(), same, window, marks)
+    first = found.of("marks")
+    marked = replace(first, remedy=replace(first.remedy, marks=Marks("65pkt", "", is_first=True)))
+    found = replace(found, every=[marked if each is first else each for each in found.every])
+    assert [each.remedy.name for each in _plainest(found)] == ["marks", "a window", "a timer that never runs"]
+
+
+def test_what_carries_furthest_of_some_is_not_said_to_of_all(work):
+    alike = {"change": Estimate(1.0, 0.1, 0.0, 0.1)}
+    found = answer(fan_in(), ("a window", 1.0, {"b": 1}, alike | carries(40)))
+    own = found.of(AS_IT_IS)
+    found = replace(found, every=[replace(own, **carries(10)) if each is own else each for each in found.every])
+    assert 'For more, take "a window". It carries 40' in " ".join(sentences(found))
+    some = replace(found, unsearched=["marks"])
+    assert 'For more, of those that there was time to search, take "a window".' in " ".join(sentences(some))
 
 
 def test_what_schedules_segments_that_hosts_merge_before_is_not_tried(cli, work):

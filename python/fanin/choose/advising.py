@@ -412,7 +412,8 @@ def _plainest(answer: Advice) -> list[Advised]:
         for each in answer.every
         if each.remedy.effort.is_deployable and each.effect(answer.goal) in ("undecided", "no difference that counts")
     ]
-    # What has no effect here may have one with more senders, but is the first to be left out.
-    tied.sort(key=lambda each: each.is_same)
+    # What has no effect here may have one with more senders, but is the first to be left out. Marks help however many
+    # send, and as long as windows grow.
+    tied.sort(key=lambda each: (each.is_same, each.remedy.marks is None or not each.remedy.marks.is_first))
     sets = [set(each.remedy.settings.items()) for each in tied]
     return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

@@ -267,6 +267,7 @@ def _as_it_is(advice: Advice) -> list[str]:
         said = [f"{verdict[0].upper()}{verdict[1:]}", f"{carries} You have {advice.fan_in}, so the bounds do not hold."]
     if further is not None:
         aim = "For more" if advice.room != "too little" else "To keep the bounds"
+        aim += ", of those that there was time to search" if advice.unsearched else ""
         carries = _carries_in_words(further, advice)
         said.append(f"{aim}, take {_quoted(further)}{_at_cost(further)}. {carries} It needs {further.remedy.needs}.")
     return [sentence for sentence in said if sentence]
