@@ -34,8 +34,8 @@ class Shown:
     """Description of the number, such as a mean, a ratio or Kendall's tau; empty in records of older versions."""
 
 
-class Setting(Protocol):
-    """A sentence under one setting: a case of its file, or a setting that a search tried."""
+class Judged(Protocol):
+    """How a sentence came out under one setting."""
 
     @property
     def basis(self) -> Basis:
@@ -44,14 +44,6 @@ class Setting(Protocol):
     @property
     def outcome(self) -> str:
         """The outcome."""
-
-    @property
-    def setting(self) -> str:
-        """The setting in words."""
-
-    @property
-    def environment(self) -> str:
-        """The environment in which it ran."""
 
     @property
     def distance(self) -> float:
@@ -65,6 +57,20 @@ class Setting(Protocol):
     def shown(self) -> Shown:
         """Its numbers."""
 
+
+class Setting(Judged, Protocol):
+    """A sentence under one setting: a case of its file, or a setting that a search tried."""
+
+    @property
+    def setting(self) -> str:
+        """The setting in words."""
+
+    @property
+    def environment(self) -> str:
+        """The environment in which it ran."""
+
+
+_AnyJudged = TypeVar("_AnyJudged", bound=Judged)
 
 _FEW = 4
 """How many settings under which a sentence fails are listed by name."""
@@ -94,7 +100,7 @@ def rests_on(verdict: Verdict, settings: Sequence[Setting], cannot_be: str, trie
     return decisive.setting if verdict == "direction only" else _closest(decisive, counted, tried)
 
 
-def deciding(verdict: Verdict, settings: Sequence[Setting]) -> Setting | None:
+def deciding(verdict: Verdict, settings: Sequence[_AnyJudged]) -> _AnyJudged | None:
     """The setting on which a verdict rests; ``None`` for a verdict that no run has given.
 
     Args:
@@ -116,7 +122,7 @@ def deciding(verdict: Verdict, settings: Sequence[Setting]) -> Setting | None:
     return firm[0] if holding[0].at_edge and firm else holding[0]
 
 
-def _counted(settings: Sequence[Setting]) -> list[Setting]:
+def _counted(settings: Sequence[_AnyJudged]) -> list[_AnyJudged]:
     return [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNKNOWN]
 
 
@@ -304,6 +310,13 @@ class Sentence:
     def verdict(self) -> Verdict:
         """The verdict on the sentence."""
         return _verdict(self.settings, self.cannot_be)
+
+    @cached_property
+    def decides(self) -> int:
+        """Which case's numbers stand for the sentence: that on which its verdict rests, if it is one of its own."""
+        found = deciding(self.verdict, self.settings)
+        ids = [entry.id for entry in self.entries]
+        return ids.index(found.id) if isinstance(found, Entry) and found.id in ids else 0
 
     @property
     def marked(self) -> str:

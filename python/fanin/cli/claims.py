@@ -133,7 +133,7 @@ _DOUBTS = {
 
 
 def _row(claim: Sentence) -> list[str]:
-    shown = claim.main.shown
+    shown = claim.entries[claim.decides].shown
     numbers = [shown.quantity, shown.published, shown.value, shown.interval]
     reproduced = sum(entry.outcome == "reproduced" for entry in claim.entries)
     return [claim.id, claim.says, *numbers, claim.marked, f"{reproduced} of {len(claim.entries)}"]

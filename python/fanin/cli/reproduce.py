@@ -304,15 +304,11 @@ def _print_beside(drawn: list[Reproduction]) -> None:
     rows = []
     for each in drawn:
         for claim, judged in each.claims:
-            best = min(judged, key=lambda case: _OUTCOMES.index(case.outcome))
-            shown = best.shown
-            rows.append([claim.id, best.quantity, shown.published, shown.value, each.said(claim, judged)])
+            decisive = sentences.deciding(each.verdict(claim, judged), judged) or judged[0]
+            shown = decisive.shown
+            rows.append([claim.id, shown.quantity, shown.published, shown.value, each.said(claim, judged)])
     print_table("Published, and measured here", ["claim", "number", "published", "ours", "verdict"], rows)
     say()
-
-
-_OUTCOMES = ["reproduced", "direction only", "not reproduced", "not judged", "not run"]
-"""The one that a verdict rests on first."""
 
 
 def _meanings(said: list[str]) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from fanin import _engine
 from fanin.claims import ledger
 from fanin.claims.record import Record
-from fanin.claims.sentences import Entry, Sentence, deciding
+from fanin.claims.sentences import Entry, Sentence
 from fanin.claims.standing import Standing
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Word
 from fanin.errors import FaninError
@@ -162,7 +162,7 @@ class Described:
             "id": claim.id,
             "rests_on": claim.rests_on,
             "tried": claim.tried,
-            "decides": _decisive(claim),
+            "decides": claim.decides,
             "cases": [_case(entry) for entry in claim.entries],
             "repeats": [entry.id for entry in claim.repeats],
             "figure": self.figure_of(claim.claim),
@@ -189,13 +189,6 @@ def _facts(standing: Standing, record: Record) -> list[tuple[str, str]]:
         ("Engine", f"{standing.engine}, commit {standing.commits}"),
         *((f"Varied: {path}", ", ".join(values)) for path, values in record.varied.items()),
     ]
-
-
-def _decisive(claim: Sentence) -> int:
-    """The case whose numbers stand for the sentence: the one on which its verdict rests, if it is one of its own."""
-    found = deciding(claim.verdict, claim.settings)
-    ids = [entry.id for entry in claim.entries]
-    return ids.index(found.id) if isinstance(found, Entry) and found.id in ids else 0
 
 
 def _case(entry: Entry) -> dict[str, Any]:
@@ -292,7 +285,7 @@ def _listed(standing: Standing) -> dict[str, Any]:
 def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
     """What the list of all sentences shows of one, and what is searched."""
     scenario = described.scenario_of(claim.claim) if described else None
-    main, decisive = claim.main, claim.entries[_decisive(claim)]
+    main, decisive = claim.main, claim.entries[claim.decides]
     return {
         "id": claim.id,
         "experiment": main.experiment,
