@@ -13,8 +13,9 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 - `show/`: plots, pages, the HTML report, and the folders that commands write
 - `cli/`: one module per command, and `tab_completion.py`
 
-`experiments/` has the experiment files. Every folder uses `errors`, `extension` (checks the compiled engine), `later`
-(late imports), `names` and `registry` (what the engine declares). The engine is `crates/engine`.
+`experiments/` has the experiment files. Every folder uses `errors`, `command` (tells the command line from other
+programs), `extension` (checks the compiled engine), `later` (late imports), `names` and `registry` (what the engine
+declares). The engine is `crates/engine`.
 
 >>> import fanin
 >>> experiment = fanin.load("sdtcp/fig9")
@@ -26,11 +27,16 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from fanin import command
 
-from fanin import extension
-from fanin._engine import version as engine_version
+# Imports take a tenth of a second, in which Ctrl-C would show where they are.
+command.end_without_a_word()
+
+import importlib  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+from fanin import extension  # noqa: E402
+from fanin._engine import version as engine_version  # noqa: E402
 
 if TYPE_CHECKING:
     from fanin.errors import ClusterError, FaninError, NotFoundError, ResultsError, RunError, ScenarioError

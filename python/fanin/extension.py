@@ -10,11 +10,11 @@ import importlib
 import sys
 from pathlib import Path
 
+from fanin.command import is_command
+
 PACKAGE_VERSION = "0.1.0"
 
 _STUBS = Path(__file__).with_name("_engine.pyi")
-
-_COMMANDS = ("fanin", "fanin.exe", "-m")
 
 
 def needed() -> list[str]:
@@ -45,7 +45,7 @@ def check() -> None:
     """Refuses an extension of another version: with one line on the command line, elsewhere with an ImportError."""
     if (found := problem()) is None:
         return
-    if Path(sys.argv[0]).name in _COMMANDS:
+    if is_command():
         sys.stderr.write(f"error: {found}\n")
         raise SystemExit(3)
     raise ImportError(found)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import fanin
 from fanin import extension
 
@@ -72,3 +74,22 @@ def test_the_package_states_its_version_once():
     if (root / "pyproject.toml").is_file():
         assert f'version = "{fanin.__version__}"' in (root / "pyproject.toml").read_text()
     assert fanin.engine_version().partition("+")[0] == fanin.__version__
+
+
+@pytest.mark.parametrize(("name", "handler"), [("fanin", "SIG_DFL"), ("a-program.py", "default_int_handler")])
+def test_ctrl_c_ends_a_command_without_a_traceback_while_it_is_imported(name, handler):
+    asked = (
+        f"import sys; sys.argv[0] = '/bin/{name}'; import fanin, signal; from fanin import command\n"
+        "print(signal.getsignal(signal.SIGINT)); command.interrupt(); print(signal.getsignal(signal.SIGINT))"
+    )
+
+    def handlers(before: str = "") -> list[str]:
+        found = subprocess.run([sys.executable, "-c", before + asked], capture_output=True, text=True, check=True)
+        return found.stdout.splitlines()
+
+    while_imported, later = handlers()
+    assert handler in while_imported
+    assert "default_int_handler" in later
+    # What a shell started in the background ignores it, and goes on to.
+    ignored = handlers("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n")
+    assert all("SIG_IGN" in each for each in ignored)

@@ -15,9 +15,9 @@ from fanin.choose.queries import Alone, Queries, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import number, quantity, seconds
+from fanin.numbers.units import quantity, seconds
 from fanin.results.runs import Run
-from fanin.run.observed import bottleneck, from_hosts, lost_to_faults
+from fanin.run.observed import bottleneck, down_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.traffic import (
     comes_by_a_clock,
     fan_in_keys,
@@ -104,6 +104,8 @@ class Facts:
     """Over how long the goodput is measured."""
     busy_s: float
     """For how long the port sent during that time, at most."""
+    down_s: float
+    """For how long of the same a link was down by a fault."""
     transfers: int
     waits: Waits
     """The timers that they waited for."""
@@ -117,6 +119,8 @@ class Facts:
     """The same with the wait in the longest queue, or in a full buffer if that was not measured."""
     typical_bytes: float
     """Median size of the transfers; 0 if all are endless."""
+    largest_lost: float
+    """Size of the largest transfer that lost a packet, infinite for an endless one; 0 if none did."""
     observed: str | None
     """The port whose queue the run measured as that of its bottleneck."""
     lossiest: str
@@ -159,18 +163,29 @@ class Facts:
         return self.size(self.scenario["transport"]["receive-buffer"])
 
     @property
+    def at_once(self) -> int:
+        """How many transfers share the link: those of the fan-in, or else the endless ones; at least one."""
+        endless = [int(group["flows"]) for group in self.scenario["traffic"] if is_endless(group)]
+        return max(1, self.first_windows[0] or sum(endless))
+
+    @property
+    def interrupts_s(self) -> float:
+        """What hosts add to a round trip at most, until they are told of a segment and of its acknowledgement."""
+        return 2 * seconds(self.scenario["transport"]["interrupt-interval"])
+
+    @property
     def limited_bps(self) -> float | None:
-        """What the receivers' windows let a fan-in, or one transfer, send; ``None`` if about its rate."""
-        if self.typical_bytes <= self.receive_window:
+        """What the receivers' windows let a fan-in, endless flows or one transfer send; ``None`` if about its rate."""
+        if self.typical_bytes <= self.receive_window and not (self.endless and not self.typical_bytes):
             return None
-        rate = max(1, self.first_windows[0]) * 8 * self.receive_window / self.round_trip_s
+        rate = self.at_once * 8 * self.receive_window / (self.round_trip_s + self.interrupts_s)
         return rate if rate < _BUSY * self.port.rate_bps else None
 
     @property
     def filling_window(self) -> int:
         """The window of a receiver, in KB, with which the fan-in, or one transfer, fills the link and the buffer."""
-        in_flight = self.port.rate_bps * self.round_trip_s / 8
-        return math.ceil((in_flight + self.buffer) / max(1, self.first_windows[0]) / 1e3)
+        in_flight = self.port.rate_bps * (self.round_trip_s + self.interrupts_s) / 8
+        return math.ceil((in_flight + self.buffer) / self.at_once / 1e3)
 
     @property
     def lost_to_faults(self) -> int:
@@ -183,12 +198,18 @@ class Facts:
         return self.lost_to_faults > int(self.summary["drops"]) - self.lost_to_faults
 
     @property
+    def held_up(self) -> bool:
+        """Whether a link that was down held transfers up for most of the time: timers expired, but without a loss."""
+        expired = sum(self.timeouts.values())
+        return self.down_s >= _EXPLAINED * self.under_way_s > 0 and 2 * self.timeouts.get("spurious", 0) >= expired
+
+    @property
     def collapsed(self) -> bool:
         """Whether timers after losses of queues, and not the link, decided how long a fan-in took.
 
         Where queries come by a clock, the link lies idle between them, too: it is how long the median took that tells.
         """
-        if self.faulty:
+        if self.faulty or self.held_up:
             return False
         queries = self.queries or self.bursts
         if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
@@ -319,6 +340,12 @@ class Facts:
         return response_bytes(self.fan_in) if self.fan_in is not None else 0.0
 
     @property
+    def marks_help(self) -> bool:
+        """Whether any transfer that lost packets has more than its first window to send: only that can be marks'."""
+        window = min(self.size(self.scenario["transport"]["initial-window"]), self.receive_window)
+        return self.largest_lost > window
+
+    @property
     def windows(self) -> int:
         """How many windows a typical transfer takes whose packets all arrive."""
         return _windows(self.scenario, self.typical_bytes)
@@ -338,13 +365,18 @@ class Facts:
         return max(1, int(self.buffer // (packets * self.segment)))
 
     @property
+    def waits_for_syn(self) -> int:
+        """How often a lost SYN was waited for, whether its timer expired or not."""
+        return self.timeouts.get("syn", 0) + self.waits.waiting_syn
+
+    @property
     def timers(self) -> list[str]:
         """Keys of ``[transport]`` that set the timers that were waited for, the longest waits first.
 
         How long transfers waited is taken as that of so many first timeouts.
         """
         counts = {
-            "syn-timeout": self.timeouts.get("syn", 0),
+            "syn-timeout": self.waits_for_syn,
             "rto-initial": self.waits.initially,
             "rto-min": self.waits.least,
         }
@@ -421,14 +453,14 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     """
     summary, queues, drops = run.summary, run.queues(), run.table("drops")
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
-    flows, port = run.flows(), _port(run, queues, drops, observed)
+    flows, port = run.flows(), _port(run, scenario, queues, drops, observed)
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
     # Endless transfers are under way, too.
     spans = flows.filter(pl.col("start_s").is_not_null()).select(
         "start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s")
     )
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
-    port = replace(port, rate_bps=_mean_rate(port, scenario["fault"], observed, begin, end))
+    port = replace(port, rate_bps=mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (begin, end)))
     under_way = covered(spans, begin) if spans.height else end - begin
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
@@ -459,12 +491,21 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         under_way_s=under_way,
         window_s=end - begin,
         busy_s=min(busy, under_way),
+        down_s=down_s(scenario["fault"], (begin, end)),
         transfers=flows.height,
-        waits=waits(flows, scenario["transport"], many, loaded, summary["simulated_s"]),
+        waits=waits(
+            flows,
+            scenario["transport"],
+            many,
+            loaded,
+            summary["simulated_s"],
+            round_trip if is_fresh(scenario) else 0.0,
+        ),
         queries=of(flows, _jitter(fan_in)),
         bursts=of(bursts, dict.fromkeys(bursts["group"].cast(pl.String).unique(), loaded)),
         round_trip_s=round_trip,
         typical_bytes=size,
+        largest_lost=_largest_lost(flows),
         loaded_s=loaded,
         all_cross=_ALL <= share <= 1,
     )
@@ -474,17 +515,9 @@ _ALL = 0.7
 """All payload crosses a port if so much of what it sent arrived as new payload; the rest is headers and repetitions."""
 
 
-def _mean_rate(port: Port, faults: list[dict[str, Any]], observed: str | None, begin: float, end: float) -> float:
-    """The rate of a port in the mean over some time, in which faults may have changed it."""
-    changed = 0.0
-    for fault in faults:
-        link = observed if fault["link"] == "bottleneck" else fault["link"]
-        if fault["kind"] == "rate" and link == port.name:
-            at, lasts = seconds(fault["at"]), seconds(fault["for"])
-            until = at + lasts if lasts else end
-            overlap = max(0.0, min(until, end) - max(at, begin))
-            changed += overlap * (number(fault["rate"]) - port.rate_bps)
-    return port.rate_bps + changed / (end - begin) if end > begin else port.rate_bps
+def _largest_lost(flows: pl.DataFrame) -> float:
+    sizes = flows.filter(pl.col("drops") > 0).select(pl.col("bytes").cast(pl.Float64).fill_null(math.inf).max())
+    return float(sizes.item() or 0.0)
 
 
 def _last(spans: pl.DataFrame, end: float) -> float:
@@ -548,10 +581,10 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
     return any(group.get("connections", "fresh") == "fresh" for group in groups)
 
 
-def _port(run: Run, queues: pl.DataFrame, drops: pl.DataFrame, observed: str | None) -> Port:
+def _port(run: Run, scenario: dict[str, Any], queues: pl.DataFrame, drops: pl.DataFrame, observed: str | None) -> Port:
     """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
     links = run.links()
-    name = bottleneck(run) or observed or links["link"][0]
+    name = bottleneck(run, scenario["fault"]) or observed or links["link"][0]
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
     reasons = own["reason"].cast(pl.String).value_counts(sort=True)

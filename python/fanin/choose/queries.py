@@ -38,6 +38,8 @@ class Queries:
     p99_s: float
     alone_s: float
     """How long a query needs with the link to itself; the median."""
+    apart_s: float
+    """How much of that is that the scenario has its answers begin apart; the median."""
     times: float
     """How many times longer they took, all together."""
     p99_times: float
@@ -92,7 +94,8 @@ def queries(
         .with_columns(most=pl.col("group").cast(pl.String).replace_strict(dict(jitter), return_dtype=pl.Float64))
         # While one answer waits for acknowledgements, the link sends others.
         .with_columns(longest=pl.max_horizontal(alone.first_s + pl.col("sent"), pl.lit(alone.last_s)))
-        .with_columns(alone=pl.min_horizontal("begun", "most") + pl.col("longest"))
+        .with_columns(apart=pl.min_horizontal("begun", "most"))
+        .with_columns(alone=pl.col("apart") + pl.col("longest"))
         .with_columns(later=(pl.col("took") - pl.col("alone")).clip(lower_bound=0.0))
         .with_columns(waited=pl.min_horizontal("waited", "later"))
     )
@@ -105,6 +108,7 @@ def queries(
         median_s=_percentile(took, 50),
         p99_s=_percentile(took, 99),
         alone_s=_percentile(needed, 50),
+        apart_s=_percentile(found["apart"], 50),
         times=float(took.sum()) / float(needed.sum()),
         p99_times=_percentile(took / needed, 99),
         unfinished=int(found["open"].sum()),

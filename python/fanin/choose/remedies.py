@@ -230,7 +230,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
     # One hook sets what a connection waits for before it has measured a round trip: for its SYN, and for its data.
     asked = [
         path
-        for path, waited in (("rto-initial", facts.waits.initially), ("syn-timeout", facts.timeouts.get("syn", 0)))
+        for path, waited in (("rto-initial", facts.waits.initially), ("syn-timeout", facts.waits_for_syn))
         if waited and seconds(transport[path]) > seconds(_FIRST)
     ]
     if asked:

@@ -57,7 +57,11 @@ class Waits:
     """Transfers that waited for their first timeout when the run ended, for longer than some round trips."""
     waiting_in_fan_in: int
     waiting_least: int
-    """Those of them of which a part had arrived, so that their timer is one of measured round trips."""
+    """Those of them whose timer is one of measured round trips."""
+    waiting_syn: int
+    """Those of them whose SYN was lost."""
+    waiting_initially: int
+    """Those of them whose first window was lost, so that their timer is the initial one."""
     longest_waiting_s: float
     """For how long its timer had run then, of the one that waited longest."""
     longest_s: float
@@ -66,7 +70,7 @@ class Waits:
     @property
     def initially(self) -> int:
         """Transfers that waited for the initial timer, whatever it did when it expired."""
-        return self.timed_initially + self.probed_initially
+        return self.timed_initially + self.probed_initially + self.waiting_initially
 
     @property
     def least(self) -> int:
@@ -75,7 +79,12 @@ class Waits:
 
 
 def waits(
-    flows: pl.DataFrame, transport: dict[str, Any], fan_in: Collection[str], loaded_s: float, end_s: float
+    flows: pl.DataFrame,
+    transport: dict[str, Any],
+    fan_in: Collection[str],
+    loaded_s: float,
+    end_s: float,
+    handshake_s: float,
 ) -> Waits:
     """How many transfers waited for which timer.
 
@@ -85,6 +94,7 @@ def waits(
         fan_in: Groups of traffic from many senders to one.
         loaded_s: A round trip with the queue's wait.
         end_s: When the run ended, for transfers that have not.
+        handshake_s: How long the handshake of a transfer takes; 0 for connections that are open before.
 
     """
     in_fan_in = pl.col("group").cast(pl.String).is_in(list(fan_in))
@@ -100,6 +110,10 @@ def waits(
     probed = flows.filter(is_probed)
     probed_initially = (pl.col("probe_wait_s") >= _NEARLY * initial_s) & (initial_s > least_s)
     waiting = flows.filter(pl.col("waiting_s").is_not_null())
+    empty = waiting.filter(pl.col("delivered_bytes") == 0)
+    # The timer of a SYN runs from the start on.
+    of_syn = empty.filter(end_s - pl.col("start_s") - pl.col("waiting_s") < handshake_s / 2).height
+    first = empty.height - of_syn if initial_s > least_s else 0
     took_s = pl.col("fct_s").fill_null(end_s - pl.col("start_s"))
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null()).with_columns(
         took_s=took_s, later_s=took_s - pl.col("ideal_s").fill_null(0.0), is_probed=is_probed
@@ -124,7 +138,9 @@ def waits(
         slowest_waited=_holds(slowest, (decided + probes > 0) & (decided + probes >= _HALF * pl.col("later_s"))),
         waiting=waiting.height,
         waiting_in_fan_in=waiting.filter(in_fan_in).height,
-        waiting_least=waiting.filter(pl.col("delivered_bytes") > 0).height,
+        waiting_least=waiting.height - of_syn - first,
+        waiting_syn=of_syn,
+        waiting_initially=first,
         longest_waiting_s=_most(waiting, pl.col("waiting_s")),
         longest_s=_most(finite, pl.col("later_s")),
     )

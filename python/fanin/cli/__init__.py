@@ -10,6 +10,7 @@ import sys
 import warnings
 from typing import NoReturn
 
+from fanin import command
 from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, interrupted, note, say, version
 from fanin.errors import FaninError, RunError
 from fanin.garbage import collect_seldom
@@ -59,6 +60,7 @@ def _is_text(word: str) -> bool:
 
 
 def _run(arguments: list[str] | None) -> None:
+    command.interrupt()
     interrupt_on_sigterm()
     collect_seldom()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")

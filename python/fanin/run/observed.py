@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from fanin.later import pl
+from fanin.numbers.units import number, seconds
 from fanin.results.columns import Table
 from fanin.results.dataset import Row
 from fanin.results.runs import Run
@@ -40,12 +41,16 @@ def observed(run: _Measured) -> str | None:
     return ports[0] if ports else None
 
 
-def bottleneck(run: _Measured) -> str | None:
+def bottleneck(run: _Measured, faults: Iterable[dict[str, Any]] = ()) -> str | None:
     """The port that limited a run: its total of that name, or the busiest one if no queue lost a packet.
 
     Where nothing is lost, the bytes that wait tell little: a host holds what another link is too slow for, or what it
     sends at once. Of ports about as busy, it is the one where most waited, but a switch's rather than a host's. It is
     ``None`` if nothing was sent.
+
+    Args:
+        run: The run.
+        faults: Those of its resolved scenario, which may have lowered the rate of a link.
 
     Raises:
         ResultsError: the table of links was not kept.
@@ -54,15 +59,55 @@ def bottleneck(run: _Measured) -> str | None:
     found: str | None = run.summary.get("bottleneck")
     if run.summary["drops"] > lost_to_faults(run.summary):
         return found
-    links = run.table("links")
-    busy = dict(links.select("link", pl.col("bytes") / pl.col("rate_bps")).iter_rows())
+    links, end = run.table("links"), run.summary["simulated_s"]
+    rows, own = links.select("link", "bytes", "rate_bps").iter_rows(), observed(run)
+    busy = {link: sent / mean_rate(link, rate, faults, own, (0.0, end)) for link, sent, rate in rows}
     most = max(busy.values())
     if most == 0:
         return None
     near: list[str] = [link for link, share in busy.items() if share >= _ABOUT * most]
     of_hosts = from_hosts(links)
     shared = [link for link in near if link not in of_hosts]
-    return next((port for port in (found, observed(run)) if port in shared), (shared or near)[0])
+    return next((port for port in (found, own) if port in shared), (shared or near)[0])
+
+
+def mean_rate(
+    link: str, rate: float, faults: Iterable[dict[str, Any]], observed: str | None, within: tuple[float, float]
+) -> float:
+    """The rate of a link in the mean over some time, in which faults may have changed it.
+
+    Args:
+        link: Its name.
+        rate: Its rate without faults, in bit/s.
+        faults: The faults of a resolved scenario.
+        observed: The port that the scenario calls its bottleneck.
+        within: The time, from when to when in seconds.
+
+    """
+    begin, end = within
+    changed = 0.0
+    for fault in faults:
+        if fault["kind"] == "rate" and link in _links_of(fault, observed):
+            changed += _overlap(fault, within) * (number(fault["rate"]) - rate)
+    return rate + changed / (end - begin) if end > begin else rate
+
+
+def down_s(faults: Iterable[dict[str, Any]], within: tuple[float, float]) -> float:
+    """For how long of some time a link was down by a fault, the longest of these."""
+    return max((_overlap(fault, within) for fault in faults if fault["kind"] == "link-down"), default=0.0)
+
+
+def _links_of(fault: dict[str, Any], observed: str | None) -> set[str | None]:
+    """The links that a fault is at."""
+    link = observed if fault["link"] == "bottleneck" else str(fault["link"])
+    here, _, there = (link or "").partition("->")
+    return {link, f"{there}->{here}"} if fault["direction"] == "both" else {link}
+
+
+def _overlap(fault: dict[str, Any], within: tuple[float, float]) -> float:
+    begin, end = within
+    at, lasts = seconds(fault["at"]), seconds(fault["for"])
+    return max(0.0, min(at + lasts if lasts else end, end) - max(at, begin))
 
 
 def lost_to_faults(summary: dict[str, Any]) -> int:
@@ -94,7 +139,7 @@ def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
     here = observed(run)
     if here is None or is_chosen(resolved) or any(fault.get("link") == "bottleneck" for fault in resolved["fault"]):
         return None
-    found = bottleneck(run)
+    found = bottleneck(run, resolved["fault"])
     return None if found in (None, here) else (here, found)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import seconds
 from fanin.registry import reacts_to_marks
@@ -83,6 +84,11 @@ def _what(facts: Facts) -> str:
                 f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which "
                 f"the link {port.name} sent for {_time(facts.busy_s)}{ended}."
             )
+        case "timeouts" if facts.held_up:
+            return (
+                f"No collapse, but a link that was down held transfers up for {_time(facts.down_s)} of the {span} "
+                f"that they took{ended}: {goodput}."
+            )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
             # What still waits for a timer has no time.
@@ -123,7 +129,7 @@ def _by_probes(facts: Facts) -> str:
 
 def _jitter_to_set(facts: Facts) -> str | None:
     """The jitter of the fan-in, if it has none and a queue lost packets of a scenario in which nothing is random."""
-    if facts.fan_in is None or not facts.port.drops or facts.faulty:
+    if facts.fan_in is None or not facts.port.drops or facts.faulty or facts.held_up:
         return None
     path = f"traffic.{facts.fan_in['name']}.jitter"
     return path if path in without_jitter(facts.scenario) else None
@@ -153,18 +159,32 @@ def _took(facts: Facts) -> str:
             f" The query had not ended after {_time(found.p99_s)}, {times} the {alone} that it needs with the link to "
             "itself."
         )
+    apart = _apart(facts, found)
     if found.count == 1:
         needed = "what" if found.p99_times < _AS_LONG else f"{times} the {alone} that"
-        return f" The query took {_time(found.p99_s)}, {needed} it needs with the link to itself."
+        return f" The query took {_time(found.p99_s)}, {needed} it needs with the link to itself{apart}."
     still = f"; {found.unfinished:,} of them had not ended when the run did" if found.unfinished else ""
     took = f" Queries took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile"
     if found.p99_times < _AS_LONG:
-        return f"{took}, what they need with the link to themselves{still}."
+        return f"{took}, what they need with the link to themselves{apart}{still}."
     if math.isclose(found.p99_s, found.p99_times * found.alone_s, rel_tol=_ROUNDED):
-        return f"{took}, {times} the {alone} that they need with the link to themselves{still}."
+        return f"{took}, {times} the {alone} that they need with the link to themselves{apart}{still}."
     # Not all need the same, and the slowest is not the one that took longest for its size.
     return f"{took}; the 99th percentile of what each took is {times} what it needs with the link to itself{still}."
 
+
+def _apart(facts: Facts, found: Queries) -> str:
+    """How much of what queries need is that the scenario has their answers begin apart, as the end of a sentence."""
+    if facts.fan_in is None or found.apart_s < _WORTH * found.alone_s:
+        return ""
+    name = facts.fan_in["name"]
+    keys = [key for key in ("jitter", "think-jitter", "exponential") if seconds(facts.fan_in.get(key, "0s"))]
+    by = listed([f"traffic.{name}.{key}" for key in keys])
+    return f", of which {_time(found.apart_s)} is that answers begin apart ({by})"
+
+
+_WORTH = 0.1
+"""From this share on, a part of a time is worth a word."""
 
 _ROUNDED = 0.01
 """What differs by less is the same in three digits, but for the last."""
@@ -260,7 +280,8 @@ def _waited(facts: Facts) -> str:
         found.append((waits.probed, f"for a tail loss probe, {longest}"))
     if waits.waiting:
         longest = f"the longest for {_time(waits.longest_waiting_s)}"
-        found.append((waits.waiting, f"for a timer that had not expired when the run ended, {longest}"))
+        syn = f" ({waits.waiting_syn:,} of a SYN, {_setting(facts, 'syn-timeout')})" if waits.waiting_syn else ""
+        found.append((waits.waiting, f"for a timer that had not expired when the run ended{syn}, {longest}"))
     (count, first), *others = found
     also = "".join(f", and {number:,} {what}" for number, what in others)
     return f"{count:,} of {facts.transfers:,} transfers waited {first}{also}{_first_timer(facts)}"
@@ -278,7 +299,8 @@ def _first_timer(facts: Facts) -> str:
 
 def _needs(facts: Facts) -> str:
     # Beside the time that queries took, theirs alone would be read.
-    mixed = facts.queries is not None and facts.others
+    others = [group for group in facts.summary["groups"] if group["group"] in facts.others]
+    mixed = facts.queries is not None and any(group["goodput_bps"] for group in others)
     data = "the data of the queries and of other traffic" if mixed else "the data"
     what = "the data on this path" if _is_uneven(facts) else data
     return f"what {what} need at {_rate(facts.port.rate_bps)}"
@@ -309,14 +331,9 @@ def _too_little(facts: Facts) -> str:
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
     if (begin := _begin(facts)) is not None:
         return f"{begin}: {busy}."
-    at_once = max(1, facts.first_windows[0])
     if facts.limited_bps is not None:
-        many = f"{at_once} transfers together" if at_once > 1 else "a transfer"
-        return (
-            f"The receivers' windows of {_bytes(facts.receive_window)} (transport.receive-buffer) in a round trip of "
-            f"{_time(facts.round_trip_s)} limit {many} to {_rate(facts.limited_bps)}: {busy}.{_round_trips(facts)}"
-        )
-    doubling_s = facts.windows * facts.round_trip_s + 8 * at_once * facts.typical_bytes / facts.port.rate_bps
+        return f"{_by_windows(facts)}: {busy}.{_round_trips(facts)}"
+    doubling_s = facts.windows * facts.round_trip_s + 8 * facts.at_once * facts.typical_bytes / facts.port.rate_bps
     usual_s, alone = facts.summary["fct_p50_s"], facts.fan_in is not None and not facts.others
     if alone and usual_s is not None and usual_s >= SLOW * doubling_s:
         return (
@@ -325,7 +342,22 @@ def _too_little(facts: Facts) -> str:
         )
     if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
         return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
-    return f"The transfers are short, and round trips take longer than sending them: {busy}.{_round_trips(facts)}"
+    short = "The transfers are short, and round" if facts.typical_bytes <= facts.receive_window else "Round"
+    return f"{short} trips take longer than sending them: {busy}.{_round_trips(facts)}"
+
+
+def _by_windows(facts: Facts) -> str:
+    """That the receivers' windows limit what is sent, and to how much: interrupts make a round trip longer, or not."""
+    many = f"{facts.at_once} transfers together" if facts.at_once > 1 else "a transfer"
+    rate, trip = _rate(facts.limited_bps or 0.0), f"a round trip of {_time(facts.round_trip_s)}"
+    if facts.interrupts_s:
+        trip += f", and up to {_time(facts.interrupts_s)} until hosts are told of packets,"
+        most = facts.at_once * 8 * facts.receive_window / facts.round_trip_s
+        rate = f"between {rate} and {_rate(most)}"
+    return (
+        f"The receivers' windows of {_bytes(facts.receive_window)} (transport.receive-buffer) in {trip} limit {many} "
+        f"to {rate}"
+    )
 
 
 def _begin(facts: Facts) -> str | None:
@@ -333,9 +365,11 @@ def _begin(facts: Facts) -> str | None:
     group, queries = facts.fan_in, facts.queries
     if group is None or queries is None:
         return None
-    keys = ("jitter", *(("think", "think-jitter") if has_requests(group) else ()))
-    late = {key: seconds(group[key]) for key in keys if key in group and seconds(group[key]) > 0}
-    if sum(late.values()) < _MOSTLY_LATE * queries.median_s:
+    apart, asked = ("jitter", "exponential"), ("think", "think-jitter") if has_requests(group) else ()
+    late = {key: seconds(group[key]) for key in (*apart, *asked) if key in group and seconds(group[key]) > 0}
+    # How far apart answers begin by chance is known from those that did.
+    thinking = sum(late.get(key, 0.0) for key in asked)
+    if thinking + queries.apart_s < _MOSTLY_LATE * queries.median_s:
         return None
     said = listed([f"traffic.{group['name']}.{key} = {_time(late_s)}" for key, late_s in late.items()])
     return f"Answers begin late or apart, as {said}"
@@ -347,6 +381,8 @@ _MOSTLY_LATE = 0.5
 
 def _left_idle(facts: Facts) -> str:
     """What kept endless flows from filling the link, as far as the scenario tells."""
+    if facts.limited_bps is not None:
+        return _by_windows(facts)
     flows = f"The endless flows of {listed([f'traffic.{name}' for name in facts.endless])} did not fill the link"
     marking = marking_of(facts.scenario)
     if marking is None or _kept_busy_from(facts) is None:
@@ -442,11 +478,12 @@ def _faults(facts: Facts) -> str:
         begin, lasts = seconds(fault["at"]), seconds(fault["for"])
         if fault["kind"] in _CHANGES and begin < facts.summary["simulated_s"]:
             until = f" for {_time(lasts)}" if lasts else ""
-            found.append(f"{fault['link']} {_CHANGES[fault['kind']]} from {_time(begin)} on{until}")
+            what = fault.get("link", "the controller")
+            found.append(f"{what} {_CHANGES[fault['kind']]} from {_time(begin)} on{until}")
     return f"By a fault {listed(found)}: what waited for that is part of this." if found else ""
 
 
-_CHANGES = {"link-down": "was down", "rate": "had another rate"}
+_CHANGES = {"link-down": "was down", "rate": "had another rate", "controller-outage": "was out of reach"}
 """Kinds of faults that lose few packets, but hold up many."""
 
 
@@ -499,11 +536,11 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found += _against_losses(facts, with_)
     # Endless data are no sooner complete.
     if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
-        found.append(with_(_twice(facts), "twice the rate"))
+        found.append(with_(_faster(facts), "twice the rate"))
     # Fewer senders do not help where many receivers' data share a port.
     elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
-        found.append(with_(_twice(facts), "twice the rate of the uplinks"))
-    if facts.outcome == "idle" and facts.limited_bps is not None:
+        found.append(with_(_faster(facts), f"{_times_the_rate(facts)} the rate of the uplinks"))
+    if facts.outcome in ("losses", "idle") and facts.limited_bps is not None:
         found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
@@ -534,20 +571,33 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
     found = []
     port, group = facts.port, facts.fan_in
     if port.oversubscribed > 1:
-        found.append(with_(_twice(facts), "twice the rate of the uplinks"))
+        found.append(with_(_faster(facts), f"{_times_the_rate(facts)} the rate of the uplinks"))
     at_once, each = facts.first_windows
+    if facts.held_up:
+        # The losses are few, and timers that expire sooner are as much for nothing.
+        return []
     if facts.faulty:
         # Neither fewer at once nor marks change what is lost.
         return found + _against_waits(facts, with_)
+    if facts.scenario["queue"]["kind"] == "red" and port.drops and port.reason not in _FULL:
+        found.append(with_("queue.kind=drop-tail", "a queue that drops only what does not fit"))
+        return found + _against_waits(facts, with_)
+    few_each = min(each, facts.size(_FEW_AT_FIRST))
     if group is not None and "concurrent" in group and at_once * each > facts.buffer:
         few = facts.answers_that_fit
         why = "one response at a time" if few == 1 else "as many responses at once as the buffer holds"
         found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
-    elif not _marked(facts):
+    elif each > few_each and at_once * each > facts.buffer >= at_once * few_each:
+        found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
+    elif not _marked(facts) and facts.marks_help:
         # A host that runs Linux stays one.
         dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
         found.append(with_(f"transport.scheme={dctcp}", "marks instead of losses, if the switch can mark"))
     return found + _against_waits(facts, with_)
+
+
+_FEW_AT_FIRST = "2mss"
+"""A small first window."""
 
 
 def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
@@ -575,13 +625,22 @@ def _marked(facts: Facts) -> bool:
     return reacts_to_marks(facts.scenario["transport"]["scheme"])
 
 
-def _twice(facts: Facts) -> str:
-    """The setting that doubles the rate of the port."""
+def _faster(facts: Facts) -> str:
+    """The setting that doubles the rate of the port, or of uplinks as often as hosts need that send all they can."""
     network = facts.scenario["network"]
     core = ("core-rate",) if "core-" in facts.port.name else ()
     keys = (*core, "uplink-rate", "trunk-rate") if facts.port.between_switches else ()
     key = next((key for key in keys if key in network), "rate")
-    return f"network.{key}={2 * facts.port.rate_bps / 1e9:g}Gbps"
+    return f"network.{key}={_more(facts) * facts.port.rate_bps / 1e9:g}Gbps"
+
+
+def _more(facts: Facts) -> int:
+    """How many times the rate carries what the hosts of the switch can send: doubled as often as it takes."""
+    return int(2 ** max(1, math.ceil(math.log2(max(1.0, facts.port.oversubscribed)))))
+
+
+def _times_the_rate(facts: Facts) -> str:
+    return "twice" if _more(facts) == 2 else f"{_more(facts)} times"
 
 
 def _timers(facts: Facts) -> str:

@@ -47,7 +47,7 @@ pub struct FanInPort {
     pub tier: Option<[&'static str; 2]>,
     /// Responses that cross it at once.
     pub responses: f64,
-    /// What their hosts can send through it together, in bit/s.
+    /// What of theirs can arrive there together, in bit/s: what hosts send, and links on the way carry.
     pub arriving: f64,
     /// Its rate.
     pub rate: Rate,
@@ -148,10 +148,14 @@ impl View<'_> {
         }
         let last = twin(topology.uplink(to));
         let all: f64 = sent.iter().sum();
-        let mut arriving = topology.spread(&paths, sent);
-        arriving[last.index()] = all;
+        // What a slower link before it does not carry cannot fill a port, but its responses cross it all the same.
+        let rate = |link: LinkId| topology.links[link.index()].rate.bps() as f64;
+        let (mut arriving, received) = topology.spread(&paths, sent.clone(), |link, part| part.min(rate(link)));
+        arriving[last.index()] = received;
+        let (mut crossing, _) = topology.spread(&paths, sent, |_, part| part);
+        crossing[last.index()] = all;
         let mut fullest: BTreeMap<Option<usize>, LinkId> = BTreeMap::new();
-        let over = |link: &LinkId| arriving[link.index()] / topology.links[link.index()].rate.bps() as f64;
+        let over = |link: &LinkId| arriving[link.index()] / rate(*link);
         for link in (0..topology.links.len()).map(LinkId::new).filter(|link| over(link) > 1.0) {
             let best = fullest.entry(self.tier_of(link)).or_insert(link);
             if over(&link) > over(best) {
@@ -164,10 +168,10 @@ impl View<'_> {
             group: group.name.clone(),
             port: self.names[link.index()].clone(),
             tier: tier.map(|tier| topology.tiers[tier].ends),
-            responses: responses.count * arriving[link.index()] / all,
+            responses: responses.count * crossing[link.index()] / all,
             arriving: arriving[link.index()],
             rate: topology.links[link.index()].rate,
-            first: first * responses.count * arriving[link.index()] / all,
+            first: first * responses.count * crossing[link.index()] / all,
             buffer: self.rooms[link.index()],
             packet: self.packet,
             rtt,
@@ -235,7 +239,7 @@ impl View<'_> {
             total[twin(topology.uplink(*to)).index()] += each;
         }
         for (rack, sent) in by_rack {
-            let carried = topology.spread(&topology.shortest_paths(rack), sent);
+            let (carried, _) = topology.spread(&topology.shortest_paths(rack), sent, |_, part| part);
             total.iter_mut().zip(carried).for_each(|(total, carried)| *total += carried);
         }
     }

@@ -76,9 +76,15 @@ impl Topology {
         })
     }
 
-    /// What each link carries, in link order, if every switch sends the amount `sent` at its node to the destination of
-    /// `paths` in equal parts on its shortest paths, as hashing does on average.
-    pub fn spread(&self, paths: &ShortestPaths, mut sent: Vec<f64>) -> Vec<f64> {
+    /// What each link gets, in link order, if every switch sends the amount `sent` at its node to the destination of
+    /// `paths` in equal parts on its shortest paths, as hashing does on average; and what reaches that destination.
+    /// `passed` is how much of that a link passes on.
+    pub fn spread(
+        &self,
+        paths: &ShortestPaths,
+        mut sent: Vec<f64>,
+        passed: impl Fn(LinkId, f64) -> f64,
+    ) -> (Vec<f64>, f64) {
         let mut carried = vec![0.0; self.links.len()];
         let reached = |node: &usize| paths.switches[*node].1 > 0;
         let mut order: Vec<usize> = (0..self.nodes.len()).filter(reached).collect();
@@ -90,11 +96,11 @@ impl Topology {
                 if distance < hops {
                     let part = sent[node] * f64::from(onward) / f64::from(count);
                     carried[link.index()] += part;
-                    sent[self.end(*link).index()] += part;
+                    sent[self.end(*link).index()] += passed(*link, part);
                 }
             }
         }
-        carried
+        (carried, sent[paths.to.index()])
     }
 
     /// The links of the first shortest path from a switch to a host.

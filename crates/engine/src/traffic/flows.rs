@@ -96,11 +96,19 @@ const MOST_CLASSES: usize = 1000;
 /// The sending and the receiving host of a flow.
 fn ends(flow: &ListedFlow, senders: &[NodeId], receivers: &[NodeId]) -> Result<(NodeId, NodeId), BadLine> {
     let bad = |message| BadLine { line: flow.line, message };
-    let host = |what: &str, hosts: &[NodeId], number: usize, key: &str| {
+    let host = |what: &str, hosts: &[NodeId], number: usize, [key, count]: [&str; 2]| {
         let found = hosts.get(number).copied();
-        found.ok_or_else(|| bad(format!("{what} {number}, and \"{key}\" has {} hosts, from 0", hosts.len())))
+        found.ok_or_else(|| {
+            bad(format!(
+                "{what} {number}, and \"{key}\" has {} hosts, from 0: set {count} = {} or more, or, where hosts send \
+                 and receive, from = \"all\", to = \"all\" and a network of so many hosts (network.sender-hosts)",
+                hosts.len(),
+                number + 1
+            ))
+        })
     };
-    let (from, to) = (host("src", senders, flow.src, "from")?, host("dst", receivers, flow.dst, "to")?);
+    let from = host("src", senders, flow.src, ["from", "senders"])?;
+    let to = host("dst", receivers, flow.dst, ["to", "receivers"])?;
     if from == to {
         return Err(bad("a host sends to itself".to_owned()));
     }

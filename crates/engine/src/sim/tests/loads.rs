@@ -37,10 +37,27 @@ fn a_limit_on_responses_at_once_and_shared_hosts_bound_what_arrives() {
     let last = port(&found, "root->receiver-0");
     // Nine workers share 40 responses.
     near(last.responses, 40.0);
-    near(last.arriving, 9e9);
+    // The three cables to the root carry 1 Gbit/s each.
+    near(last.arriving, 3e9);
     let uplink = found.fan_in.iter().find(|port| port.tier == Some(["edge", "root"])).unwrap();
     near(uplink.arriving, 3e9);
     near(uplink.responses, 40.0 / 3.0);
+}
+
+#[test]
+fn what_a_slower_link_does_not_carry_fills_no_port_behind_it() {
+    let trunk = "topology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"";
+    let found = of(trunk, "kind = \"incast\"\nsenders = 40\nbytes-each = \"32KB\"");
+    let [only] = &found.fan_in[..] else { panic!("{found:?}") };
+    assert_eq!(only.port, "switch-0->switch-1");
+    near(only.arriving, 400e9);
+    near(only.responses, 40.0);
+    let spine = "topology = \"leaf-spine\"\nrate = \"10Gbps\"\nuplink-rate = \"10Gbps\"\nleaves = 2\nspines = 1\n\
+                 hosts-per-leaf = 20";
+    let found = of(spine, "kind = \"incast\"\nsenders = 8\nbytes-each = \"1MB\"\nfrom = \"rack-1\"");
+    let [only] = &found.fan_in[..] else { panic!("{found:?}") };
+    assert_eq!(only.port, "leaf-1->spine-0");
+    near(only.arriving, 80e9);
 }
 
 #[test]
