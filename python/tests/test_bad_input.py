@@ -287,6 +287,19 @@ def test_the_version_reports_a_full_disk():
     assert (found.returncode, found.stderr) == (3, "error: output: No space left on device\n")
 
 
+@pytest.mark.parametrize("command", [["list", "schemes"], ["explain", "dctcp", "--json"], ["--help"], ["--version"]])
+def test_output_that_nobody_reads_ends_the_command_in_silence(command):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        found = subprocess.run(
+            [sys.executable, "-m", "fanin", *command], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writer)
+    assert (found.returncode, found.stderr) == (141, "")
+
+
 def _minimal():
     yield '[network]\ntopology = "star"'
     yield '[[traffic]]\nkind = "incast"\nsenders = 2\nbytes-each = "10KB"'
