@@ -350,7 +350,7 @@ def test_what_is_whole_is_joined_whatever_else_there_is(cli, work):
 
 
 def test_a_shard_of_more_than_there_are_runs_says_that_it_is_empty(cli, work):
-    few = (*SWEEP, "--bare", "--seeds", "1..2", "--out", "part")
+    few = ("sweep", "small.toml", "--bare", "--seeds", "1..2", "--out", "part")
     empty = cli(*few, "--shard", "3/3", "--json")
     assert (empty.code, json.loads(empty.out)["runs"]) == (0, 0)
     assert "shard 3/3 of sweep small-" in empty.err
