@@ -196,7 +196,7 @@ def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    complaint(cli("run", "small.toml"), "No space left on device", "free some space")
+    complaint(cli("run", "small.toml"), "results: cannot write results: No space left on device", "free some space")
     assert not any((work / "results" / "runs").iterdir())
 
 
