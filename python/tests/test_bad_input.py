@@ -196,7 +196,7 @@ def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    complaint(cli("run", "small.toml"), "No space left on device", "free some space")
+    complaint(cli("run", "small.toml"), "results: cannot write results: No space left on device", "free some space")
     assert not any((work / "results" / "runs").iterdir())
 
 
@@ -285,6 +285,19 @@ def test_the_version_reports_a_full_disk():
             [sys.executable, "-m", "fanin", "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (found.returncode, found.stderr) == (3, "error: output: No space left on device\n")
+
+
+@pytest.mark.parametrize("command", [["list", "schemes"], ["explain", "dctcp", "--json"], ["--help"], ["--version"]])
+def test_output_that_nobody_reads_ends_the_command_in_silence(command):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        found = subprocess.run(
+            [sys.executable, "-m", "fanin", *command], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writer)
+    assert (found.returncode, found.stderr) == (141, "")
 
 
 def _minimal():

@@ -453,6 +453,13 @@ def test_readings_are_looked_up_by_their_ids(cli):
         assert name in cli("explain", name).out
 
 
+@pytest.mark.parametrize("nothing", ["", " "])
+def test_explain_of_an_empty_name_is_an_error(cli, nothing):
+    result = cli("explain", nothing)
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("error: an empty name: fanin list ")
+
+
 def test_explain_an_environment_names_every_default_and_its_source(cli):
     page = cli("explain", "qualnet").out
     assert "transport.mss\t512B\tTCP-MSS 512" in page

@@ -5,6 +5,8 @@ import json
 import os
 import pickle
 import re
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -220,8 +222,28 @@ def test_nobody_at_the_address(cli, work, monkeypatch):
     monkeypatch.setattr(Cluster, "__init__", lambda self, address, memory: real(self, address, 0.2, memory))
     result = cli(*SWEEP, "--cluster", "tcp://127.0.0.1:9")
     assert result.code == 3
-    assert "tcp://127.0.0.1:9: no scheduler responds" in result.err
+    assert re.match(r"error: tcp://127.0.0.1:9: no scheduler responds: .*; check the address, ", result.err)
+    assert result.err.count("\n") == 1
     assert cli(*SWEEP, "--cluster", "nonsense://x").code == 3
+    assert "Dask does not connect there: unknown address scheme" in cli(*SWEEP, "--cluster", "nonsense://x:1").err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_while_it_connects(work, number, code):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        program = subprocess.Popen(
+            [sys.executable, "-c", "from fanin.cli import main; main()", *SWEEP, "--cluster", address],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+        connection, _ = silent.accept()
+        with connection:
+            program.send_signal(number)
+            _, err = program.communicate(timeout=DEADLINE_S)
+    assert program.returncode == code
+    assert re.fullmatch(r"interrupted: .*\n", err)
 
 
 def test_a_worker_refuses_to_simulate_for_another_version(work):

@@ -119,6 +119,16 @@ def test_windows_are_those_of_senders_with_all_of_their_connections(work):
         assert of["x"].is_sorted()
 
 
+def test_a_number_of_senders_is_one_that_there_are(cli, work):
+    (work / "rounds.toml").write_text(ROUNDS)
+    assert cli("plot", "windows", "rounds.toml", "--senders", "7").code == 0
+    result = cli("plot", "windows", "rounds.toml", "--senders", "8")
+    assert result.code == 3
+    assert "error: --senders 8: there are windows of 7 senders, so 1 to 7" in result.err
+    result = cli("plot", "queue", "rounds.toml", "--senders", "2")
+    assert (result.code, "queue shows no senders, windows does" in " ".join(result.err.split())) == (2, True)
+
+
 def host(line):
     return int(line.rpartition(" ")[2])
 

@@ -349,6 +349,17 @@ def test_what_is_whole_is_joined_whatever_else_there_is(cli, work):
     assert (result.code, {each["runs"] for each in json.loads(result.out)["sweeps"]}) == (0, {36, 72})
 
 
+def test_a_shard_of_more_than_there_are_runs_says_that_it_is_empty(cli, work):
+    few = ("sweep", "small.toml", "--bare", "--seeds", "1..2", "--out", "part")
+    empty = cli(*few, "--shard", "3/3", "--json")
+    assert (empty.code, json.loads(empty.out)["runs"]) == (0, 0)
+    assert "shard 3/3 of sweep small-" in empty.err
+    assert "has no run, as there are fewer runs than 3" in empty.err
+    for index in (1, 2):
+        assert "is done: fanin merge" in cli(*few, "--shard", f"{index}/3").err
+    assert cli("merge", "part", "--out", "joined").code == 0
+
+
 def test_shards_may_share_a_results_folder(cli, work):
     cli(*SWEEP)
     for index in (1, 2):

@@ -106,6 +106,23 @@ y = "goodput_bps"
 by = "system"
 """
 
+
+@pytest.mark.parametrize("absolute", [True, False])
+def test_a_run_of_a_list_of_flows_is_repaired_if_its_path_is_whole(cli, work, absolute):
+    flows = work / "flows.csv"
+    flows.write_text("start,src,dst,bytes\n0,0,0,10000\n")
+    named = str(flows) if absolute else flows.name
+    traffic = f'[[traffic]]\nname = "list"\nkind = "flows"\nfile = "{named}"'
+    (work / "list.toml").write_text(f'[network]\ntopology = "star"\n{traffic}\n[run]\nduration = "20ms"\n')
+    assert cli("run", "list.toml").code == 0
+    table = next((work / "results").glob("runs/*/flows.parquet"))
+    table.write_bytes(table.read_bytes() + b"x")
+    result = cli("verify", "--repair", "results")
+    assert result.code == (0 if absolute else 1)
+    said = "it reads the list of flows flows.csv, relative to the folder of a scenario that is not kept"
+    assert (said in result.err) != absolute
+
+
 SWEEP = ("sweep", "alpha/one", "--columns", "goodput_bps", "--tables", "flows", "--seeds", "1..3")
 TUNE = ("tune", "experiments/alpha/one.toml", "--param", "network.buffer=12pkt,20pkt,40pkt", "--fresh", "3", "--json")
 FIT = ("fit", "alpha/one", "--seeds", "1", "--fresh", "3", "--json")

@@ -5,7 +5,9 @@ Data goes to stdout, progress and messages to stderr. :data:`fanin.cli.commands.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import warnings
 from typing import NoReturn
@@ -46,8 +48,19 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _refuse_output(error: OSError) -> NoReturn:
+    if isinstance(error, BrokenPipeError) and error.filename is None:
+        _end_unread()
     note(f"error: {error.filename or 'output'}: {error.strerror or error}")
     sys.exit(3)
+
+
+def _end_unread() -> NoReturn:
+    """Ends without a word, as programs do of which whoever reads them, such as ``head``, wants no more."""
+    # What is still to be written would be written, and fail, once more at the end.
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(128 + signal.SIGPIPE)
 
 
 def _is_text(word: str) -> bool:
@@ -69,7 +82,12 @@ def _run(arguments: list[str] | None) -> None:
         from fanin.cli import commands
 
         _engine.keep_panics()
-        commands.app(arguments, prog_name="fanin")
+        try:
+            commands.app(arguments, prog_name="fanin")
+        except SystemExit:
+            # That nobody reads it would not be noticed before the interpreter ends.
+            sys.stdout.flush()
+            raise
     except RunError as error:
         note(f"error: the run failed: {error}")
         sys.exit(1)
@@ -79,6 +97,9 @@ def _run(arguments: list[str] | None) -> None:
     except OSError as error:
         _refuse_output(error)
     except SystemExit as ended:
+        # The parser makes of it that something failed.
+        if isinstance(ended.__context__, BrokenPipeError):
+            _end_unread()
         if (code := interrupted(ended.code)) is None:
             raise
         sys.exit(code)

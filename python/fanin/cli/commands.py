@@ -30,7 +30,7 @@ class Command:
 
 EXIT_CODES = (
     "0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results folder, "
-    "70 an internal error, 130 interrupted, 143 terminated"
+    "70 an internal error, 130 interrupted, 141 nobody reads the output, 143 terminated"
 )
 """The exit codes of all commands."""
 

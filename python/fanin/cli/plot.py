@@ -75,7 +75,9 @@ def plot(
         list[str] | None,
         typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
     ] = None,
-    senders: Annotated[int, typer.Option("--senders", min=1, help="windows: those of so many senders.")] = 4,
+    senders: Annotated[
+        int | None, typer.Option("--senders", min=1, help="windows: those of so many senders; by default of 4.")
+    ] = None,
     begin: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Draw from this simulated time on, such as 1ms.")
     ] = None,
@@ -120,6 +122,8 @@ def plot(
     picture = file or out / "plots" / f"{what.value}.png"
     if picture.suffix not in PICTURES:
         raise typer.BadParameter(f"{picture.name!r} ends with none of {', '.join(PICTURES)}", param_hint="--file")
+    if senders is not None and what is not What.WINDOWS:
+        raise typer.BadParameter(f"{what.value} shows no senders, windows does", param_hint="--senders")
     asked = Asked(of, senders, log, title, _span(what, begin, end))
     if not _is_scenario(runs_[0]):
         if set_ or seeds_:

@@ -182,8 +182,9 @@ def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
     path = part.write()
     if not silent:
         say(str(path))
-    note(f"shard {part.shard} of sweep {part.head.id} is done: fanin merge combines it with the others")
     failed = list(part.failed.values())
+    done = "is done" if part.rows or failed else f"has no run, as there are fewer runs than {part.shard.count}"
+    note(f"shard {part.shard} of sweep {part.head.id} {done}: fanin merge combines it with the others")
     _report_failures(failed, path, len(part.rows))
     found = {"runs": len(part.rows), "failed": failed}
     return {"sweep": part.head.id, "shard": str(part.shard), **found, "paths": [str(path)]}

@@ -93,13 +93,13 @@ class Failures:
 
         """
         content = sums.sealed(asdict(failure) | {"engine_version": _engine.version(), "failed": now()})
-        with writing(self.folder):
+        with writing(self.folder.parent):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._path(failure.run_id), text_of(content))
 
     def forget(self, name: str) -> None:
         """Deletes the record of a run, if there is one: the run is retried, or has succeeded."""
-        with writing(self.folder):
+        with writing(self.folder.parent):
             self._path(name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:

@@ -41,7 +41,8 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
         yield
     except OSError as error:
         named = str(error.filename or "")
-        where = Path(named) if named and _TEMPORARY not in named else place
+        # On a full disk no file is to blame.
+        where = Path(named) if named and _TEMPORARY not in named and error.errno != errno.ENOSPC else place
         if error.errno in _OF_THE_PROCESS or not _are_together(where, place):
             raise ResultsError(f"{where}: {error.strerror or error}") from None
         other = f"choose another place with {option}"

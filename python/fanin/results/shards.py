@@ -82,7 +82,7 @@ class Part:
         """
         rows = {name: list(found.items()) for name, found in (("rows", self.rows), ("failed", self.failed))}
         content = sums.sealed({"sweep": asdict(self.head), "shard": str(self.shard), **rows})
-        with writing(self.path.parent):
+        with writing(self.root):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.path, as_json(content))
         return self.path

@@ -256,7 +256,7 @@ class Store:
 
         """
         refuse_links_out(self.root)
-        with writing(self.folder):
+        with writing(self.root):
             self.folder.mkdir(parents=True, exist_ok=True)
             probe = beside(self.folder / "probe")
             probe.mkdir()
@@ -281,7 +281,7 @@ class Store:
             ResultsError: it cannot be written.
 
         """
-        with writing(self.folder):
+        with writing(self.root):
             self._records.close()
 
     def spill(self) -> Path:
@@ -392,7 +392,7 @@ class Store:
             packed.append(records.Packed(run.run_id, run.seed, json.loads(run.output.summary), contents))
         if packed:
             about = {"experiment": experiment, "scenario": resolved, "finished": now(), **provenance()}
-            with writing(self.folder):
+            with writing(self.root):
                 line = self._records.append(packed, about)
             found |= {run.run_id: StoredRun(self.folder / run.run_id, run.manifest(about), line) for run in packed}
         return [found[run.run_id] for run in runs]
@@ -412,7 +412,7 @@ class Store:
             ResultsError: it is damaged, or the folder cannot be written.
 
         """
-        with writing(self.folder):
+        with writing(self.root):
             if run.line is not None:
                 self._records.append(*records.copied(run.line, run.run_id))
                 return
@@ -437,7 +437,7 @@ class Store:
         """
         tables = self._kept_tables(name, output, tables)
         final = self.folder / name
-        with writing(self.folder), replacing(final) as temporary:
+        with writing(self.root), replacing(final) as temporary:
             manifest = _write(temporary, output, tables, resolved)
             manifest = _write_manifest(temporary, {"run_id": name, "experiment": experiment} | manifest)
         return StoredRun(final, manifest)
@@ -464,7 +464,7 @@ class Store:
             **provenance(),
         }
         final = self.folder / name
-        with writing(self.folder), replacing(final) as temporary:
+        with writing(self.root), replacing(final) as temporary:
             manifest = _write_manifest(temporary, manifest)
         return StoredRun(final, manifest)
 

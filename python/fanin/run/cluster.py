@@ -65,10 +65,7 @@ class Cluster:
         # A lost scheduler is reported as an error here, without an additional traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._killed = distributed.KilledWorker
-        try:
-            self._client = distributed.Client(address, timeout=timeout, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            raise ClusterError(f"{address}: no scheduler responds: {error}") from None
+        self._client = _connected(distributed.Client, address, timeout)
         self._address = address
         self._memory = memory
         self._needs = Needs()
@@ -207,6 +204,29 @@ class Cluster:
         why = str(error) or "the connection is gone"
         kept = "finished runs are kept; run the same command again"
         return ClusterError(f"{self._address}: lost the cluster ({why}); {kept}")
+
+
+def _connected(client: Any, address: str, timeout: float) -> Any:  # noqa: ANN401 - it has no types
+    """A client of Dask's that is connected.
+
+    Raises:
+        ClusterError: no scheduler responds, or Dask has no such kind of address or no certificates for it.
+
+    """
+    # In two steps, so that one that gets no connection is closed here: when the interpreter ends, where it would be
+    # closed otherwise, the thread of its event loop does not run any more, and it would wait for that in vain.
+    made = client.__new__(client)
+    try:
+        made.__init__(address, timeout=timeout, set_as_default=False)
+    except BaseException as error:
+        made.close()
+        if isinstance(error, OSError):
+            check = "check the address, that dask scheduler runs there, and that no firewall is between"
+            raise ClusterError(f"{address}: no scheduler responds: {error}; {check}") from None
+        if isinstance(error, ValueError | TypeError):
+            raise ClusterError(f"{address}: Dask does not connect there: {error}") from None
+        raise
+    return made
 
 
 def _wrong(worker: str, found: Versions | Exception) -> ClusterError | None:

@@ -173,7 +173,7 @@ class Experiment(ScenarioFile):
         """
         if store is None:
             return _engine.run(*self.engine_input(overrides, files), progress)
-        with writing(store.folder):
+        with writing(store.root):
             return _engine.run(*self.engine_input(overrides, files), progress, store.spill())
 
     def simulate_seeds(
@@ -202,7 +202,7 @@ class Experiment(ScenarioFile):
         """
         if store is None:
             return _engine.run_seeds(*self.engine_input(overrides, files), seeds, seconds, progress)
-        with writing(store.folder):
+        with writing(store.root):
             return _engine.run_seeds(*self.engine_input(overrides, files), seeds, seconds, progress, store.spill())
 
     def _repr_html_(self) -> str:

@@ -86,6 +86,8 @@ def explain(key: str) -> dict[str, Any]:
         NotFoundError: naming the nearest name.
 
     """
+    if not key.strip():
+        raise NotFoundError("an empty name: fanin list and fanin explain --help have what can be explained")
     for plural, singular in KINDS.items():
         for row in registry()[plural]:
             if row["key"] == key:

@@ -348,8 +348,16 @@ def _experiment_of(name: str, scenario: Any) -> Iterator[Experiment]:  # noqa: A
 
     Raises:
         _OtherRunError: the id does not follow from the scenario.
+        ResultsError: it reads a list of flows that is not found without the folder of its file.
 
     """
+    # Not a key of a scenario, but what was counted in its list of flows.
+    traffic = [{key: value for key, value in group.items() if key != "file-lines"} for group in scenario["traffic"]]
+    scenario = {**scenario, "traffic": traffic}
+    for group in traffic:
+        if group["kind"] == "flows" and not Path(group["file"]).is_absolute():
+            why = f"it reads the list of flows {group['file']}, relative to the folder of a scenario that is not kept"
+            raise ResultsError(f"{why}; run the command that made it again")
     with tempfile.TemporaryDirectory() as temporary:
         file = Path(temporary) / "scenario.toml"
         file.write_text(to_toml(scenario), encoding="utf-8")

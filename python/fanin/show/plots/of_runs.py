@@ -41,8 +41,8 @@ class Asked:
 
     of: str | None = None
     """The column."""
-    senders: int = 4
-    """Whose windows are drawn."""
+    senders: int | None = None
+    """How many senders' windows are drawn; by default some."""
     log: bool = False
     title: str = ""
     span: tuple[float, float] | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.results.columns import Table
 from fanin.results.stored_runs import Shown, ShownRuns
@@ -18,17 +19,27 @@ _Sender = tuple[str, int]
 """Traffic group and host."""
 
 
-def by_sender(runs: ShownRuns, count: int) -> tuple[ShownRuns, str]:
+SHOWN = 4
+"""So many senders, or all if there are fewer, unless a number of them is asked for."""
+
+
+def by_sender(runs: ShownRuns, count: int | None) -> tuple[ShownRuns, str]:
     """The runs with the probes of some senders, and what a reader has to know of them.
 
     Args:
         runs: Runs with probes.
-        count: How many senders.
+        count: How many senders; by default :data:`SHOWN`.
+
+    Raises:
+        ResultsError: there are fewer senders than are asked for.
 
     """
     connections = [_connections(run) for run in runs.runs]
     every = pl.concat([found.select("group", "src", "timeouts", "probed") for found in connections])
-    senders = _chosen(every.filter(pl.col("probed") > 0), count)
+    known = every.filter(pl.col("probed") > 0)
+    senders = _chosen(known, SHOWN if count is None else count)
+    if count is not None and len(senders) < count:
+        raise ResultsError(f"--senders {count}: there are windows of {len(senders)} senders, so 1 to {len(senders)}")
     shown = [
         replace(run, table=_table(run, _probes(run, of, senders)))
         for run, of in zip(runs.runs, connections, strict=True)
