@@ -1164,11 +1164,11 @@ FAR = {
 
 def test_windows_of_receivers_that_limit_the_transfers_are_tried_as_large_as_the_link_and_the_buffer(work):
     found, happened, _ = tried(LINUX, **FAR)
-    # 2.5 MB on the way and 1.5 MB in the buffer, shared by four.
-    larger = found["receivers' windows of 1001 KB"]
+    # 2.5 MB on the way, 20 KB more while hosts wait for interrupts, and 1.5 MB in the buffer, shared by four.
+    larger = found["receivers' windows of 1006 KB"]
     assert happened.limited_bps is not None
-    assert (larger.settings, larger.effort) == ({"transport.receive-buffer": "1001KB"}, Effort.HOSTS)
-    assert "a maximum of 2002000 in net.ipv4.tcp_rmem" in larger.needs
+    assert (larger.settings, larger.effort) == ({"transport.receive-buffer": "1006KB"}, Effort.HOSTS)
+    assert "a maximum of 2012000 in net.ipv4.tcp_rmem" in larger.needs
     cured = facts(fanin.load("tried.toml", FAR | larger.settings).run(), happened.scenario)
     assert cured.queries.p99_s < happened.queries.p99_s / 2
     # Where they do not limit anything, they are left as they are.

@@ -795,7 +795,9 @@ def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(
 
 def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_gives_it_to_them(work):
     names = ["newreno", "dctcp", "l2dct", "dt-dctcp", "rcc"]
-    assert other_switches(fanin.load("small.toml"), names) == []
+    (warning,) = other_switches(fanin.load("small.toml"), names)
+    assert warning.startswith("marking thresholds are the defaults (DCTCP 20pkt, L2DCT 20pkt, RCC 60000B), and others ")
+    assert other_switches(fanin.load("small.toml"), ["newreno", "ictcp"]) == []
     given = [("scheme.dctcp.mark-threshold", "5pkt")]
     (warning,) = other_switches(fanin.load("small.toml", given), names)
     assert warning.startswith(

@@ -494,13 +494,13 @@ def test_a_load_that_the_links_of_the_senders_do_not_carry(cli, work):
 def test_the_ports_that_a_fan_in_can_fill(cli, incast):
     table = cli("check", "loads.toml").out
     assert "incast\tswitch-0->receiver-0\t40\t400 Gbit/s\t10 Gbit/s\t40 packets\t150 packets, 0.225 MB" in table
-    settings = ("network.topology=leaf-spine", "network.uplink-rate=10Gbps")
+    settings = ("network.topology=leaf-spine", "network.uplink-rate=40Gbps")
     options = [part for setting in settings for part in ("--set", setting)]
     ports = json.loads(cli("check", "loads.toml", *options, "--json").out)["fan_in"]
     assert [port["tier"] for port in ports] == [None, "leaf to spine"]
     # Half of the 40 cross each spine.
     assert ports[1]["responses"] == pytest.approx(20)
-    assert ports[1]["arriving_bps"] == pytest.approx(200e9)
+    assert ports[1]["arriving_bps"] == pytest.approx(120e9)
 
 
 def test_a_port_that_never_marks_is_told_beside_a_milder_remark_on_another(cli, work):

@@ -83,6 +83,7 @@ def test_the_modules_beside_the_rooms_are_those_that_every_room_needs():
     beside = {name for name in GRAPH if name.count(".") == 1 and name.split(".")[1] not in ROOMS}
     assert beside == {
         "fanin.__main__",
+        "fanin.command",
         "fanin.digests",
         "fanin.errors",
         "fanin.extension",

@@ -20,7 +20,7 @@ from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
-from fanin.scenario.loads import SOME_JITTER, without_jitter
+from fanin.scenario.loads import SCHEDULING, SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import threshold_path
 
@@ -200,6 +200,8 @@ def same_with_all_seeds(
 def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     """A warning if the marking threshold that the user's switch has for one scheme is not that of the others.
 
+    If nobody gave one, it is that another may rank the schemes otherwise.
+
     Args:
         experiment: The scenario.
         schemes: The schemes that are compared.
@@ -212,8 +214,11 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
         if (found := value_with(experiment, scheme, threshold_path(scheme))) is not None:
             value, is_default = found
             (usual if is_default else given)[scheme] = value
+    told = ", ".join(f"{scheme_title(scheme)} {own}" for scheme, own in usual.items() if scheme in schemes)
     if not given:
-        return []
+        path = threshold_path(next((scheme for scheme in usual if scheme in schemes), own))
+        remark = f"marking thresholds are the defaults ({told}), and others may rank otherwise: --set {path}=..."
+        return [remark] if told else []
     first, value = next(iter(given.items()))
     apart = {scheme: own for scheme, own in usual.items() if scheme in schemes and own != value}
     if not apart:
@@ -228,17 +233,13 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     ]
 
 
-_SCHEDULING = ("rcc", "rcce")
-"""Schemes whose receivers decide when each segment is acknowledged."""
-
-
 def merged_before(scenario: Mapping[str, Any]) -> str:
     """Why a resolved scenario says nothing of its scheme: hosts merge what it schedules; nothing if that is not so."""
     transport = scenario["transport"]
     merged = quantity(transport["gro"])
     # What no interrupt hands over together is not merged.
     merges = merged is not None and merged[0] > 0 and seconds(transport["interrupt-interval"]) > 0
-    if transport["scheme"] not in _SCHEDULING or not merges:
+    if transport["scheme"] not in SCHEDULING or not merges:
         return ""
     return (
         f"the receivers schedule segments, which these hosts merge before (transport.gro = {transport['gro']}), so "

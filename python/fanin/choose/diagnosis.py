@@ -129,6 +129,12 @@ class Facts:
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
 
     @property
+    def warmup_s(self) -> float:
+        """How much of the beginning is left out of the time over which the goodput is measured; 0 without a warm-up."""
+        warmup = seconds(self.scenario["measure"]["warmup"])
+        return warmup if warmup < self.summary["simulated_s"] else 0.0
+
+    @property
     def gaps_s(self) -> float:
         """For how long of the time over which the goodput is measured no transfer was under way."""
         return max(0.0, self.window_s - self.under_way_s)
@@ -328,9 +334,9 @@ class Facts:
         group = self.fan_in
         if group is None:
             return 0, 0.0
-        at_once = int(group[group["key"]])
-        if group.get("concurrent"):
-            at_once = min(at_once, int(group["concurrent"]))
+        # Of a relay tree, the client gets the answers of the relays.
+        most = (int(group[key]) for key in (group["key"], "concurrent", "edge-count") if group.get(key))
+        at_once = min(most)
         window = self.size(self.scenario["transport"]["initial-window"])
         return at_once, min(window, self.response_bytes or window)
 
@@ -341,9 +347,9 @@ class Facts:
 
     @property
     def marks_help(self) -> bool:
-        """Whether any transfer that lost packets has more than its first window to send: only that can be marks'."""
+        """Whether transfers that lost packets, if any did, had more than a first window to send, as marks slow that."""
         window = min(self.size(self.scenario["transport"]["initial-window"]), self.receive_window)
-        return self.largest_lost > window
+        return self.largest_lost > window or not self.largest_lost
 
     @property
     def windows(self) -> int:
@@ -353,8 +359,7 @@ class Facts:
     @property
     def sent_while_starting(self) -> float:
         """Bytes that the port can send while the responses of the fan-in begin, one after the other."""
-        begin = quantity((self.fan_in or {}).get("jitter", ""))
-        return begin[0] * self.port.rate_bps / 8 if begin else 0.0
+        return self.queries.apart_s * self.port.rate_bps / 8 if self.queries is not None else 0.0
 
     @property
     def answers_that_fit(self) -> int:

@@ -5,6 +5,7 @@ On a terminal tables are drawn; elsewhere they are plain lines of tab-separated 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -44,8 +45,12 @@ def terminal(stream: TextIO) -> Console | None:
 
 
 def note(message: str) -> None:
-    """Prints a message that is not data, on stderr, wrapped with a hanging indent."""
-    sys.stderr.write(f"{_wrapped(harmless(message), sys.stderr, indent='    ')}\n")
+    """Prints a message that is not data, on stderr, wrapped with a hanging indent.
+
+    What stderr does not take is no reason to fail.
+    """
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{_wrapped(harmless(message), sys.stderr, indent='    ')}\n")
 
 
 def _wrapped(text: str, stream: TextIO, *, indent: str = "") -> str:

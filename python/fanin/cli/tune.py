@@ -33,7 +33,7 @@ from fanin.scenario.format.values import MOST_VALUES
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
     from fanin.choose.tuning.answer import Checked, Tuned
-    from fanin.choose.tuning.space import Param
+    from fanin.choose.tuning.space import Param, Values
     from fanin.run.experiment import Experiment
 
 
@@ -122,7 +122,7 @@ def tune(
     least = margin_of(margin)
     asked |= {"margin": least, "fresh": fresh, "study": str(folder / SEARCH_LOG)}
     paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
-    warnings = _warnings(experiment, tuned, goals, keeps)
+    warnings = _warnings(experiment, tuned, goals, keeps, least)
     if json:
         answers = tuning_folder.as_dict(tuned, goals, keeps, least)
         print_json({**asked, **answers, "warnings": warnings, "paths": [str(path) for path in paths]})
@@ -203,7 +203,7 @@ def _row(
     return cells + [keep.measure.shown(value.without_zero_width) for keep, value in zip(keeps, each.keeps, strict=True)]
 
 
-def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: list[Keep]) -> list[str]:
+def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: list[Keep], margin: float) -> list[str]:
     """What a reader should know before trusting the answer."""
     from fanin.choose.cautions import cautions
     from fanin.scenario.points import Point
@@ -212,7 +212,20 @@ def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: li
     checked |= {", ".join(map(str, (each.values or {}).values())): each for each in tuned.best}
     runs = [(Point(each.values or {}, row["seed"]).overrides, row) for each in checked.values() for row in each.rows]
     measures = [*(each for goal in goals for each in goal.measures), *(keep.measure for keep in keeps)]
-    return cautions(experiment, measures, runs, {name: each.rows for name, each in checked.items()})
+    found = [
+        f"of the recommended values: {remark}"
+        for each in tuned.best
+        if each.is_advice(goals, margin)
+        for remark in _of_thresholds(experiment, each.values or {})
+    ]
+    return found + cautions(experiment, measures, runs, {name: each.rows for name, each in checked.items()})
+
+
+def _of_thresholds(experiment: Experiment, values: Values) -> list[str]:
+    """What `fanin check` says against the marking threshold that some values bring."""
+    from fanin.scenario.thresholds import threshold_remarks
+
+    return threshold_remarks(experiment.loads(values)["fan_in"], experiment.resolved(values))
 
 
 def _tell(tuned: Tuned, warnings: list[str]) -> None:

@@ -64,9 +64,10 @@ def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[st
         name: _no_room(port, _spread(groups[name]), _standing(port, groups[name], resolved))
         or _too_many(port, groups[name], resolved["transport"])
         for name, port in tightest.items()
+        if groups[name]["scheme"] not in SCHEDULING
     }
     # Groups of several clients seldom meet at one of them.
-    fit = [port for port in ports if alone[port["group"]] is None and "receiver" in groups[port["group"]]]
+    fit = [port for port in ports if alone.get(port["group"]) is None and "receiver" in groups[port["group"]]]
     together: dict[str, str | None] = {}
     for port, spread in _crowds(fit, groups):
         together[port["group"]] = together.get(port["group"]) or _no_room(port, spread)
@@ -210,6 +211,9 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
         f"with {share:.1f} packets each often too few follow for three duplicate ACKs"
     )
 
+
+SCHEDULING = ("rcc", "rcce")
+"""Schemes whose receivers decide when each segment is acknowledged, and so how many are in flight."""
 
 LOSS_BASED = ("newreno", "linux", "linux-reno")
 """Schemes whose senders only a loss slows down: neither a mark nor a window that somebody else gives."""

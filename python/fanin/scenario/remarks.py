@@ -31,14 +31,16 @@ def incomplete(summary: dict[str, Any]) -> str | None:
     )
 
 
-def without_effect(summary: dict[str, Any], faults: Iterable[dict[str, Any]]) -> list[str]:
-    """Remarks on faults of a resolved scenario that begin when the run is over: it ends with its last transfer."""
-    end_s = summary["simulated_s"]
-    end = format_value("simulated_s", end_s)
+def without_effect(summary: dict[str, Any], resolved: dict[str, Any]) -> list[str]:
+    """Remarks on what begins when the run is over, as it ends with its last transfer."""
+    begins = [(f"fault.{fault['name']}", fault["at"]) for fault in resolved["fault"]]
+    begins += [(f"traffic.{group['name']}", group["start"]) for group in resolved["traffic"] if "start" in group]
+    begins.append(("measure.warmup", resolved["measure"]["warmup"]))
+    end = format_value("simulated_s", summary["simulated_s"])
     return [
-        f"fault.{fault['name']}: without effect, as it begins at {fault['at']} and the run was over at {end}"
-        for fault in faults
-        if seconds(fault["at"]) >= end_s
+        f"{what}: without effect, as the run was over at {end}, before {at}"
+        for what, at in begins
+        if seconds(at) >= summary["simulated_s"]
     ]
 
 
@@ -113,14 +115,19 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     """A remark on schemes that rely on marks although no queue marks."""
     queue, ecn = resolved["queue"], resolved["transport"]["ecn"]
     # A scenario that counts would-be marks uses drop-tail deliberately.
-    if not never_marks(queue) or not queue.get("would-mark", "0").startswith("0") or ecn == "off":
+    scheme = resolved["transport"]["scheme"]
+    is_plain = queue["kind"] == "auto" and not reacts_to_marks(scheme)
+    if not (never_marks(queue) or is_plain) or not queue.get("would-mark", "0").startswith("0") or ecn == "off":
         return None
     used = {group["scheme"] for group in resolved["traffic"]}
     schemes = sorted(scheme for scheme in used if ecn == "on" or reacts_to_marks(scheme))
     if not schemes:
         return None
     choice, remedy = f'queue.kind = "{queue["kind"]}"', "leave queue.kind out"
-    if "threshold" in queue:
+    if is_plain:
+        choice = f'the queue of transport.scheme = "{scheme}" (queue.kind = "auto")'
+        remedy = "set queue.kind and queue.threshold"
+    elif "threshold" in queue:
         choice, remedy = f"{choice} without queue.threshold", f"{remedy}, or set queue.threshold"
     return f"{', '.join(schemes)} relies on marks, but {choice} never marks; {remedy}"
 

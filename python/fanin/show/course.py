@@ -68,7 +68,8 @@ def _what(facts: Facts) -> str:
     unfinished = facts.unfinished
     ended = f", and {unfinished:,} of the transfers were not complete when the run ended" if unfinished else ""
     goodput = _goodput(facts)
-    span = _time(facts.under_way_s)
+    after = f" after the warm-up of {_time(facts.warmup_s)}" if facts.warmup_s else ""
+    span = f"{_time(facts.under_way_s)}{after}"
     match facts.outcome:
         case "collapse" if facts.starved:
             return f"Incast collapse beside other traffic: {_beside(facts)}{ended}."
@@ -95,6 +96,8 @@ def _what(facts: Facts) -> str:
             known = summary["fct_max_s"] is not None and not facts.waits.waiting
             times = f" ({slow}; the median is {usual})" if known else ""
             faults = ", after losses that no queue made" if facts.faulty else ""
+            if not facts.typical_bytes:
+                return f"No collapse, but some of the endless flows waited for timers{faults}{ended}: {goodput}."
             if known and not facts.waits.slowest_waited:
                 # Large transfers take long without any wait.
                 return f"No collapse, but some transfers waited for timers{faults}, not the slowest{ended}: {goodput}."
@@ -199,7 +202,9 @@ def _why(facts: Facts) -> str:
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
     if facts.outcome in ("collapse", "timeouts"):
         waited = _waited(facts)
-        idle = f", while {idle}" if facts.idle_share >= _HARDLY and not facts.starved else ""
+        # Where traffic asks for no more, a link is idle without any wait.
+        asked = facts.outcome == "timeouts" and facts.summary.get("offered")
+        idle = f", while {idle}" if facts.idle_share >= _HARDLY and not facts.starved and not asked else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "crowded":
         return f"{lost}.{_standing(facts)}" if lost else _standing(facts).lstrip()
@@ -349,11 +354,11 @@ def _too_little(facts: Facts) -> str:
 def _by_windows(facts: Facts) -> str:
     """That the receivers' windows limit what is sent, and to how much: interrupts make a round trip longer, or not."""
     many = f"{facts.at_once} transfers together" if facts.at_once > 1 else "a transfer"
-    rate, trip = _rate(facts.limited_bps or 0.0), f"a round trip of {_time(facts.round_trip_s)}"
-    if facts.interrupts_s:
+    most = facts.at_once * 8 * facts.receive_window / facts.round_trip_s
+    rate, trip = _rate(most), f"a round trip of {_time(facts.round_trip_s)}"
+    if facts.interrupts_s >= _WORTH * facts.round_trip_s:
         trip += f", and up to {_time(facts.interrupts_s)} until hosts are told of packets,"
-        most = facts.at_once * 8 * facts.receive_window / facts.round_trip_s
-        rate = f"between {rate} and {_rate(most)}"
+        rate = f"between {_rate(facts.limited_bps or 0.0)} and {rate}"
     return (
         f"The receivers' windows of {_bytes(facts.receive_window)} (transport.receive-buffer) in {trip} limit {many} "
         f"to {rate}"
@@ -539,13 +544,15 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(with_(_faster(facts), "twice the rate"))
     # Fewer senders do not help where many receivers' data share a port.
     elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
-        found.append(with_(_faster(facts), f"{_times_the_rate(facts)} the rate of the uplinks"))
+        found.append(with_(_faster(facts), "twice the rate of the uplinks"))
     if facts.outcome in ("losses", "idle") and facts.limited_bps is not None:
         found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
-    if facts.fan_in is not None and (facts.outcome in ("full", "idle") or _needs_nothing(facts)):
+    # With fewer senders, the one of a fault may not be there.
+    named = any("sender-" in fault.get("link", "") for fault in facts.scenario["fault"])
+    if facts.fan_in is not None and not named and (facts.outcome in ("full", "idle") or _needs_nothing(facts)):
         found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
     advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
     return [*found[:2], advise]
@@ -570,8 +577,9 @@ _WITHOUT_TIMERS = ("losses", "full", "idle")
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
     found = []
     port, group = facts.port, facts.fan_in
-    if port.oversubscribed > 1:
-        found.append(with_(_faster(facts), f"{_times_the_rate(facts)} the rate of the uplinks"))
+    times = next((times for times in _TIMES if 1 < port.oversubscribed <= times), None)
+    if times is not None:
+        found.append(with_(_faster(facts, times), f"{_TIMES[times]} the rate of the uplinks"))
     at_once, each = facts.first_windows
     if facts.held_up:
         # The losses are few, and timers that expire sooner are as much for nothing.
@@ -587,12 +595,12 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         few = facts.answers_that_fit
         why = "one response at a time" if few == 1 else "as many responses at once as the buffer holds"
         found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
-    elif each > few_each and at_once * each > facts.buffer >= at_once * few_each:
-        found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
     elif not _marked(facts) and facts.marks_help:
         # A host that runs Linux stays one.
         dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
         found.append(with_(f"transport.scheme={dctcp}", "marks instead of losses, if the switch can mark"))
+    elif each > few_each and at_once * each > facts.buffer >= at_once * few_each:
+        found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
     return found + _against_waits(facts, with_)
 
 
@@ -625,22 +633,18 @@ def _marked(facts: Facts) -> bool:
     return reacts_to_marks(facts.scenario["transport"]["scheme"])
 
 
-def _faster(facts: Facts) -> str:
-    """The setting that doubles the rate of the port, or of uplinks as often as hosts need that send all they can."""
+def _faster(facts: Facts, times: int = 2) -> str:
+    """The setting that makes the rate of the port so many times higher."""
     network = facts.scenario["network"]
     core = ("core-rate",) if "core-" in facts.port.name else ()
     keys = (*core, "uplink-rate", "trunk-rate") if facts.port.between_switches else ()
     key = next((key for key in keys if key in network), "rate")
-    return f"network.{key}={_more(facts) * facts.port.rate_bps / 1e9:g}Gbps"
+    return f"network.{key}={times * facts.port.rate_bps / 1e9:g}Gbps"
 
 
-def _more(facts: Facts) -> int:
-    """How many times the rate carries what the hosts of the switch can send: doubled as often as it takes."""
-    return int(2 ** max(1, math.ceil(math.log2(max(1.0, facts.port.oversubscribed)))))
-
-
-def _times_the_rate(facts: Facts) -> str:
-    return "twice" if _more(facts) == 2 else f"{_more(facts)} times"
+_TIMES = {2: "twice", 4: "four times"}
+"""How many times faster uplinks may have to be. More is another network, and not what hosts need that seldom send all
+they can."""
 
 
 def _timers(facts: Facts) -> str:
