@@ -287,6 +287,14 @@ def test_the_version_reports_a_full_disk():
     assert (found.returncode, found.stderr) == (3, "error: output: No space left on device\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_messages_that_stderr_does_not_take_change_no_exit_code(work):
+    with Path("/dev/full").open("w") as full:
+        for words, code in ((["check", "small.toml"], 0), (["check", "none.toml"], 3)):
+            command = [sys.executable, "-m", "fanin", *words]
+            assert subprocess.run(command, stdout=subprocess.PIPE, stderr=full, check=False).returncode == code
+
+
 @pytest.mark.parametrize("command", [["list", "schemes"], ["explain", "dctcp", "--json"], ["--help"], ["--version"]])
 def test_output_that_nobody_reads_ends_the_command_in_silence(command):
     reader, writer = os.pipe()

@@ -605,10 +605,7 @@ def test_a_fault_that_begins_after_the_last_transfer_is_told(cli, work):
     fault = '[[fault]]\nkind = "loss"\nlink = "bottleneck"\nrate = "10%"\nat = "{}"\n'
     scenario = (work / "small.toml").read_text().partition("[sweep]")[0]
     (work / "late.toml").write_text(scenario + fault.format("1.9s"))
-    assert (
-        "warning: fault.loss: without effect, as it begins at 1900ms and the run was over at"
-        in cli("run", "late.toml").err
-    )
+    assert "warning: fault.loss: without effect, as the run was over at" in cli("run", "late.toml").err
     (work / "late.toml").write_text(scenario + fault.format("0s"))
     assert "without effect" not in cli("run", "late.toml").err
 

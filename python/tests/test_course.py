@@ -1095,3 +1095,165 @@ def test_answers_that_begin_late_or_apart_are_not_blamed_on_round_trips(tmp_path
     fault = '[[fault]]\nkind = "link-down"\nlink = "switch-0->receiver-0"\nat = "200us"\nfor = "20ms"\n'
     _, down = told(tmp_path / "s.toml", f"{text.replace('1MB', '8MB')}{group}{fault}", **{"traffic.q.senders": 2})
     assert "round trip" not in down.why
+
+
+def test_a_link_that_is_down_and_not_a_timer_holds_transfers_up(tmp_path):
+    network = 'topology = "leaf-spine"\nleaves = 4\nhosts-per-leaf = 16\nbuffer = "4MB"'
+    fault = '[[fault]]\nkind = "link-down"\nlink = "leaf-1->spine-0"\nat = "200us"\nfor = "50ms"\n'
+    text = CLOSED.format(topology=network, senders=48, bytes="32KB").replace("linux-6", "rfc") + fault
+    values = {"traffic.servers.rounds": 1, "transport.rto-min": "10ms", "transport.scheme": "dctcp"}
+    found, words = told(tmp_path / "s.toml", text, **values)
+    # The timers are those of packets that wait.
+    assert (found.held_up, set(found.timeouts)) == (True, {"spurious"})
+    assert words.what.startswith("No collapse, but a link that was down held transfers up for 50 ms of the 50.")
+    assert [each.command.split()[1] for each in words.trials] == ["advise"]
+    # For good, and with losses beside: neither a collapse.
+    text = ON_A_STAR.format(senders=8, bytes="1MB") + '[[fault]]\nkind = "link-down"\nat = "1ms"\n'
+    values = {"traffic.servers.rounds": 1, "run.duration": "2s", "network.buffer": "300KB"}
+    found, words = told(tmp_path / "s.toml", text, **values)
+    assert (found.held_up, found.outcome) == (True, "timeouts")
+    assert "jitter" not in words.why
+    # A short interruption that a timer repairs late is not what the time went into.
+    short = text.replace('at = "1ms"', 'at = "1ms"\nfor = "1ms"\nqueued = "drop"')
+    assert not told(tmp_path / "s.toml", short, **values)[0].held_up
+
+
+def test_a_fault_without_a_link_is_told(tmp_path):
+    outage = '[[fault]]\nkind = "controller-outage"\nat = "1ms"\n'
+    _, words = told(tmp_path / "s.toml", ON_A_STAR.format(senders=4, bytes="320KB") + outage, **{
+        "transport.stack": "rfc", "transport.scheme": "sdtcp", "traffic.servers.rounds": 1})  # fmt: skip
+    assert "By a fault the controller was out of reach from 1 ms on: " in words.why
+
+
+def test_the_link_that_a_fault_makes_slow_is_the_busiest(tmp_path):
+    slow = '[[fault]]\nkind = "rate"\nlink = "sender-2->switch-0"\nrate = "100Mbps"\n'
+    found, words = told(
+        tmp_path / "s.toml", ON_A_STAR.format(senders=8, bytes="64KB") + slow, **{"network.buffer": "300KB"}
+    )
+    assert found.port.name == "sender-2->switch-0"
+    assert found.idle_share < 0.05
+    # With fewer senders, it is not there.
+    assert "fanin capacity" not in str(words.trials)
+
+
+def test_a_lost_syn_that_is_waited_for_at_the_end_is_the_timer_to_shorten(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="100pkt", window="10mss", senders=40, bytes="32KB")
+    long = '[[traffic]]\nname = "long"\nkind = "background"\nflows = 3\n'
+    values = {"run.duration": "500ms", "traffic.servers.start": "50ms"}
+    found, words = told(tmp_path / "s.toml", text + long, **values)
+    lost = found.waits.waiting_syn
+    assert lost > 0
+    assert found.timers[0] == "syn-timeout"
+    assert f"had not expired when the run ended ({lost} of a SYN, 1 s), the longest for 4" in words.why
+    assert "transport.syn-timeout=10ms" in str(words.trials)
+    cured, _ = told(tmp_path / "s.toml", text + long, **values, **{"transport.syn-timeout": "10ms"})
+    assert cured.waits.waiting_syn == 0
+
+
+def test_random_early_drops_are_what_to_end_where_they_are_the_losses(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="500KB", window="10mss", senders=20, bytes="64KB")
+    _, words = told(tmp_path / "s.toml", text, **{"queue.kind": "red"})
+    assert "dropped packets (by the queue discipline)" in words.why
+    command = words.trials[0].command.split()[-1]
+    assert command == "queue.kind=drop-tail"
+    cured, _ = told(tmp_path / "s.toml", text, **dict([command.split("=")]))
+    assert cured.summary["timeouts"] == 0
+
+
+def test_marks_are_not_offered_for_what_first_windows_lose(tmp_path):
+    # Answers of seven segments, all in the first window.
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss")
+    requests = """[[traffic]]
+name = "q"
+kind = "requests"
+fan-in = 20
+senders = 20
+receivers = 1
+bytes-each = "10KB"
+interval = "5ms"
+arrivals = "periodic"
+count = 20
+"""
+    text += requests
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.outcome, found.marks_help) == ("collapse", False)
+    assert words.trials[0].command.endswith(" --set transport.initial-window=2mss")
+    cured, _ = told(tmp_path / "s.toml", text, **{"transport.initial-window": "2mss"})
+    assert cured.queries.p99_s < found.queries.p99_s / 100
+    # What grows beyond them is slowed down, and so is other traffic where nothing is lost.
+    more, words = told(tmp_path / "s.toml", text, **{"traffic.q.bytes-each": "64KB"})
+    assert more.marks_help
+    assert words.trials[0].command.endswith(" --set transport.scheme=dctcp")
+
+
+def test_the_client_of_a_relay_tree_gets_the_answers_of_its_relays(tmp_path):
+    tree = 'topology = "tree"\nedge-switches = 4\nhosts-per-edge = 13\nbuffer = "150KB"'
+    text = CLOSED.format(topology=tree, senders=30, bytes="32KB").replace('"incast"', '"relay-tree"\nedge-count = 3')
+    found, _ = told(tmp_path / "s.toml", text.replace("rounds = 20\n", ""), **{"transport.stack": "rfc"})
+    assert found.first_windows[0] == 3
+
+
+def test_receivers_windows_that_limit_endless_flows_are_named(tmp_path):
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="2mss")
+    long = '[[traffic]]\nname = "long"\nkind = "background"\nflows = 2\n[run]\nduration = "100ms"\n'
+    far = {"network.delay": "100us", "transport.receive-buffer": "64KB"}
+    found, words = told(tmp_path / "s.toml", text + long, **far)
+    assert found.limited_bps == pytest.approx(2 * 8 * 64e3 / 400e-6, rel=0.01)
+    assert words.why.startswith("The receivers' windows of 64 KB (transport.receive-buffer) in a round trip of 400 us ")
+    assert words.trials[0].command.endswith(f" --set transport.receive-buffer={found.filling_window}KB")
+    # Interrupts make a round trip longer, and with these windows are slower than the link.
+    text = ON_A_STAR.format(senders=4, bytes="5MB")
+    near, words = told(tmp_path / "s.toml", text, **{"transport.receive-buffer": "8KB", "traffic.servers.rounds": 1})
+    assert near.limited_bps < 0.8e10 < 4 * 8 * 8e3 / near.round_trip_s
+    assert "and up to 16 us until hosts are told of packets, limit 4 transfers together to between " in words.why
+    assert "Nothing needs changing" not in words.why
+    assert "short" not in words.why
+
+
+def test_how_much_of_what_queries_need_is_jitter_is_said(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="4MB", window="10mss", senders=16, bytes="64KB")
+    _, together = told(tmp_path / "s.toml", text, **{"traffic.servers.jitter": "20us"})
+    assert "begin apart" not in together.what
+    found, apart = told(tmp_path / "s.toml", text, **{"traffic.servers.jitter": "1ms"})
+    assert found.queries.apart_s == pytest.approx(1e-3, rel=0.2)
+    assert " us is that answers begin apart (traffic.servers.jitter)." in apart.what
+    # An exponential part has no end, and what it was is known.
+    _, words = told(
+        tmp_path / "s.toml", text, **{"traffic.servers.exponential": "1ms", "traffic.servers.bytes-each": "8KB"}
+    )
+    assert words.why.startswith("Answers begin late or apart, as traffic.servers.exponential = 1 ms: ")
+
+
+def test_traffic_that_sent_nothing_needed_nothing(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="300KB", window="10mss", senders=10, bytes="32KB")
+    late = '[[traffic]]\nname = "late"\nkind = "background"\nflows = 2\nstart = "500ms"\n[run]\nduration = "1s"\n'
+    found, words = told(tmp_path / "s.toml", text + late)
+    assert found.outcome == "full"
+    assert "other traffic" not in words.why
+
+
+def test_the_time_of_a_warm_up_is_named(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="30KB", window="2mss", senders=40, bytes="32KB")
+    warm = {"traffic.servers.rounds": 5, "measure.warmup": "300ms"}
+    _, words = told(tmp_path / "s.toml", text, **warm)
+    assert " after the warm-up of 300 ms, of which the link " in words.what
+    _, words = told(tmp_path / "s.toml", text, **warm | {"measure.warmup": "0s"})
+    assert "warm-up" not in words.what
+
+
+def test_the_idle_time_of_a_link_that_is_not_asked_for_more_is_not_that_of_timers(tmp_path):
+    poisson = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\nload = "40%"\ncount = 2000\n'
+    text = STAR.format(rate="10Gbps", buffer="60KB", window="10mss", senders=1, bytes="1KB").replace("200ms", "1ms")
+    found, words = told(tmp_path / "s.toml", f'{text.partition("[[traffic]]")[0]}[[traffic]]\n{poisson}',
+                        **{"network.sender-hosts": 32})  # fmt: skip
+    assert found.outcome == "timeouts"
+    assert found.idle_share > 0.5
+    assert "lay idle" not in words.why
+
+
+def test_endless_flows_have_no_slowest_transfer(tmp_path):
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="300KB", window="10mss")
+    long = '[[traffic]]\nname = "long"\nkind = "background"\nflows = 20\n[run]\nduration = "500ms"\n'
+    found, words = told(tmp_path / "s.toml", text + long)
+    assert found.outcome == "timeouts"
+    assert words.what.startswith("No collapse, but some of the endless flows waited for timers: goodput ")

@@ -332,6 +332,12 @@ def test_the_usual_threshold_is_that_of_the_engine(gbit):
     assert resolved["scheme"]["dctcp"]["mark-threshold"] == f"{usual_threshold(gbit * 1e9)}pkt"
 
 
+def test_receivers_that_schedule_what_is_sent_lose_nothing_of_many_at_once(cli, incast):
+    many = ("traffic.incast.senders=200", "network.buffer=100pkt")
+    assert "packets are lost if all begin together" in warnings(cli, *many)[0]
+    assert warnings(cli, *many, "transport.scheme=rcc") == []
+
+
 def test_no_threshold_is_too_low_where_nothing_marks(cli, incast):
     (found,) = warnings(cli, "queue.kind=strict-priority")
     assert found == (

@@ -122,6 +122,26 @@ def test_a_time_to_think_about_nothing_is_said_to_be_without_effect(cli, work):
     assert "warning" not in cli("check", "small.toml", *own, "--set", "traffic.bursts.request=100B").err
 
 
+def test_what_begins_when_the_run_is_over_is_said_to_be_without_effect(cli, work):
+    late = ["--set", "traffic.background.start=1900ms", "--set", "measure.warmup=1800ms"]
+    said = cli("run", "small.toml", "--no-store", *late).err
+    assert "warning: traffic.background: without effect, as the run was over at " in said
+    assert " s, before 1900ms" in said
+    assert "warning: measure.warmup: without effect, as the run was over at " in said
+    assert "without effect" not in cli("run", "small.toml", "--no-store").err
+
+
+def test_a_group_that_relies_on_marks_which_no_queue_makes_is_warned_of(cli, work):
+    own = ["--set", "traffic.bursts.scheme=dctcp", "--set", "transport.scheme=newreno"]
+    said = (
+        'warning: dctcp relies on marks, but the queue of transport.scheme = "newreno" (queue.kind = "auto") never '
+        "marks; set queue.kind and queue.threshold"
+    )
+    assert said in cli("run", "small.toml", "--no-store", *own).err
+    marking = ["--set", "queue.kind=ecn-threshold", "--set", "queue.threshold=5pkt"]
+    assert "relies on marks" not in cli("run", "small.toml", "--no-store", *own, *marking).err
+
+
 def test_who_counts_would_be_marks_is_not_warned(cli, work):
     settings = ["--set", "queue.kind=drop-tail", "--set", "queue.would-mark=5pkt"]
     assert "warning" not in cli("check", "small.toml", *settings).err

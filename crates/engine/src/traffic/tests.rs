@@ -253,7 +253,11 @@ mod flows {
         let file = "file = \"list.csv\"";
         let told = "test.toml:8: traffic.flows.file: list.csv:3: ";
         for (line, message) in [
-            ("0,0,32,1", "dst 32, and \"to\" has 32 hosts, from 0"),
+            (
+                "0,0,32,1",
+                "dst 32, and \"to\" has 32 hosts, from 0: set receivers = 33 or more, or, where hosts send and receive, \
+                 from = \"all\", to = \"all\" and a network of so many hosts (network.sender-hosts)",
+            ),
             ("0,5,5,1", "a host sends to itself"),
             ("0,5,x,1", "\"x\" is no host: write its number"),
         ] {
