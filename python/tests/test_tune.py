@@ -5,6 +5,7 @@ import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -17,7 +18,7 @@ from fanin.choose.comparison import paired
 from fanin.choose.tuning import parzen
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
-from fanin.cli.tune import _print
+from fanin.cli.tune import _print, _warnings
 from fanin.numbers.stats import QUANTILES
 from fanin.results import sums
 from fanin.show import tuning_folder
@@ -400,3 +401,21 @@ def test_quantiles_of_few_and_goals_that_no_seed_changes_are_warned_of(cli, tiny
     assert f"warning: {few}\nwarning: {same[0]}\n" in done.err
     assert "no ±: the same with all seeds" in done.out
     assert tuned(cli, *given)["warnings"] == [few]
+
+
+def test_a_recommended_threshold_that_check_warns_of_is_warned_of_here(work):
+    path = "scheme.linux-dctcp.mark-threshold"
+    (work / "rack.toml").write_text(
+        '[network]\ntopology = "star"\nrate = "10Gbps"\nbuffer = "300KB"\n[transport]\nscheme = "linux-dctcp"\n'
+        '[[traffic]]\nkind = "incast"\nsenders = 24\nbytes-each = "32KB"\njitter = "20us"\n'
+    )
+    experiment = fanin.load("rack.toml")
+
+    def warned(threshold: str, *, advised: bool) -> list[str]:
+        best = SimpleNamespace(values={path: threshold}, rows=[], is_advice=lambda *_: advised)
+        found = SimpleNamespace(default=SimpleNamespace(values=None, rows=[]), best=[best])
+        return _warnings(experiment, found, [], [], 0.01)
+
+    (remark,) = warned("5pkt", advised=True)
+    assert remark.startswith(f"of the recommended values: {path} = 5pkt: below C x RTT / 7")
+    assert warned("65pkt", advised=True) == warned("5pkt", advised=False) == []
