@@ -285,7 +285,7 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     cli("reproduce", "paper.toml")
     folder = paper.parent / "results/paper"
     bars = (folder / "bars.svg").read_text()
-    assert "Goodput of all flows, bursts alone (Mbit/s)" in bars
+    assert "Goodput, bursts alone (Mbit/s)" in bars
     assert "payload in order" in bars
     assert "Table (published)" in bars
     assert "bytes-each (KB)" in (folder / "by-size.svg").read_text()

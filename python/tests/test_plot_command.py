@@ -166,6 +166,19 @@ def test_a_line_of_one_point_is_seen():
     assert [line.get_marker() for line in axes.get_lines() if len(line.get_xdata()) == 1] == ["o"]
 
 
+def test_where_nothing_happened_the_axis_has_no_fractions_of_it():
+    plot = Plot.model_validate({"kind": "line", "x": "flows", "y": "timeouts"})
+    data = {"by": ["a"] * 2, "x": [1, 2], "mean": [0.0, 0.0], "half": [None, None], "runs": [1, 1]}
+
+    def top(*means: float) -> float:
+        series = Series(pl.DataFrame(data | {"mean": [*means]}), column("flows"), column("timeouts"))
+        with mpl.rc_context(drawing.STYLE):
+            return float(drawing._figure(plot, series).axes[0].get_ylim()[1])
+
+    assert top(0.0, 0.0) == 1
+    assert top(0.0, 30.0) > 30
+
+
 def test_a_run_without_a_trace_says_which_setting_gives_one(cli, work):
     assert cli("run", "small.toml", *FAST).code == 0
     (run,) = (work / "results" / "runs").iterdir()
@@ -217,7 +230,8 @@ def test_lines_are_too_many_to_be_told_apart(work, monkeypatch):
 def test_bounds_are_the_buffer_and_the_receivers_rate(work):
     _, queue = drawn("queue", shown("small.toml", ["newreno"], "queue"), Asked())
     assert [(each.label, each.at, each.axis) for each in queue.bounds] == [("buffer", 20.0, "y")]
-    _, goodput = drawn("goodput", shown("small.toml", ["newreno"], "goodput"), Asked())
+    plot, goodput = drawn("goodput", shown("small.toml", ["newreno"], "goodput"), Asked())
+    assert plot.note == "Each point is the mean over 1 ms."
     assert [each.label for each in goodput.bounds] == ["link rate"]
     _, rates = drawn("cdf", shown("small.toml", ["newreno"], "cdf"), Asked("goodput"))
     assert [each.axis for each in rates.bounds] == ["x"]
@@ -266,5 +280,11 @@ def test_lanes_stand_in_order_of_start_and_tell_who_waited(work):
     assert lanes.data["mean"].to_list() == [float(place) for place in range(1, flows.height + 1)]
     assert lanes.data["x"].is_sorted()
     assert lanes.data["waited"].sum() == flows.filter(pl.col("timeouts") > 0).height
+    # So do those that a probe kept for most of their time.
+    (run,) = runs.runs
+    share = pl.when(pl.col("flow") < 3).then(0.6).otherwise(0.4)
+    probed = flows.with_columns(timeouts=0, probe_wait_s=pl.col("fct_s") * share)
+    _, lanes = drawn("flows", replace(runs, runs=[replace(run, table=lambda _: probed)]), Asked())
+    assert lanes.data["waited"].sum() == 2
     # An endless transfer is drawn to the end of the others.
     assert lanes.data["end"].max() == flows["completion_s"].max()

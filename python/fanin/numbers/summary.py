@@ -198,7 +198,7 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
         label, definition = name, ""
     elif name.startswith("groups."):
         group = name.rpartition(".")[0].removeprefix("groups.")
-        label, definition = f"{known.label}, {group} alone", known.definition
+        label, definition = f"{known.label.removesuffix(' of all flows')}, {group} alone", known.definition
     else:
         label, definition = known.label, known.definition
     return ColumnInfo(label, definition, unit, shown_as, scale, better)

@@ -51,10 +51,13 @@ def _provisional(advice: Advice) -> str:
     others = (each for each in advice.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
     first = next(others, None)
     lead = ""
-    if first is not None:
+    own = _result(advice.own, advice)
+    if first is not None and first.effect(advice.goal) == "no difference that counts":
+        lead = f" None of those that can be deployed is better so far ({advice.goal.name} {own})."
+    elif first is not None:
         lead = (
             f" Of those that can be deployed, {_quoted(first)} leads: {advice.goal.name} {_result(first, advice)}, and "
-            f"{_result(advice.own, advice)} as it is{_at_cost(first)}."
+            f"{own} as it is{_at_cost(first)}."
         )
     return (
         f"Provisional, by {advice.own.place.seeds} of {len(advice.seeds)} seeds: {len(advice.every)} remedies have "

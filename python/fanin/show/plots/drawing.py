@@ -46,6 +46,9 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "fanin",
     # Texts of a file are shown as they are; a dollar sign begins no formula.
     "text.parse_math": False,
+    # Numbers at small ticks are as far from the axis as those at large ones.
+    "xtick.minor.pad": 5.0,
+    "ytick.minor.pad": 5.0,
 }
 
 
@@ -181,7 +184,9 @@ def _decade(positive: pl.Series) -> float:
 def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Sets the range of each axis, slightly wider than asked for, so that a line at its end is not cut off."""
     if plot.y_scale == "linear":
-        axes.set_ylim(bottom=0)
+        # Where nothing happened, fractions of it would tell nothing.
+        nothing = "mean" in drawn.data.columns and (drawn.data["mean"] == 0).all() and not drawn.data.is_empty()
+        axes.set_ylim(bottom=0, top=1 if nothing else None)
     if plot.x_range is not None:
         axes.set_xlim(plot.x_range[0] * drawn.x.scale, plot.x_range[1] * drawn.x.scale)
     if plot.y_range is not None:
@@ -432,7 +437,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
 
 
 def _draw_lanes(axes: Axes, plot: Plot, drawn: Series) -> None:
-    """Draws transfers from their start to their end; those that waited for a retransmission timer are thin."""
+    """Draws transfers from their start to their end; those that waited for a timer or a probe are thin."""
     thick = min(4.0, max(0.8, 0.7 * 72 * 2.9 / max(drawn.data.height, 1)))
     for line in _lines(plot, drawn):
         for waited in (False, True):
@@ -443,7 +448,7 @@ def _draw_lanes(axes: Axes, plot: Plot, drawn: Series) -> None:
         if line.label:
             axes.plot([], [], label=line.label, color=line.style.colour, linewidth=2)
     if drawn.data["waited"].any():
-        axes.plot([], [], label="waited for a retransmission timer", color="#444444", linewidth=0.7)
+        axes.plot([], [], label="waited for a timer, or mostly for a loss probe", color="#444444", linewidth=0.7)
 
 
 _KINDS: dict[str, Callable[[Axes, Plot, Series], None]] = {

@@ -257,6 +257,8 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     if asked.span is not None and isinstance(last, float):
         plot, series = _within(asked.span, last, plot, series)
         last = plot.x_range[1] if plot.x_range else last
+    if plot.table in GRIDS:
+        plot = plot.model_copy(update={"note": _of_bins(runs.runs)})
     if plot.kind != "cdf" and isinstance(last, float) and last < 1:
         series = replace(series, x=replace(series.x, shown_as="ms", scale=1e3))
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
@@ -290,6 +292,14 @@ def _within(span: tuple[float, float], last: float, plot: Plot, series: Series) 
     return plot.model_copy(update={"x_range": (begin, end)}), replace(series, data=shown)
 
 
+def _of_bins(runs: Sequence[Shown]) -> str:
+    """Over how long each value is a mean: what is shorter does not show."""
+    widths = sorted({seconds(run.scenario["measure"]["bin"]) for run in runs})
+    shortest = f"{1e3 * widths[0]:g} ms"
+    over = shortest if len(widths) == 1 else f"{shortest} to {1e3 * widths[-1]:g} ms"
+    return f"Each point is the mean over {over}."
+
+
 def _of_port(axis: ColumnInfo, port: str) -> ColumnInfo:
     """The axis with the name of the port in place of what it is."""
     return replace(axis, label=axis.label.replace("the observed port", port))
@@ -312,7 +322,7 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
 def _refuse_other(run: Shown, plot: Plot) -> None:
     """Refuses a run whose table lacks what is drawn, or has something else than numbers there."""
     names = [name.partition(".")[2] for name in ([plot.x or ""] if plot.kind == "cdf" else plot.y or [])]
-    drawn_of = {"cdf": names, "time": ["time_s", *names], "lanes": ["start_s", "completion_s", "timeouts"]}[plot.kind]
+    drawn_of = {"cdf": names, "time": ["time_s", *names], "lanes": list(_LANES)}[plot.kind]
     assert plot.table is not None
     schema = run.table(plot.table).schema
     for name in drawn_of:
@@ -320,6 +330,9 @@ def _refuse_other(run: Shown, plot: Plot) -> None:
             raise ResultsError(f"{run.place}: its table {plot.table} has no column {name}")
         if not of_numbers(schema[name]):
             raise ResultsError(f"{run.place}: {plot.table}.{name} is of {schema[name]}, not of numbers")
+
+
+_LANES = ("start_s", "completion_s", "fct_s", "timeouts", "probe_wait_s")
 
 
 def _limit(run: Shown) -> tuple[float, str]:

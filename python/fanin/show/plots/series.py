@@ -320,7 +320,8 @@ def _lanes(plot: Plot, runs: Drawable) -> Series:
         pl.col("start_s").alias("x"),
         # What did not end is drawn to the end of what did.
         pl.col("completion_s").fill_null(pl.max_horizontal(pl.col("completion_s").max(), "start_s")).alias("end"),
-        (pl.col("timeouts") > 0).alias("waited"),
+        # A probe that comes soon is no wait.
+        ((pl.col("timeouts") > 0) | (pl.col("probe_wait_s") > pl.col("fct_s") / 2).fill_null(False)).alias("waited"),
     )
     order = {line: index for index, line in enumerate(dict.fromkeys(found["by"]))}
     found = found.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x", "end", maintain_order=True)
