@@ -7,17 +7,19 @@ What its link lay idle counts only while a transfer was under way.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from fanin.choose.queries import Alone, Queries, in_bursts, queries
+from fanin.choose.queries import Alone, Queries, Spread, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
 from fanin.numbers.units import quantity, seconds
 from fanin.results.runs import Run
-from fanin.run.observed import bottleneck, down_s, from_hosts, lost_to_faults, mean_rate
+from fanin.run.observed import bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
+from fanin.scenario.engine_rows import FanInPort
 from fanin.scenario.traffic import (
     comes_by_a_clock,
     fan_in_keys,
@@ -64,10 +66,15 @@ class Port:
 
     name: str
     rate_bps: float
+    """Its rate in the mean over the run: faults change it."""
+    is_slowed: bool
+    """Whether a fault lowered it."""
     sent_bytes: float
     drops: int
     reason: str | None
     """The most frequent cause of its drops, as the table of drops names it."""
+    for_other_reasons: int
+    """How many of them had another one, as far as the table goes."""
     first_drop_s: float | None
     last_drop_s: float | None
     largest_bytes: float | None
@@ -104,13 +111,13 @@ class Facts:
     """Over how long the goodput is measured."""
     busy_s: float
     """For how long the port sent during that time, at most."""
-    down_s: float
-    """For how long of the same a link was down by a fault."""
+    faulty_s: float
+    """For how long of the same a link was down or had another rate by a fault."""
     transfers: int
     waits: Waits
     """The timers that they waited for."""
     queries: Queries | None
-    """How long the queries of the fan-in took; ``None`` if there are none."""
+    """How long the queries of a fan-in took, that with the slowest for what they need; ``None`` if there are none."""
     bursts: Queries | None
     """The same of transfers of a file that many senders begin at one time; ``None`` if there are none."""
     round_trip_s: float
@@ -147,7 +154,7 @@ class Facts:
     @property
     def idle_share(self) -> float:
         """The same as a share."""
-        return self.idle_s / self.under_way_s if self.under_way_s > 0 else 0.0
+        return self.idle_s / self.under_way_s if self.under_way_s > 0 else 1.0
 
     @property
     def stalled(self) -> bool:
@@ -159,14 +166,17 @@ class Facts:
         window = min(self.size(transport["initial-window"]), self.receive_window)
         if window >= _EVERY_OTHER * self.size(transport["mss"]):
             return False
+        if not self.typical_bytes:
+            # How long each of their windows took is not known, but that the receiver never lets a second segment go.
+            return bool(self.endless) and self.receive_window < _EVERY_OTHER * self.size(transport["mss"])
         delays = self.waits.longest_s / delay_s
         whole = max(1, round(delays))
         return abs(delays - whole) <= (1 - _NEARLY) * whole and self.waits.longest_s >= _MANY * self.loaded_s
 
     @property
     def receive_window(self) -> float:
-        """Bytes of payload that a receiver lets a sender have in flight."""
-        return self.size(self.scenario["transport"]["receive-buffer"])
+        """Bytes of payload that a receiver lets a sender have in flight, which sends whole segments."""
+        return _receive_window(self.scenario)
 
     @property
     def at_once(self) -> int:
@@ -205,9 +215,14 @@ class Facts:
 
     @property
     def held_up(self) -> bool:
-        """Whether a link that was down held transfers up for most of the time: timers expired, but without a loss."""
-        expired = sum(self.timeouts.values())
-        return self.down_s >= _EXPLAINED * self.under_way_s > 0 and 2 * self.timeouts.get("spurious", 0) >= expired
+        """Whether a fault held transfers up for most of the time: timers expired, but without a loss."""
+        lasted = self.faulty_s >= _EXPLAINED * self.under_way_s > 0
+        return lasted and (self.is_spurious or not self.timeouts or not self.summary["drops"])
+
+    @property
+    def is_spurious(self) -> bool:
+        """Whether most timers that expired did so although what they waited for was not lost."""
+        return 2 * self.timeouts.get("spurious", 0) >= sum(self.timeouts.values()) > 0
 
     @property
     def collapsed(self) -> bool:
@@ -235,7 +250,14 @@ class Facts:
     def starved(self) -> bool:
         """Whether the link was for the most part of the queries' time not theirs, but that of other traffic."""
         slow = self.queries is not None and self.queries.times >= SLOW
-        return slow and bool(self.others) and self.idle_share < _COLLAPSED
+        return slow and self.idle_share < _COLLAPSED and self.share_of_others >= _COLLAPSED
+
+    @property
+    def share_of_others(self) -> float:
+        """How much of the goodput is that of traffic that is no fan-in."""
+        rates = {group["group"]: group["goodput_bps"] or 0.0 for group in self.summary["groups"]}
+        all_ = sum(rates.values())
+        return sum(rates[name] for name in self.others) / all_ if all_ else 0.0
 
     @property
     def is_healthy(self) -> bool:
@@ -261,7 +283,8 @@ class Facts:
         Without queries, a busy link or losses may be what the run is about: large transfers that last longer than it.
         """
         open_ = ("losses", "full", "idle") if self.queries is not None else ("idle",)
-        return bool(self.unfinished) and not self.summary["completed"] and self.outcome in open_
+        began = bool(self.unfinished) and not self.summary["completed"] and not self.held_up
+        return began and self.outcome in open_
 
     @property
     def unfinished(self) -> int:
@@ -281,7 +304,7 @@ class Facts:
             return "collapse"
         if self.waits.timed or self.waits.waiting or self.waits.probed_is_slowest:
             return "timeouts"
-        if self.fan_in is not None and self.stalled:
+        if self.stalled:
             return "stalls"
         if self.starved:
             return "crowded"
@@ -336,7 +359,7 @@ class Facts:
             return 0, 0.0
         # Of a relay tree, the client gets the answers of the relays.
         most = (int(group[key]) for key in (group["key"], "concurrent", "edge-count") if group.get(key))
-        at_once = min(most)
+        at_once = min(most, default=0)
         window = self.size(self.scenario["transport"]["initial-window"])
         return at_once, min(window, self.response_bytes or window)
 
@@ -359,7 +382,7 @@ class Facts:
     @property
     def sent_while_starting(self) -> float:
         """Bytes that the port can send while the responses of the fan-in begin, one after the other."""
-        return self.queries.apart_s * self.port.rate_bps / 8 if self.queries is not None else 0.0
+        return self.queries.begun_s * self.port.rate_bps / 8 if self.queries is not None else 0.0
 
     @property
     def answers_that_fit(self) -> int:
@@ -430,6 +453,12 @@ def packet_bytes(scenario: dict[str, Any]) -> float:
     return _size(scenario, transport["mss"]) + _size(scenario, transport["header"])
 
 
+def _receive_window(scenario: dict[str, Any]) -> float:
+    transport = scenario["transport"]
+    mss = _size(scenario, transport["mss"])
+    return mss * max(1, _size(scenario, transport["receive-buffer"]) // mss)
+
+
 def buffer_bytes(scenario: dict[str, Any]) -> float:
     """What a port of a switch can hold, in bytes, while the others are empty."""
     network = scenario["network"]
@@ -448,25 +477,28 @@ def _size(scenario: dict[str, Any], text: str) -> float:
     return found[0] * packet_bytes(scenario) if found[1] == "pkt" else found[0]
 
 
-def facts(run: Run, scenario: dict[str, Any]) -> Facts:
+def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     """What a run's totals and tables say.
 
     Args:
         run: The run, with its tables.
         scenario: Its scenario with every default filled in.
+        ports: The ports that its fan-ins can fill (:meth:`fanin.scenario.file.ScenarioFile.loads`).
 
     """
     summary, queues, drops = run.summary, run.queues(), run.table("drops")
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
     flows, port = run.flows(), _port(run, scenario, queues, drops, observed)
+    flows = flows.filter(pl.col("start_s").is_null() | (pl.col("start_s") < summary["simulated_s"]))
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
     # Endless transfers are under way, too.
     spans = flows.filter(pl.col("start_s").is_not_null()).select(
         "start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s")
     )
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
-    port = replace(port, rate_bps=mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (begin, end)))
-    under_way = covered(spans, begin) if spans.height else end - begin
+    rate = mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (begin, end))
+    port = replace(port, rate_bps=rate, is_slowed=rate < port.rate_bps)
+    under_way = covered(spans, begin)
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
     busy = 8 * port.sent_bytes / port.rate_bps
@@ -484,8 +516,8 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
     bursts = in_bursts(flows, [group["name"] for group in scenario["traffic"] if group["kind"] == "flows"], loaded)
     many = [*(group["name"] for group in fan_in), *bursts["group"].cast(pl.String).unique()]
 
-    def of(flows: pl.DataFrame, jitter: dict[str, float]) -> Queries | None:
-        return queries(flows, jitter, _wire(scenario), lowest, alone, summary["simulated_s"])
+    def of(flows: pl.DataFrame, spreads: dict[str, Spread]) -> Queries | None:
+        return queries(flows, spreads, _wire(scenario), alone, summary["simulated_s"])
 
     return Facts(
         scenario=scenario,
@@ -496,7 +528,7 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         under_way_s=under_way,
         window_s=end - begin,
         busy_s=min(busy, under_way),
-        down_s=down_s(scenario["fault"], (begin, end)),
+        faulty_s=faulty_s(scenario["fault"], (begin, end)),
         transfers=flows.height,
         waits=waits(
             flows,
@@ -506,8 +538,12 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
             summary["simulated_s"],
             round_trip if is_fresh(scenario) else 0.0,
         ),
-        queries=of(flows, _jitter(fan_in)),
-        bursts=of(bursts, dict.fromkeys(bursts["group"].cast(pl.String).unique(), loaded)),
+        queries=max(
+            (found for each in fan_in if "jitter" in each and (found := of(flows, _spreads(each, ports, lowest)))),
+            key=lambda found: found.p99_times,
+            default=None,
+        ),
+        bursts=of(bursts, dict.fromkeys(bursts["group"].cast(pl.String).unique(), Spread(loaded, 0.0, lowest))),
         round_trip_s=round_trip,
         typical_bytes=size,
         largest_lost=_largest_lost(flows),
@@ -540,15 +576,17 @@ def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float
     return float(found) if found is not None and found > 0 else 4 * seconds(scenario["network"]["delay"])
 
 
-def _jitter(fan_in: list[dict[str, Any]]) -> dict[str, float]:
-    """Group -> how far apart its answers may begin; without trees of relays, whose stages take time of their own."""
+def _spreads(group: dict[str, Any], ports: list[FanInPort], lowest_bps: float) -> dict[str, Spread]:
+    """How far apart answers of a group may begin, and what rate they share, at the port that takes longest for all."""
     # Ten times the mean of an exponential distribution is more than one of 20,000 exceeds.
-    parts = {"jitter": 1.0, "think-jitter": 1.0, "exponential": 10.0}
-    return {
-        group["name"]: sum(most * seconds(group[part]) for part, most in parts.items() if part in group)
-        for group in fan_in
-        if "jitter" in group
-    }
+    begin = sum(most * seconds(group.get(key, "0s")) for key, most in (("jitter", 1.0), ("exponential", 10.0)))
+    think = seconds(group.get("think-jitter", "0s")) if has_requests(group) else 0.0
+    own = [port for port in ports if port["group"] == group["name"] and port["responses"]]
+    count = int(group[fan_in_keys()[group["kind"]]])
+    at_once = min(count, int(group.get("concurrent") or count))
+    # Each host sends over its own link, as long as no port is too slow for that.
+    rate = min((port["rate_bps"] * at_once / port["responses"] for port in own), default=lowest_bps * max(1, at_once))
+    return {group["name"]: Spread(begin, think, rate)}
 
 
 def _wire(scenario: dict[str, Any]) -> pl.Expr:
@@ -561,7 +599,7 @@ def _wire(scenario: dict[str, Any]) -> pl.Expr:
 def _windows(scenario: dict[str, Any], size: float) -> int:
     """Over how many round trips a transfer of that size is spread, if its window doubles up to that of its receiver."""
     transport = scenario["transport"]
-    most = _size(scenario, transport["receive-buffer"])
+    most = _receive_window(scenario)
     window, count = min(_size(scenario, transport["initial-window"]), most), 0
     while size > 0 and window < most:
         size, window, count = size - window, min(2 * window, most), count + 1
@@ -601,13 +639,18 @@ def _port(run: Run, scenario: dict[str, Any], queues: pl.DataFrame, drops: pl.Da
     hosts = ends.filter(pl.col("link").is_in(from_hosts(links)))["from"].to_list()
     into = ends.filter((pl.col("to") == here) & pl.col("from").is_in(hosts))
     out = ends.filter((pl.col("from") == here) & ~pl.col("to").is_in(hosts))
+    # Where a packet that goes up may go as well: only one link leads down to a host.
+    height = _heights(hosts, [(begin, end) for begin, end in ends.select("from", "to").iter_rows()])
+    up = out.filter(pl.col("to").replace_strict(height, return_dtype=pl.Int64) > height.get(here, math.inf))
     between = here not in hosts and there not in hosts
     return Port(
         name=found["link"],
         rate_bps=float(found["rate_bps"]),
+        is_slowed=False,
         sent_bytes=float(found["bytes"]),
         drops=int(found["drops"]),
         reason=reasons["reason"][0] if reasons.height else None,
+        for_other_reasons=int(reasons["count"][1:].sum()),
         first_drop_s=own["time_s"].min() if own.height else None,  # type: ignore[arg-type]
         # The table ends early if there are very many.
         last_drop_s=own["time_s"].max() if own.height == found["drops"] else None,  # type: ignore[arg-type]
@@ -616,9 +659,17 @@ def _port(run: Run, scenario: dict[str, Any], queues: pl.DataFrame, drops: pl.Da
         out_bps=float(out["rate_bps"].sum()),
         between_switches=between,
         beside=ends.filter(pl.col("from") == (there if here in hosts else here)).height,
-        paths=out.height,
-        path_share=float(found["bytes"] / out["bytes"].sum()) if between and found["bytes"] else 0.0,
+        paths=up.height,
+        path_share=float(found["bytes"] / up["bytes"].sum()) if found["link"] in up["link"] and found["bytes"] else 0.0,
     )
+
+
+def _heights(hosts: Collection[str], links: list[tuple[str, str]]) -> dict[str, int]:
+    """How many links each node is away from the nearest host."""
+    height = dict.fromkeys(hosts, 0)
+    while found := {end: height[begin] + 1 for begin, end in links if begin in height and end not in height}:
+        height |= found
+    return height
 
 
 def cause_of_timeouts(name: str) -> str:

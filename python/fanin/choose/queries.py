@@ -6,7 +6,7 @@ The goodput of a link does not tell: other traffic fills it while queries wait.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -33,6 +33,8 @@ class Alone(NamedTuple):
 class Queries:
     """The queries of traffic from many senders to one."""
 
+    groups: list[str]
+    """The groups of traffic that they are of."""
     count: int
     median_s: float
     p99_s: float
@@ -40,6 +42,8 @@ class Queries:
     """How long a query needs with the link to itself; the median."""
     apart_s: float
     """How much of that is that the scenario has its answers begin apart; the median."""
+    begun_s: float
+    """Between the first and the last of them that begin so; the median."""
     times: float
     """How many times longer they took, all together."""
     p99_times: float
@@ -56,46 +60,69 @@ class Queries:
         return dict(vars(self))
 
 
+class Spread(NamedTuple):
+    """How far apart the scenario lets the answers of a group begin, and through what they pass together."""
+
+    begin_s: float
+    """Between the first and the last of them, by jitter of those who ask or send at once."""
+    think_s: float
+    """Jitter of the time until they are sent, of which the starts of transfers tell nothing."""
+    rate_bps: float
+    """What all of a query's answers pass together."""
+
+
 def queries(
-    flows: pl.DataFrame,
-    jitter: Mapping[str, float],
-    wire: pl.Expr,
-    rate_bps: float,
-    alone: Alone,
-    end_s: float,
+    flows: pl.DataFrame, spreads: Mapping[str, Spread], wire: pl.Expr, alone: Alone, end_s: float
 ) -> Queries | None:
     """The queries of a run; ``None`` if it has none.
 
     Args:
         flows: The run's table of flows, with which of them wait when the run ends.
-        jitter: Groups of traffic from many senders to one, with how far apart the scenario lets answers begin.
+        spreads: Groups of traffic from many senders to one.
         wire: Bytes of a transfer with its headers.
-        rate_bps: Rate of the slowest link.
         alone: What an answer takes without queues.
         end_s: When the run ended, for queries that have not.
 
     """
-    if not jitter:
+    if not spreads:
         return None
-    own = pl.col("group").cast(pl.String).is_in(list(jitter)) & pl.col("bytes").is_not_null()
+    own = pl.col("group").cast(pl.String).is_in(list(spreads)) & pl.col("bytes").is_not_null()
     waited = pl.col("timer_wait_s") + pl.col("probe_wait_s") + pl.col("waiting_s").fill_null(0.0)
+
+    def of_group(value: Callable[[Spread], float]) -> pl.Expr:
+        values = {name: value(spread) for name, spread in spreads.items()}
+        return pl.col("group").cast(pl.String).replace_strict(values, return_dtype=pl.Float64)
+
+    query = ["group", "query"]
     found = (
         flows.filter(own & pl.col("start_s").is_not_null() & pl.col("query").is_not_null())
-        .group_by("group", "query", maintain_order=True)
+        .with_columns(sent=8 * wire / of_group(lambda spread: spread.rate_bps))
+        .sort("start_s", maintain_order=True)
+        # Answers that are asked for only when others are complete begin later without need.
+        .with_columns(
+            begun=pl.min_horizontal(
+                pl.col("start_s") - pl.col("start_s").min().over(query), of_group(lambda spread: spread.begin_s)
+            ),
+            left=pl.col("sent").cum_sum(reverse=True).over(query),
+        )
+        .group_by(query, maintain_order=True)
         .agg(
             took=pl.col("completion_s").fill_null(end_s).max() - pl.col("start_s").min(),
-            begun=pl.col("start_s").max() - pl.col("start_s").min(),
-            sent=8 * wire.sum() / rate_bps,
+            together=pl.col("sent").sum(),
+            begun=pl.col("begun").max(),
+            # The link sends while answers begin.
+            spread=(pl.col("begun") + pl.col("left")).max(),
+            last=of_group(lambda spread: spread.think_s).first() + pl.col("sent").max(),
             open=pl.col("completion_s").is_null().any(),
             # Answers wait at the same time.
             waited=waited.max(),
         )
-        # Answers that are asked for only when others are complete begin later without need.
-        .with_columns(most=pl.col("group").cast(pl.String).replace_strict(dict(jitter), return_dtype=pl.Float64))
+        .with_columns(pl.max_horizontal("spread", "last").alias("spread"))
         # While one answer waits for acknowledgements, the link sends others.
-        .with_columns(longest=pl.max_horizontal(alone.first_s + pl.col("sent"), pl.lit(alone.last_s)))
-        .with_columns(apart=pl.min_horizontal("begun", "most"))
-        .with_columns(alone=pl.col("apart") + pl.col("longest"))
+        .with_columns(
+            alone=pl.max_horizontal(alone.first_s + pl.col("spread"), pl.lit(alone.last_s)),
+            apart=pl.col("spread") - pl.col("together"),
+        )
         .with_columns(later=(pl.col("took") - pl.col("alone")).clip(lower_bound=0.0))
         .with_columns(waited=pl.min_horizontal("waited", "later"))
     )
@@ -104,11 +131,13 @@ def queries(
     took, needed, later_s = found["took"], found["alone"], float(found["later"].sum())
     by_waits = found.filter((pl.col("waited") > 0) & (pl.col("waited") >= _MOST * pl.col("later")))
     return Queries(
+        groups=list(spreads),
         count=found.height,
         median_s=_percentile(took, 50),
         p99_s=_percentile(took, 99),
         alone_s=_percentile(needed, 50),
         apart_s=_percentile(found["apart"], 50),
+        begun_s=_percentile(found["begun"], 50),
         times=float(took.sum()) / float(needed.sum()),
         p99_times=_percentile(took / needed, 99),
         unfinished=int(found["open"].sum()),

@@ -109,18 +109,22 @@ def waits(
     ).height
     probed = flows.filter(is_probed)
     probed_initially = (pl.col("probe_wait_s") >= _NEARLY * initial_s) & (initial_s > least_s)
-    waiting = flows.filter(pl.col("waiting_s").is_not_null())
+    # Of transfers with a timeout, that is told.
+    waiting = flows.filter(pl.col("waiting_s").is_not_null() & (pl.col("timeouts") == 0))
     empty = waiting.filter(pl.col("delivered_bytes") == 0)
     # The timer of a SYN runs from the start on.
-    of_syn = empty.filter(end_s - pl.col("start_s") - pl.col("waiting_s") < handshake_s / 2).height
-    first = empty.height - of_syn if initial_s > least_s else 0
+    is_syn = end_s - pl.col("start_s") - pl.col("waiting_s") < handshake_s / 2
+    of_syn = empty.filter(is_syn).height if handshake_s else 0
+    # A handshake measures a round trip, and so may what else the host knows of the path.
+    is_first = (pl.col("waiting_s") > least_s + loaded_s) & (initial_s > least_s)
+    first = 0 if handshake_s else empty.filter(is_first).height
     took_s = pl.col("fct_s").fill_null(end_s - pl.col("start_s"))
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null()).with_columns(
         took_s=took_s, later_s=took_s - pl.col("ideal_s").fill_null(0.0), is_probed=is_probed
     )
     slowest = finite.sort("took_s", descending=True, maintain_order=True).head(1)
     decided = pl.col("timer_wait_s") + pl.col("waiting_s").fill_null(0.0)
-    probes = pl.when("is_probed").then("probe_wait_s").otherwise(0.0)
+    probes = pl.when(pl.col("probe_wait_s") > _SOME * loaded_s).then("probe_wait_s").otherwise(0.0)
     end = pl.col("start_s") + pl.col("took_s")
     spans = finite.filter("is_probed").select((end - pl.col("probe_wait_s")).alias("start_s"), end.alias("end_s"))
     return Waits(
@@ -134,7 +138,7 @@ def waits(
         probed_least=probed.filter(~probed_initially & (pl.col("probe_wait_s") >= _NEARLY * least_s)).height,
         longest_probed_s=_most(probed, pl.col("probe_wait_s")),
         probing_s=covered(spans, 0.0),
-        probed_is_slowest=_holds(slowest, (probes > 0) & (probes >= _HALF * pl.col("later_s"))),
+        probed_is_slowest=_holds(slowest, pl.col("is_probed") & (probes >= _HALF * pl.col("later_s"))),
         slowest_waited=_holds(slowest, (decided + probes > 0) & (decided + probes >= _HALF * pl.col("later_s"))),
         waiting=waiting.height,
         waiting_in_fan_in=waiting.filter(in_fan_in).height,
@@ -147,16 +151,18 @@ def waits(
 
 
 def with_waiting(flows: pl.DataFrame, loaded_s: float) -> pl.DataFrame:
-    """The table of flows with ``waiting_s`` only of those that wait for their first timeout when the run ends.
+    """The table of flows with ``waiting_s`` only of those that wait for a timer when the run ends.
 
-    A timer runs for whatever is outstanding: it is a wait if a loss was not repaired, and it ran for some round trips.
+    A timer runs for whatever is outstanding: it is a wait if it ran for some round trips, and a loss was not repaired,
+    nothing has arrived yet (an acknowledgement may be lost), or it had expired before.
 
     Args:
         flows: The run's table of flows.
         loaded_s: A round trip with the queue's wait.
 
     """
-    lost = (pl.col("timeouts") == 0) & (pl.col("drops") > pl.col("retransmissions"))
+    unrepaired = (pl.col("drops") > pl.col("retransmissions")) | (pl.col("delivered_bytes") == 0)
+    lost = (pl.col("timeouts") > 0) | unrepaired
     waiting = pl.when(lost & (pl.col("waiting_s") > _SOME * loaded_s)).then("waiting_s")
     return flows.with_columns(waiting_s=waiting)
 

@@ -79,19 +79,19 @@ def run(
     --json prints one object: the totals of the run and {diagnosis: {outcome, port, observed, rate_bps, buffer_bytes,
     drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
     waited_initially, waiting, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
-    round_trip_s, under_way_s, queries: {count, median_s, p99_s, alone_s, apart_s, times, p99_times, unfinished,
-    by_timers, waited}, gaps_s, idle_s, idle_share, sentences, try: [{command, why}]}, run_id, paths}. outcome is
-    collapse (waits of a fan-in for timers left the link idle for half of the time or more, or beside other traffic made
-    half of what its queries took longer; if its queries come by a clock, the median takes twice as long as alone, and
-    half of them mostly by such waits), timeouts (timers decided the slowest transfers all the same; idle_share says how
-    far that is from a collapse), stalls, crowded (the queries waited for other traffic), losses, full or idle; alone_s
-    is what a query needs with the link to itself, apart_s how much of that is that the scenario has its answers begin
-    apart, times and p99_times how many times longer all together and the slowest took, by_timers the share of that
-    which is waits for timers, waited the share of the queries that took longer mostly by these, and unfinished how many
-    had not ended when the run did; waiting is how many transfers did when the run ended; timer_s is the timer that was
-    waited for longest, null if none was; port is the one that lost most bytes, or without a loss the busiest, and
-    observed the one whose queue was measured. paths has those of the folder, the manifest and each table; with
-    --no-store it is empty.
+    round_trip_s, under_way_s, queries: {groups, count, median_s, p99_s, alone_s, apart_s, begun_s, times, p99_times,
+    unfinished, by_timers, waited}, gaps_s, idle_s, idle_share, sentences, try: [{command, why}]}, run_id, paths}.
+    outcome is collapse (waits of a fan-in for timers left the link idle for half of the time or more, or beside other
+    traffic made half of what its queries took longer; if its queries come by a clock, the median takes twice as long as
+    alone, and half of them mostly by such waits), timeouts (timers decided the slowest transfers all the same;
+    idle_share says how far that is from a collapse), stalls, crowded (the queries waited for other traffic), losses,
+    full or idle; alone_s is what a query needs with the link to itself, apart_s how much of that is that the scenario
+    has its answers begin apart, begun_s how far apart these begin, times and p99_times how many times longer all
+    together and the slowest took, by_timers the share of that which is waits for timers, waited the share of the
+    queries that took longer mostly by these, and unfinished how many had not ended when the run did; waiting is how
+    many transfers did when the run ended; timer_s is the timer that was waited for longest, null if none was; port is
+    the one that lost most bytes, or without a loss the busiest, and observed the one whose queue was measured. paths
+    has those of the folder, the manifest and each table; with --no-store it is empty.
 
     **Examples**
 
@@ -127,7 +127,7 @@ def run(
         note(f"warning: {remark}")
     for remark in remarks.without_effect(finished.summary, resolved):
         note(f"warning: {remark}")
-    happened = facts(finished, resolved)
+    happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
     # Other commands to try need no capture.
     told = course(happened, scenario, [*wanted, *of_seed])
     paths = _paths(finished)

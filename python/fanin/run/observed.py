@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, Protocol
 
 from fanin.later import pl
@@ -85,16 +86,26 @@ def mean_rate(
 
     """
     begin, end = within
-    changed = 0.0
-    for fault in faults:
-        if fault["kind"] == "rate" and link in _links_of(fault, observed):
-            changed += _overlap(fault, within) * (number(fault["rate"]) - rate)
-    return rate + changed / (end - begin) if end > begin else rate
+    own = [fault for fault in faults if fault["kind"] == "rate" and link in _links_of(fault, observed)]
+    spans = [(number(fault["rate"]), *_span(fault, within)) for fault in own]
+    turns = sorted({begin, end, *(at for _, *ends in spans for at in ends)})
+    sent = 0.0
+    for at, until in pairwise(turns):
+        # Of several that last, the engine takes the last in the file.
+        lowered = [changed for changed, first, last in spans if first <= at < last]
+        sent += (until - at) * (lowered or [rate])[-1]
+    return sent / (end - begin) if end > begin else rate
 
 
-def down_s(faults: Iterable[dict[str, Any]], within: tuple[float, float]) -> float:
-    """For how long of some time a link was down by a fault, the longest of these."""
-    return max((_overlap(fault, within) for fault in faults if fault["kind"] == "link-down"), default=0.0)
+def lost_to_faults(summary: dict[str, Any]) -> int:
+    """Packets that a run lost whatever the load: at random, or on links that were down, and not in queues."""
+    return int(summary["drops_random_loss"]) + int(summary["drops_link_down"])
+
+
+def faulty_s(faults: Iterable[dict[str, Any]], within: tuple[float, float]) -> float:
+    """For how long of some time a link was down or had another rate by a fault, the longest of these."""
+    spans = [_span(fault, within) for fault in faults if fault["kind"] in ("link-down", "rate")]
+    return max((last - first for first, last in spans), default=0.0)
 
 
 def _links_of(fault: dict[str, Any], observed: str | None) -> set[str | None]:
@@ -104,15 +115,12 @@ def _links_of(fault: dict[str, Any], observed: str | None) -> set[str | None]:
     return {link, f"{there}->{here}"} if fault["direction"] == "both" else {link}
 
 
-def _overlap(fault: dict[str, Any], within: tuple[float, float]) -> float:
+def _span(fault: dict[str, Any], within: tuple[float, float]) -> tuple[float, float]:
+    """From when to when a fault lasts, of some time."""
     begin, end = within
     at, lasts = seconds(fault["at"]), seconds(fault["for"])
-    return max(0.0, min(at + lasts if lasts else end, end) - max(at, begin))
-
-
-def lost_to_faults(summary: dict[str, Any]) -> int:
-    """Packets that a run lost whatever the load: at random, or on links that were down, and not in queues."""
-    return int(summary["drops_random_loss"]) + int(summary["drops_link_down"])
+    first = min(max(at, begin), end)
+    return first, max(first, min(at + lasts if lasts else end, end))
 
 
 _ABOUT = 0.95

@@ -201,7 +201,7 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
     # Each window is twice the last, until the last one has what is left.
     whole = math.floor(math.log2(length / first + 1))
     largest = min(max(first * 2 ** (whole - 1), length - first * (2**whole - 1)), receive_buffer / mss)
-    if share >= _ENOUGH or largest <= share:
+    if share >= ENOUGH or largest <= share:
         return None
     trips = max(1, math.ceil(math.log2(share / first)))
     return (
@@ -218,7 +218,7 @@ SCHEDULING = ("rcc", "rcce")
 LOSS_BASED = ("newreno", "linux", "linux-reno")
 """Schemes whose senders only a loss slows down: neither a mark nor a window that somebody else gives."""
 
-_ENOUGH = 8
+ENOUGH = 8
 """Packets of a window that a loss halves (RFC 5681, Eq. 4) to four: if the first of them is lost, the others are three
 duplicate ACKs (section 3.2)."""
 
@@ -226,7 +226,9 @@ duplicate ACKs (section 3.2)."""
 def without_jitter(scenario: dict[str, Any]) -> list[str]:
     """The jitters to set in a resolved scenario in which traffic starts at once and nothing else is random, if any."""
     # What has a load arrives at random.
-    starts_vary = any("load" in group or _spread(group) > 0 for group in scenario["traffic"])
+    starts_vary = any(
+        ("load" in group and group.get("arrivals") != "periodic") or _spread(group) > 0 for group in scenario["traffic"]
+    )
     if starts_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
         return []
     groups = [group for group in scenario["traffic"] if "jitter" in group]

@@ -10,12 +10,12 @@ from typing import Any
 from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import seconds
+from fanin.numbers.units import number, seconds
 from fanin.registry import reacts_to_marks
-from fanin.scenario.loads import SOME_JITTER, without_jitter
+from fanin.scenario.loads import ENOUGH, SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
-from fanin.scenario.thresholds import Marking, in_packets, marking_of, usual_threshold
-from fanin.scenario.traffic import has_requests
+from fanin.scenario.thresholds import Marking, in_packets, marking_of, most_marked, threshold_path, usual_threshold
+from fanin.scenario.traffic import has_requests, is_fan_in
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,16 @@ def _what(facts: Facts) -> str:
     """Whether it collapsed, and what it came to."""
     summary, port = facts.summary, facts.port
     unfinished = facts.unfinished
-    ended = f", and {unfinished:,} of the transfers were not complete when the run ended" if unfinished else ""
+    verb = "was" if unfinished == 1 else "were"
+    ended = f", and {unfinished:,} of the transfers {verb} not complete when the run ended" if unfinished else ""
     goodput = _goodput(facts)
     after = f" after the warm-up of {_time(facts.warmup_s)}" if facts.warmup_s else ""
     span = f"{_time(facts.under_way_s)}{after}"
+    if facts.held_up and facts.outcome in ("timeouts", "idle"):
+        return (
+            f"No collapse, but a fault held transfers up for {_time(facts.faulty_s)} of the {span} that they "
+            f"took{ended}: {goodput}."
+        )
     match facts.outcome:
         case "collapse" if facts.starved:
             return f"Incast collapse beside other traffic: {_beside(facts)}{ended}."
@@ -84,11 +90,6 @@ def _what(facts: Facts) -> str:
             return (
                 f"Stalled without a loss that a timer had to repair: {goodput}; the transfers took {span}, of which "
                 f"the link {port.name} sent for {_time(facts.busy_s)}{ended}."
-            )
-        case "timeouts" if facts.held_up:
-            return (
-                f"No collapse, but a link that was down held transfers up for {_time(facts.down_s)} of the {span} "
-                f"that they took{ended}: {goodput}."
             )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
@@ -157,17 +158,19 @@ def _took(facts: Facts) -> str:
     if found.unfinished:
         # What has not ended takes longer than so far.
         times = f"more than {times}"
+    several = sum(is_fan_in(group) for group in facts.scenario["traffic"]) > 1
+    whose = f" of {listed([f'traffic.{name}' for name in found.groups])}" if several else ""
     if found.count == found.unfinished == 1:
         return (
-            f" The query had not ended after {_time(found.p99_s)}, {times} the {alone} that it needs with the link to "
-            "itself."
+            f" The query{whose} had not ended after {_time(found.p99_s)}, {times} the {alone} that it needs with the "
+            "link to itself."
         )
     apart = _apart(facts, found)
     if found.count == 1:
         needed = "what" if found.p99_times < _AS_LONG else f"{times} the {alone} that"
-        return f" The query took {_time(found.p99_s)}, {needed} it needs with the link to itself{apart}."
+        return f" The query{whose} took {_time(found.p99_s)}, {needed} it needs with the link to itself{apart}."
     still = f"; {found.unfinished:,} of them had not ended when the run did" if found.unfinished else ""
-    took = f" Queries took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile"
+    took = f" Queries{whose} took {_time(found.median_s)} in the median and {_time(found.p99_s)} at the 99th percentile"
     if found.p99_times < _AS_LONG:
         return f"{took}, what they need with the link to themselves{apart}{still}."
     if math.isclose(found.p99_s, found.p99_times * found.alone_s, rel_tol=_ROUNDED):
@@ -208,6 +211,9 @@ def _why(facts: Facts) -> str:
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "crowded":
         return f"{lost}.{_standing(facts)}" if lost else _standing(facts).lstrip()
+    if facts.outcome == "full" and facts.endless and facts.queries is None:
+        left = f"Endless flows left it idle for {_share(facts.idle_share)}" if facts.idle_share >= _HARDLY else ""
+        return ". ".join(said for said in (lost, left) if said) + "." * bool(lost or left) + _standing(facts)
     if facts.outcome == "full":
         return (
             f"{lost}; the time is {_needs(facts)} all the same."
@@ -242,6 +248,7 @@ def _lost(facts: Facts) -> str:
     when = f"at {first}" if first == last else f"from {first} {end}"
     how = _overflowed(facts) if port.reason in _FULL else f"dropped packets ({_reason(facts)})"
     packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
+    packets += f", {port.for_other_reasons:,} of them for other reasons" if port.for_other_reasons else ""
     beside = [f"all ports together {drops:,}"] if drops > port.drops else []
     beside += [f"{facts.lost_to_faults:,} of them to faults"] if facts.lost_to_faults and not facts.faulty else []
     more = f" ({', '.join(beside)})" if beside else ""
@@ -336,6 +343,9 @@ def _too_little(facts: Facts) -> str:
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
     if (begin := _begin(facts)) is not None:
         return f"{begin}: {busy}."
+    marking = marking_of(facts.scenario)
+    if marking is not None and _kept_busy_from(facts) is not None:
+        return f"Marks from {marking.threshold} on ({marking.path}) hold the windows of senders: {busy}."
     if facts.limited_bps is not None:
         return f"{_by_windows(facts)}: {busy}.{_round_trips(facts)}"
     doubling_s = facts.windows * facts.round_trip_s + 8 * facts.at_once * facts.typical_bytes / facts.port.rate_bps
@@ -360,8 +370,8 @@ def _by_windows(facts: Facts) -> str:
         trip += f", and up to {_time(facts.interrupts_s)} until hosts are told of packets,"
         rate = f"between {_rate(facts.limited_bps or 0.0)} and {rate}"
     return (
-        f"The receivers' windows of {_bytes(facts.receive_window)} (transport.receive-buffer) in {trip} limit {many} "
-        f"to {rate}"
+        f"The receivers' windows of {_bytes(facts.receive_window)} (whole segments of transport.receive-buffer, "
+        f"{_bytes(facts.size(facts.scenario['transport']['receive-buffer']))}) in {trip} limit {many} to {rate}"
     )
 
 
@@ -396,13 +406,14 @@ def _left_idle(facts: Facts) -> str:
 
 
 def _kept_busy_from(facts: Facts) -> Marking | None:
-    """The marking threshold with which endless flows fill the link, if they do not because of a lower one.
+    """The marking threshold with which senders keep the link busy, if they do not because of a lower one.
 
     DCTCP's authors need a seventh of what is on the way in theory, and more by bursts; windows that are halved need all
     of it.
     """
     marking = marking_of(facts.scenario)
-    if marking is None or not facts.is_left_idle or not facts.summary["marks"]:
+    is_idle = facts.is_left_idle or facts.outcome == "idle"
+    if marking is None or not is_idle or not facts.summary["marks"]:
         return None
     rate, packet = facts.port.rate_bps, facts.segment
     on_way = rate * facts.round_trip_s / 8 / packet
@@ -465,6 +476,9 @@ def _windows(facts: Facts) -> str:
     total, drops = at_once * each, facts.port.drops
     beyond = total - facts.buffer - facts.sent_while_starting
     if facts.outcome not in ("collapse", "timeouts") or beyond <= 0 or not drops or facts.port.between_switches:
+        return ""
+    # What a lost SYN stands for never began.
+    if 2 * facts.waits_for_syn > sum(facts.timeouts.values()):
         return ""
     said = f"The first windows alone ({at_once} of {_bytes(each)}) are {format_number(total / facts.buffer, 2)} times"
     early = "lost before a mark or a loss can slow a sender down"
@@ -540,10 +554,11 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     if facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
     # Endless data are no sooner complete.
-    if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes:
+    slowed = facts.port.is_slowed
+    if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes and not slowed:
         found.append(with_(_faster(facts), "twice the rate"))
     # Fewer senders do not help where many receivers' data share a port.
-    elif facts.outcome == "full" and facts.port.between_switches and not _needs_nothing(facts):
+    elif facts.outcome == "full" and facts.port.between_switches and not slowed and not _needs_nothing(facts):
         found.append(with_(_faster(facts), "twice the rate of the uplinks"))
     if facts.outcome in ("losses", "idle") and facts.limited_bps is not None:
         found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
@@ -565,9 +580,17 @@ _LONG_S = 30.0
 def _needs_nothing(facts: Facts) -> bool:
     """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link.
 
-    Losses of answers that begin at the same instant may have timers decide as soon as they do not.
+    Losses of answers that begin at the same instant may have timers decide as soon as they do not, and many losses
+    with the next seed.
     """
-    return facts.is_healthy and facts.outcome in _WITHOUT_TIMERS and _jitter_to_set(facts) is None
+    lost, room = facts.port.drops * facts.segment, facts.buffer / facts.segment
+    # With that room for each, a loss is followed by enough packets to be repaired without a timer.
+    safe = lost <= _FEW_LOST * facts.port.sent_bytes or room >= ENOUGH * facts.at_once
+    return facts.is_healthy and safe and facts.outcome in _WITHOUT_TIMERS and _jitter_to_set(facts) is None
+
+
+_FEW_LOST = 0.001
+"""What loses no larger share of what it sends is far from more."""
 
 
 _WITHOUT_TIMERS = ("losses", "full", "idle")
@@ -578,7 +601,7 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
     found = []
     port, group = facts.port, facts.fan_in
     times = next((times for times in _TIMES if 1 < port.oversubscribed <= times), None)
-    if times is not None:
+    if times is not None and not port.is_slowed:
         found.append(with_(_faster(facts, times), f"{_TIMES[times]} the rate of the uplinks"))
     at_once, each = facts.first_windows
     if facts.held_up:
@@ -591,18 +614,30 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         found.append(with_("queue.kind=drop-tail", "a queue that drops only what does not fit"))
         return found + _against_waits(facts, with_)
     few_each = min(each, facts.size(_FEW_AT_FIRST))
-    if group is not None and "concurrent" in group and at_once * each > facts.buffer:
+    too_many = at_once * each > facts.buffer
+    # A single one overflows a slower link between switches, and long flows leave no room for any.
+    fits = not facts.endless and (not port.between_switches or facts.response_bytes <= facts.buffer)
+    if group is not None and "concurrent" in group and too_many and fits:
         few = facts.answers_that_fit
         why = "one response at a time" if few == 1 else "as many responses at once as the buffer holds"
         found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
-    elif not _marked(facts) and facts.marks_help:
-        # A host that runs Linux stays one.
-        dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
-        found.append(with_(f"transport.scheme={dctcp}", "marks instead of losses, if the switch can mark"))
-    elif each > few_each and at_once * each > facts.buffer >= at_once * few_each:
+    elif too_many and each > few_each and at_once * few_each <= facts.buffer and fits and facts.outcome in _TIMED:
         found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
+    elif not _marked(facts) and facts.marks_help:
+        found.append(with_(_dctcp(facts), "marks instead of losses, if the switch can mark"))
     return found + _against_waits(facts, with_)
 
+
+def _dctcp(facts: Facts) -> str:
+    """The setting of DCTCP, with a threshold that leaves half of the buffer to bursts if the usual one does not."""
+    # A host that runs Linux stays one.
+    dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
+    most = most_marked(int(facts.buffer // facts.segment))
+    threshold = f" --set {threshold_path(dctcp)}={most}pkt" if most < usual_threshold(facts.port.rate_bps) else ""
+    return f"transport.scheme={dctcp}{threshold}"
+
+
+_TIMED = ("collapse", "timeouts")
 
 _FEW_AT_FIRST = "2mss"
 """A small first window."""
@@ -614,7 +649,7 @@ def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a
     return [
         with_(f"transport.{key}={timer}", why)
         for key, (timer, why) in ((key, _SHORTER[key]) for key in facts.timers)
-        if seconds(transport[key]) > _SOME * seconds(timer)
+        if seconds(transport[key]) > _SOME * seconds(timer) and not (key == "rto-min" and facts.is_spurious)
     ]
 
 
@@ -639,7 +674,7 @@ def _faster(facts: Facts, times: int = 2) -> str:
     core = ("core-rate",) if "core-" in facts.port.name else ()
     keys = (*core, "uplink-rate", "trunk-rate") if facts.port.between_switches else ()
     key = next((key for key in keys if key in network), "rate")
-    return f"network.{key}={times * facts.port.rate_bps / 1e9:g}Gbps"
+    return f"network.{key}={times * number(network[key]) / 1e9:g}Gbps"
 
 
 _TIMES = {2: "twice", 4: "four times"}
@@ -663,7 +698,9 @@ def _setting(facts: Facts, key: str) -> str:
 
 
 def _timeout(name: str) -> str:
-    return f"because {cause_of_timeouts(name)}" if name != "syn" else "of a SYN"
+    # The others of its window may have been.
+    said = {"syn": "of a SYN", "spurious": "although the first outstanding segment was not lost"}
+    return said.get(name, f"because {cause_of_timeouts(name)}")
 
 
 def _reason(facts: Facts) -> str:
