@@ -228,6 +228,68 @@ def test_nobody_at_the_address(cli, work, monkeypatch):
     assert "Dask does not connect there: unknown address scheme" in cli(*SWEEP, "--cluster", "nonsense://x:1").err
 
 
+def test_what_the_configuration_of_dask_forbids_is_told():
+    from dask import config
+
+    with (
+        config.set({"distributed.comm.require-encryption": True}),
+        pytest.raises(ClusterError, match="Dask does not connect there: encryption required"),
+    ):
+        Cluster("tcp://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, RuntimeError, ImportError])
+def test_what_is_wrong_here_is_not_blamed_on_the_scheduler(client, monkeypatch, error):
+    def refuse(*_, **__):
+        raise error("versions differ")
+
+    monkeypatch.setattr(client, "__init__", refuse)
+    with pytest.raises(ClusterError, match="tcp://host:8786: Dask does not connect there: versions differ"):
+        Cluster("tcp://host:8786")
+
+
+def check_at(service: socket.socket, timeout: float) -> tuple[subprocess.Popen, str]:
+    """``fanin cluster`` for the address of a service, in a process of its own, and the address."""
+    address = f"tcp://127.0.0.1:{service.getsockname()[1]}"
+    code = (
+        "from fanin.run.cluster import Cluster\n"
+        f"Cluster.__init__.__defaults__ = ({timeout}, None)\n"
+        "from fanin.cli import main\n"
+        f"main(['cluster', '{address}'])"
+    )
+    environment = {**os.environ, "NO_COLOR": "1"}
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment), address
+
+
+def test_a_service_that_never_answers_is_no_scheduler(work):
+    """The connection itself is made by the system, as at a scheduler that is stopped."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        program, address = check_at(silent, 0.5)
+        try:
+            _, err = program.communicate(timeout=DEADLINE_S)
+        finally:
+            program.kill()
+    assert program.returncode == 3
+    told = f"error: {address}: no scheduler responds: timed out after 0.5 s; check the address, .*\n"
+    assert re.fullmatch(told, err), err
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(64)], ids=["huge", "empty"])
+def test_a_service_that_answers_something_else_is_no_scheduler(work, answer):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        program, address = check_at(other, DEADLINE_S)
+        try:
+            connection, _ = other.accept()
+            with connection:
+                connection.sendall(answer)
+                _, err = program.communicate(timeout=DEADLINE_S)
+        finally:
+            program.kill()
+    assert program.returncode == 3
+    told = f"error: {address}: no scheduler responds: something else answers there; check the address, .*\n"
+    assert re.fullmatch(told, err), err
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_while_it_connects(work, number, code):
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -289,6 +351,9 @@ class Client:
     def __init__(self, *_, **__):
         type(self).connections += 1
 
+    def start(self, **_):
+        pass
+
     def run(self, *_, **__):
         return self.found
 
@@ -313,7 +378,7 @@ class Client:
     def shutdown(self, **_):
         pass
 
-    def close(self):
+    def close(self, **_):
         pass
 
 

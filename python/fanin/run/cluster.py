@@ -7,6 +7,7 @@ runs of a worker that dies to another one. The store stays here: workers need fa
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import logging
 import re
@@ -35,6 +36,8 @@ _COUNT_EVERY_S = 2.0
 _MOST_TRIES = 5
 """Unsuitable workers that may have a run, one after the other, before it counts as the run's fault."""
 
+_CLOSING_S = 10.0
+"""Time for closing a client that got no connection, however little it had for connecting."""
 
 _ADDRESS = re.compile(r"(\w+://)?(\[[\w:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
 
@@ -210,22 +213,29 @@ def _connected(client: Any, address: str, timeout: float) -> Any:  # noqa: ANN40
     """A client of Dask's that is connected.
 
     Raises:
-        ClusterError: no scheduler responds, or Dask has no such kind of address or no certificates for it.
+        ClusterError: no scheduler responds, or Dask has no such kind of address, no certificates for it, or may not use
+            it without encryption.
 
     """
     # In two steps, so that one that gets no connection is closed here: when the interpreter ends, where it would be
     # closed otherwise, the thread of its event loop does not run any more, and it would wait for that in vain.
     made = client.__new__(client)
+    # Dask bounds the time that it takes to connect, but waits without end for what is said on the connection.
+    made.start = functools.partial(made.start, callback_timeout=timeout)
     try:
         made.__init__(address, timeout=timeout, set_as_default=False)
     except BaseException as error:
-        made.close()
-        if isinstance(error, OSError):
-            check = "check the address, that dask scheduler runs there, and that no firewall is between"
-            raise ClusterError(f"{address}: no scheduler responds: {error}; {check}") from None
-        if isinstance(error, ValueError | TypeError):
+        made.close(timeout=_CLOSING_S)
+        if isinstance(error, ValueError | TypeError | RuntimeError | ImportError):
             raise ClusterError(f"{address}: Dask does not connect there: {error}") from None
-        raise
+        if not isinstance(error, Exception):
+            raise
+        why = f"timed out after {timeout:g} s" if isinstance(error, TimeoutError) else str(error)
+        if not isinstance(error, OSError):
+            # Dask takes whatever comes for a message of its own: the first bytes for a length, which is mostly huge.
+            why = "something else answers there"
+        check = "check the address, that dask scheduler runs there, and that no firewall is between"
+        raise ClusterError(f"{address}: no scheduler responds: {why}; {check}") from None
     return made
 
 
