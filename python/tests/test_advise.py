@@ -394,10 +394,10 @@ def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
         Path("room.toml").write_text(ROOM.format(rate=rate).replace("600KB", "1MB"))
         given = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "30pkt"}
         experiment = fanin.load("room.toml", given)
-        assert thresholds(facts(experiment.run(), experiment.resolved(), [])) == (own, own // 3)
+        assert thresholds(facts(experiment.run(), experiment.of_fan_in(), [])) == (own, own // 3)
     small = fanin.load("room.toml", {"network.admission": "static", "network.buffer": "10pkt"})
     # From no more than half of the buffer on, which `fanin check` does not warn of.
-    assert thresholds(facts(small.run(), small.resolved(), [])) == (5, 5)
+    assert thresholds(facts(small.run(), small.of_fan_in(), [])) == (5, 5)
 
 
 def test_ctrl_c_in_json_is_provisional_too(cli, rack, interrupt):
@@ -784,7 +784,7 @@ def tried(text, **overrides):
     """The remedies for a scenario by their names, with what a run of it says."""
     Path("tried.toml").write_text(text)
     experiment = fanin.load("tried.toml", overrides)
-    happened = facts(experiment.run(), experiment.resolved(), experiment.loads()["fan_in"])
+    happened = facts(experiment.run(), experiment.of_fan_in(), experiment.loads()["fan_in"])
     found, _ = remedies(happened, experiment)
     return {each.name: each for each in found}, happened, experiment
 

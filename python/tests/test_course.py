@@ -34,7 +34,7 @@ def told(path, text, **overrides):
     path.write_text(text)
     experiment = fanin.load(path)
     run = experiment.run(overrides=overrides)
-    found = facts(run, experiment.resolved(overrides), experiment.loads(overrides)["fan_in"])
+    found = facts(run, experiment.of_fan_in(overrides), experiment.loads(overrides)["fan_in"])
     return found, course(found, path.name, [*overrides.items()])
 
 
@@ -338,7 +338,7 @@ def test_an_oversubscribed_uplink_is_found(tmp_path):
 def test_a_controllers_part_is_told():
     experiment = fanin.load("sdtcp/fig9")
     overrides = {"transport.scheme": "sdtcp"}
-    found = facts(experiment.run(overrides=overrides), experiment.resolved(overrides), [])
+    found = facts(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), [])
     words = course(found, "sdtcp/fig9", [])
     assert f"the controller exchanged {found.summary['control_messages']:,} messages" in words.why
     # A long flow keeps the link busy before the burst; only the time of the burst counts.
@@ -377,7 +377,7 @@ def test_the_last_loss_is_not_guessed_when_the_table_is_full(tmp_path):
         def table(_):
             return few
 
-    found = facts(Cut, experiment.resolved(), experiment.loads()["fan_in"])
+    found = facts(Cut, experiment.of_fan_in(), experiment.loads()["fan_in"])
     assert (found.port.first_drop_s, found.port.last_drop_s) == (few["time_s"].min(), None)
     assert " and later and lost " in course(found, "s.toml", []).why
 

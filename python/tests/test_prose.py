@@ -46,8 +46,8 @@ DERIVED = {
         "1.7 times": (lambda servers, memory, answer: servers * answer / (1000 * memory / 2), "416", "16", "32"),
         "89 %": (lambda alpha: 100 * alpha / (1 + alpha), "8"),
         "256 MB": (lambda workers, each: workers * each, "16", "16"),
-        "30 times 0.4 ms": (lambda workers, each, rate: 8 * workers * each / rate, "16", "1", "308"),
-        "12 ms in all": (lambda workers, each, rate: 30 * 8 * workers * each / rate, "16", "1", "308"),
+        "30 times 0.47 ms": (lambda workers, each, rate: 8 * workers * each / rate, "16", "1", "274"),
+        "14 ms in all": (lambda workers, each, rate: 30 * 8 * workers * each / rate, "16", "1", "274"),
     },
     "linux": {
         "2.6 times": (lambda shorter, longer: shorter / longer, "4,710", "1,801"),

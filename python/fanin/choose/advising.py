@@ -15,7 +15,7 @@ from pathlib import Path
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
 from fanin.choose.capacity.find import Stepped, fan_in_path, find_in, largest_valid
 from fanin.choose.capacity.search import Search, Step
-from fanin.choose.cautions import few_samples, same_with_all_seeds
+from fanin.choose.cautions import few_samples, same_with_all_seeds, with_schemes_of_their_own
 from fanin.choose.comparison import (
     LEAST,
     SCHEME,
@@ -108,6 +108,7 @@ def advise(
     outlook = Outlook(plan, advance)
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=outlook.advance)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
+    warnings += with_schemes_of_their_own(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
     over = fan_in_of(experiment)
     answer = unknown = Advice(

@@ -236,7 +236,7 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
 def merged_before(scenario: Mapping[str, Any]) -> str:
     """Why a resolved scenario says nothing of its scheme: hosts merge what it schedules; nothing if that is not so."""
     transport = scenario["transport"]
-    merged = quantity(transport["gro"])
+    merged = quantity(transport.get("gro"))
     # What no interrupt hands over together is not merged.
     merges = merged is not None and merged[0] > 0 and seconds(transport["interrupt-interval"]) > 0
     if transport["scheme"] not in SCHEDULING or not merges:
@@ -245,6 +245,15 @@ def merged_before(scenario: Mapping[str, Any]) -> str:
         f"the receivers schedule segments, which these hosts merge before (transport.gro = {transport['gro']}), so "
         "what that does here is not known"
     )
+
+
+def with_schemes_of_their_own(experiment: Experiment) -> list[str]:
+    """A warning of traffic that keeps its scheme whatever system is compared."""
+    own = [f"traffic.{group['name']}" for group in experiment.of_fan_in()["traffic"] if group["own-scheme"]]
+    if not own:
+        return []
+    keys = ", ".join(f"{path}.scheme" for path in own)
+    return [f"{some_of(own)}: a scheme of its own, which stays the same in every row; leave {keys} out to compare it"]
 
 
 def merging(experiment: Experiment, schemes: Sequence[str]) -> list[str]:

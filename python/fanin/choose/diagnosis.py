@@ -10,13 +10,13 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from fanin.choose.queries import Alone, Queries, Spread, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
 from fanin.results.runs import Run
 from fanin.run.observed import bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort
@@ -105,6 +105,8 @@ class Facts:
     """The scenario with every default filled in."""
     summary: dict[str, Any] = field(repr=False)
     port: Port
+    buffer: float
+    """What that port can hold, in bytes, while the others of its switch are empty."""
     under_way_s: float
     """For how long at least one transfer was under way."""
     window_s: float
@@ -347,11 +349,6 @@ class Facts:
         return _size(self.scenario, text)
 
     @property
-    def buffer(self) -> float:
-        """What a port of a switch can hold, in bytes, while the others are empty."""
-        return buffer_bytes(self.scenario)
-
-    @property
     def first_windows(self) -> tuple[int, float]:
         """How many responses begin at once, and how many bytes each sends before the first acknowledgement."""
         group = self.fan_in
@@ -450,6 +447,9 @@ def _are_slow_by_timers(queries: Queries) -> bool:
 def packet_bytes(scenario: dict[str, Any]) -> float:
     """Bytes of a full packet."""
     transport = scenario["transport"]
+    # Schemes that differ in these fill an Ethernet frame all the same.
+    if "mss" not in transport or "header" not in transport:
+        return FRAME_BYTES
     return _size(scenario, transport["mss"]) + _size(scenario, transport["header"])
 
 
@@ -459,13 +459,19 @@ def _receive_window(scenario: dict[str, Any]) -> float:
     return mss * max(1, _size(scenario, transport["receive-buffer"]) // mss)
 
 
-def buffer_bytes(scenario: dict[str, Any]) -> float:
+def buffer_bytes(scenario: dict[str, Any], port: str) -> float:
     """What a port of a switch can hold, in bytes, while the others are empty."""
     network = scenario["network"]
     if network["admission"] != "static":
         alpha = float(network["dt-alpha"])
         return _size(scenario, network["shared-buffer"]) * alpha / (1 + alpha)
-    return _size(scenario, network["buffer"])
+    return _size(scenario, own_buffer(network, port))
+
+
+def own_buffer(network: dict[str, Any], port: str) -> str:
+    """The buffer that a scenario gives to a port: of its tier, if that has one of its own."""
+    own = network.get(f"{port.partition('-')[0]}-buffer", "0pkt")
+    return str(own if number(own) else network["buffer"])
 
 
 def _size(scenario: dict[str, Any], text: str) -> float:
@@ -490,66 +496,77 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
     flows, port = run.flows(), _port(run, scenario, queues, drops, observed)
     flows = flows.filter(pl.col("start_s").is_null() | (pl.col("start_s") < summary["simulated_s"]))
-    finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
-    # Endless transfers are under way, too.
-    spans = flows.filter(pl.col("start_s").is_not_null()).select(
-        "start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s")
-    )
-    begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
-    rate = mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (begin, end))
+    times = _times(flows, summary)
+    rate = mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (times.begin_s, times.end_s))
     port = replace(port, rate_bps=rate, is_slowed=rate < port.rate_bps)
-    under_way = covered(spans, begin)
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
-    busy = 8 * port.sent_bytes / port.rate_bps
-    if summary["goodput_bps"] is not None and delivered:
-        # What the port sent before the window is taken to be as much of it as of the payload.
-        busy = min(busy, busy * summary["goodput_bps"] * (end - begin) / (8 * delivered))
     fan_in = [group for group in scenario["traffic"] if is_fan_in(group)]
     lowest = float(run.links()["rate_bps"].min())  # type: ignore[arg-type]
-    size = float(finite["bytes"].median() or 0.0)  # type: ignore[arg-type]
+    size = float(flows["bytes"].median() or 0.0)  # type: ignore[arg-type]
     round_trip = _round_trip(flows, scenario, lowest)
     alone = _alone(scenario, size, round_trip)
-    queue = buffer_bytes(scenario) if port.largest_bytes is None else port.largest_bytes
-    loaded = round_trip + 8 * queue / port.rate_bps
+    own = next((each["buffer_bytes"] for each in ports if each["port"] == port.name), None)
+    holds = buffer_bytes(scenario, port.name) if own is None else float(own)
+    loaded = round_trip + 8 * (holds if port.largest_bytes is None else port.largest_bytes) / port.rate_bps
     flows = with_waiting(flows, loaded)
     bursts = in_bursts(flows, [group["name"] for group in scenario["traffic"] if group["kind"] == "flows"], loaded)
-    many = [*(group["name"] for group in fan_in), *bursts["group"].cast(pl.String).unique()]
+    in_bursts_of = bursts["group"].cast(pl.String).unique()
 
     def of(flows: pl.DataFrame, spreads: dict[str, Spread]) -> Queries | None:
         return queries(flows, spreads, _wire(scenario), alone, summary["simulated_s"])
 
+    each = [of(flows, _spreads(group, ports, lowest)) for group in fan_in if "jitter" in group]
+    handshake = round_trip if is_fresh(scenario) else 0.0
+    many, end_s = [*(group["name"] for group in fan_in), *in_bursts_of], summary["simulated_s"]
     return Facts(
         scenario=scenario,
         summary=summary,
         port=port,
+        buffer=holds,
         observed=observed,
         lossiest=str(run.links().sort("drops", descending=True, maintain_order=True)["link"][0]),
-        under_way_s=under_way,
-        window_s=end - begin,
-        busy_s=min(busy, under_way),
-        faulty_s=faulty_s(scenario["fault"], (begin, end)),
+        under_way_s=times.under_way_s,
+        window_s=times.end_s - times.begin_s,
+        busy_s=min(_busy(port, summary, delivered, times), times.under_way_s),
+        faulty_s=faulty_s(scenario["fault"], (times.begin_s, times.end_s)),
         transfers=flows.height,
-        waits=waits(
-            flows,
-            scenario["transport"],
-            many,
-            loaded,
-            summary["simulated_s"],
-            round_trip if is_fresh(scenario) else 0.0,
-        ),
-        queries=max(
-            (found for each in fan_in if "jitter" in each and (found := of(flows, _spreads(each, ports, lowest)))),
-            key=lambda found: found.p99_times,
-            default=None,
-        ),
-        bursts=of(bursts, dict.fromkeys(bursts["group"].cast(pl.String).unique(), Spread(loaded, 0.0, lowest))),
+        waits=waits(flows, scenario["transport"], many, loaded, end_s, handshake),
+        queries=max(filter(None, each), key=lambda found: found.p99_times, default=None),
+        bursts=of(bursts, dict.fromkeys(in_bursts_of, Spread(loaded, 0.0, lowest))),
         round_trip_s=round_trip,
         typical_bytes=size,
         largest_lost=_largest_lost(flows),
         loaded_s=loaded,
         all_cross=_ALL <= share <= 1,
     )
+
+
+class _Times(NamedTuple):
+    """Over which time goodput is measured, and for how much of it a transfer was under way."""
+
+    begin_s: float
+    end_s: float
+    under_way_s: float
+
+
+def _times(flows: pl.DataFrame, summary: dict[str, Any]) -> _Times:
+    begin, end = summary["window_start_s"], summary["simulated_s"]
+    # Endless transfers are under way, too.
+    spans = flows.filter(pl.col("start_s").is_not_null()).select(
+        "start_s", pl.col("completion_s").fill_null(end).alias("end_s")
+    )
+    last = end if spans.is_empty() else float(spans["end_s"].max())  # type: ignore[arg-type]
+    return _Times(begin, last, covered(spans, begin))
+
+
+def _busy(port: Port, summary: dict[str, Any], delivered: float, times: _Times) -> float:
+    """For how long a port sent."""
+    busy = 8 * port.sent_bytes / port.rate_bps
+    if summary["goodput_bps"] is None or not delivered:
+        return busy
+    # What the port sent before the window is taken to be as much of it as of the payload.
+    return min(busy, busy * float(summary["goodput_bps"]) * (times.end_s - times.begin_s) / (8 * delivered))
 
 
 _ALL = 0.7
@@ -559,10 +576,6 @@ _ALL = 0.7
 def _largest_lost(flows: pl.DataFrame) -> float:
     sizes = flows.filter(pl.col("drops") > 0).select(pl.col("bytes").cast(pl.Float64).fill_null(math.inf).max())
     return float(sizes.item() or 0.0)
-
-
-def _last(spans: pl.DataFrame, end: float) -> float:
-    return end if spans.is_empty() else float(spans["end_s"].max())  # type: ignore[arg-type]
 
 
 def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float) -> float:

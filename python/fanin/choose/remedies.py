@@ -210,7 +210,7 @@ def resolved(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, A
 
     """
     experiment.check(settings)
-    return experiment.resolved(settings)
+    return experiment.of_fan_in(settings)
 
 
 def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:

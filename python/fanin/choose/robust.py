@@ -162,7 +162,7 @@ def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Var
     if any(map(reacts_to_marks, schemes)) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
     return [
-        replace(each, slower=facts.slower(experiment.resolved(each.settings)))
+        replace(each, slower=facts.slower(experiment.of_fan_in(each.settings)))
         for each in found
         if all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))
     ]

@@ -216,7 +216,7 @@ def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Facts]:
     begun = time.monotonic()
     with keeping(None), watching("the scenario as it is", end=None) as progress:
         run = experiment.run(seed, progress=progress)
-    return run, time.monotonic() - begun, facts(run, experiment.resolved(), experiment.loads()["fan_in"])
+    return run, time.monotonic() - begun, facts(run, experiment.of_fan_in(), experiment.loads()["fan_in"])
 
 
 @contextmanager

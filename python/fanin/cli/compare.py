@@ -228,7 +228,7 @@ def _reference(against: str | None, names: list[str]) -> str:
 
 def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
     """What a reader should know before trusting the table."""
-    from fanin.choose.cautions import cautions, merging, other_switches
+    from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
     from fanin.choose.comparison import METRICS
 
     cases = {scheme_title(each.scheme): each.rows for each in compared}
@@ -237,6 +237,7 @@ def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, sche
         *(remark for each in compared if (remark := _warning(each))),
         *other_switches(experiment, schemes),
         *merging(experiment, schemes),
+        *with_schemes_of_their_own(experiment),
         *cautions(experiment, goal.measures, runs, cases, METRICS),
     ]
 

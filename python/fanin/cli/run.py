@@ -127,7 +127,7 @@ def run(
         note(f"warning: {remark}")
     for remark in remarks.without_effect(finished.summary, resolved):
         note(f"warning: {remark}")
-    happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
+    happened = facts(finished, experiment.of_fan_in(settings), experiment.loads(settings)["fan_in"])
     # Other commands to try need no capture.
     told = course(happened, scenario, [*wanted, *of_seed])
     paths = _paths(finished)

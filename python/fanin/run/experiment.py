@@ -48,7 +48,7 @@ class Experiment(ScenarioFile):
         found += [remark for resolved in each for remark in remarks.unasked(resolved)]
         table = self.resolved_table(given)
         found += remarks.impossible(table)
-        found += remarks.overloaded(self.offered(given))
+        found += remarks.overloaded(self.offered(given), each[0])
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
         found.append(remarks.hasty(each[0]))

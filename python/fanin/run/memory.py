@@ -38,6 +38,9 @@ _BOTH_WAYS = 2.0
 _REPEATED = 2.0
 """Each packet is sent as often, which is more than in any collapse: half of the packets would have to be lost."""
 
+_LARGEST, _LEAST = "3MiB", "1448B"
+"""A window and a segment of schemes that differ in these: the largest and the least of any stack."""
+
 _MOST_PORTS = 8
 """Ports on the longest path, of a Clos network, with some room."""
 
@@ -114,7 +117,7 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     duration, rate = number(resolved["run"]["duration"]), number(network["rate"])
     flows, hosts = sum(group["flows"] for group in groups), preview["hosts"]
     # As much again waits at the hosts' interfaces. What waits is limited by the flows' windows and sizes.
-    window = number(resolved["transport"]["receive-buffer"]) / FRAME_BYTES
+    window = number(resolved["transport"].get("receive-buffer", _LARGEST)) / FRAME_BYTES
     sizes = [group["mean_bytes"] / FRAME_BYTES + 1 if group["mean_bytes"] else window for group in groups]
     sent = sum(group["flows"] * min(window, size) for group, size in zip(groups, sizes, strict=True))
     buffered = min(2.0 * preview["buffered"], sent)
@@ -140,6 +143,6 @@ def _packets(resolved: Mapping[str, Any], groups: list[Mapping[str, Any]]) -> fl
     """Packets that any port sees at most, acknowledgements and repetitions included; infinite for endless data."""
     if any(group["mean_bytes"] == 0 for group in groups):
         return math.inf
-    mss = number(resolved["transport"]["mss"])
+    mss = number(resolved["transport"].get("mss", _LEAST))
     full = (group["flows"] * (group["mean_bytes"] / mss + 1 + _HANDSHAKE) for group in groups)
     return _BOTH_WAYS * _REPEATED * _MARGIN * float(sum(full))

@@ -24,6 +24,7 @@ from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
 from fanin.scenario.settings import Overrides, Settings, settings
 from fanin.scenario.toml_lines import line_of, without
+from fanin.scenario.traffic import is_fan_in
 
 Files = Mapping[str, str | None]
 """Files and the fingerprints of their content; ``None`` for one that cannot be read."""
@@ -270,6 +271,30 @@ class ScenarioFile:
             raise ResultsError(_CHANGED.format(f"{self.scenario_path}: a file that it names"))
         return resolved
 
+    def of_fan_in(self, overrides: Overrides | None = None) -> dict[str, Any]:
+        """The same with all of ``[transport]``: of keys in which schemes differ, the value of the fan-in's scheme.
+
+        Without a fan-in it is that of the first traffic group. Each group has ``own-scheme``: whether it is given one.
+
+        Raises:
+            ScenarioError: the message names file, line, key and the nearest valid name.
+
+        """
+        resolved = self.resolved(overrides)
+        groups = resolved["traffic"]
+        scheme = next((group for group in groups if is_fan_in(group)), groups[0])["scheme"]
+        end = f" of {scheme}"
+        own = set()
+        for row in self.resolved_table(overrides):
+            if row["path"].startswith("traffic.") and row["path"].endswith(".scheme") and not row["is_default"]:
+                own.add(row["path"].removeprefix("traffic.").removesuffix(".scheme"))
+            if row["path"].startswith("transport.") and row["path"].endswith(end):
+                key = row["path"].removeprefix("transport.").removesuffix(end)
+                resolved["transport"].setdefault(key, _as_json(row["value"]))
+        for group in groups:
+            group["own-scheme"] = group["name"] in own
+        return resolved
+
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
         """Every value of the scenario: ``path value is_default from source doc``.
 
@@ -455,3 +480,12 @@ def refuse_changed(files: Files) -> None:
 
 def _short(fingerprint: str | None) -> str:
     return "none, as it cannot be read" if fingerprint is None else f"{fingerprint[:12]}..."
+
+
+def _as_json(value: str) -> str | int | float | bool:
+    """A value of the table as that of a resolved scenario."""
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return value
+    return found if isinstance(found, bool | int | float) else value

@@ -22,7 +22,7 @@ from fanin.scenario.traffic import has_requests, is_endless, response_bytes
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
     """Warnings about what does not fit: a buffer, a marking threshold, or the load of a tier."""
-    loads, resolved = scenario.loads(overrides), scenario.resolved(overrides)
+    loads, resolved = scenario.loads(overrides), scenario.of_fan_in(overrides)
     found = _fan_in_remarks(loads["fan_in"], resolved)
     ports = scenario.ports(overrides)
     if (marking := marking_of(resolved)) is not None:

@@ -163,13 +163,21 @@ def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
 _FASTEST_BPS = 800e9
 
 
-def overloaded(offered: list[dict[str, Any]]) -> list[str]:
+def overloaded(offered: list[dict[str, Any]], resolved: dict[str, Any]) -> list[str]:
     """Remarks on traffic at a load above the capacity: its queues grow during the whole run."""
-    return [
-        f"traffic.{each['group']}: offers {each['load']:.0%} of what its {each['load_of']} can carry".replace("%", " %")
-        for each in offered
-        if each["load"] > 1
-    ]
+    keys = ("to", "receivers", "receiver")
+    ends = {group["name"]: tuple(group.get(key) for key in keys) for group in resolved["traffic"]}
+    together: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for each in offered:
+        if each["load"]:
+            together.setdefault((each["load_of"], *ends.get(each["group"], ())), []).append(each)
+    found = []
+    for (load_of, *_), groups in together.items():
+        load, names = sum(group["load"] for group in groups), [f"traffic.{group['group']}" for group in groups]
+        if load > 1:
+            verb, whose = ("offers", "its") if len(groups) == 1 else ("offer", "their")
+            found.append(f"{', '.join(names)}: {verb} {100 * load:.0f} % of what {whose} {load_of} can carry")
+    return found
 
 
 def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:

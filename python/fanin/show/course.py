@@ -14,7 +14,15 @@ from fanin.numbers.units import number, seconds
 from fanin.registry import reacts_to_marks
 from fanin.scenario.loads import ENOUGH, SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
-from fanin.scenario.thresholds import Marking, in_packets, marking_of, most_marked, threshold_path, usual_threshold
+from fanin.scenario.thresholds import (
+    Marking,
+    in_packets,
+    marking_of,
+    most_marked,
+    never_marks,
+    threshold_path,
+    usual_threshold,
+)
 from fanin.scenario.traffic import has_requests, is_fan_in
 
 
@@ -49,7 +57,7 @@ def course(facts: Facts, scenario: str, given: Settings) -> Course:
         given: The values that the user replaced.
 
     """
-    parts = (_why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
+    parts = (_overload, _why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
     why = " ".join(said for part in parts if (said := part(facts)))
     what = _too_early(facts) if facts.cut_short else f"{_what(facts)}{_took(facts)}"
     return Course(what, why, _trials(facts, scenario, given))
@@ -110,6 +118,23 @@ def _what(facts: Facts) -> str:
             return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{ended}."
         case _:
             return f"No collapse: no packet was lost, and no retransmission timer expired{ended}; {goodput}."
+
+
+def _overload(facts: Facts) -> str:
+    """That more is offered than the receivers' links carry, for which neither timers nor marks help."""
+    if (found := _offered(facts)) is None or found[1] <= 1:
+        return ""
+    load_of, load = found
+    return f"The traffic asks for {_share(load)} of what the {load_of} carry: queues grow for as long as it comes."
+
+
+def _offered(facts: Facts) -> tuple[str, float] | None:
+    """What is asked for most, and which share of what it can carry, all traffic together; ``None`` without a load."""
+    asked: dict[str, float] = {}
+    for each in facts.summary.get("offered") or []:
+        if each["load"] is not None:
+            asked[each["load_of"]] = asked.get(each["load_of"], 0.0) + each["load"]
+    return max(asked.items(), key=lambda each: each[1], default=None)
 
 
 def _verdict(facts: Facts) -> str:
@@ -551,7 +576,14 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     higher = _kept_busy_from(facts)
     if higher is not None and facts.outcome in _WITHOUT_TIMERS:
         found.append(with_(f"{higher.path}={higher.threshold}", "a threshold with which the link stays busy"))
-    if facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
+    loads = [group for group in facts.scenario["traffic"] if number(group.get("load", ""))]
+    if _overload(facts):
+        _, offered = _offered(facts) or ("", 1.0)
+        most = max(loads, key=lambda group: number(group["load"]), default=None)
+        if most is not None:
+            fits = 100 * _FITS * number(most["load"]) / offered
+            found.append(with_(f"traffic.{most['name']}.load={fits:.0f}%", "a load that fits"))
+    elif facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
     # Endless data are no sooner complete.
     slowed = facts.port.is_slowed
@@ -562,9 +594,8 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(with_(_faster(facts), "twice the rate of the uplinks"))
     if facts.outcome in ("losses", "idle") and facts.limited_bps is not None:
         found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
-    loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
     if facts.outcome == "idle" and loads:
-        found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
+        found.append(with_(f"traffic.{loads[0]['name']}.load=80%", "more load"))
     # With fewer senders, the one of a fault may not be there.
     named = any("sender-" in fault.get("link", "") for fault in facts.scenario["fault"])
     if facts.fan_in is not None and not named and (facts.outcome in ("full", "idle") or _needs_nothing(facts)):
@@ -572,6 +603,9 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
     return [*found[:2], advise]
 
+
+_FITS = 0.8
+"""Queues of a link with that load end again."""
 
 _LONG_S = 30.0
 """So long is a run at most, if its scenario does not say it."""
@@ -629,12 +663,21 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
 
 
 def _dctcp(facts: Facts) -> str:
-    """The setting of DCTCP, with a threshold that leaves half of the buffer to bursts if the usual one does not."""
+    """The setting of DCTCP, and of what keeps it from marking: a queue without marks, a threshold near the buffer."""
     # A host that runs Linux stays one.
-    dctcp = "linux-dctcp" if facts.scenario["transport"]["stack"].startswith("linux") else "dctcp"
+    dctcp = "linux-dctcp" if str(facts.scenario["transport"].get("stack", "rfc")).startswith("linux") else "dctcp"
+    found = [f"transport.scheme={dctcp}"]
+    group = facts.fan_in
+    # A group with a scheme of its own keeps that.
+    if group is not None and group["own-scheme"]:
+        found.append(f"traffic.{group['name']}.scheme={dctcp}")
+    if facts.scenario["queue"]["kind"] not in ("auto", "ecn-threshold"):
+        found.append("queue.kind=auto")
+    # Half of the buffer is for bursts.
     most = most_marked(int(facts.buffer // facts.segment))
-    threshold = f" --set {threshold_path(dctcp)}={most}pkt" if most < usual_threshold(facts.port.rate_bps) else ""
-    return f"transport.scheme={dctcp}{threshold}"
+    if most < usual_threshold(facts.port.rate_bps):
+        found.append(f"{threshold_path(dctcp)}={most}pkt")
+    return " --set ".join(found)
 
 
 _TIMED = ("collapse", "timeouts")
@@ -665,7 +708,8 @@ _SOME = 5
 
 
 def _marked(facts: Facts) -> bool:
-    return reacts_to_marks(facts.scenario["transport"]["scheme"])
+    scheme = facts.scenario["transport"]["scheme"] if facts.fan_in is None else facts.fan_in["scheme"]
+    return reacts_to_marks(scheme) and not never_marks(facts.scenario["queue"])
 
 
 def _faster(facts: Facts, times: int = 2) -> str:

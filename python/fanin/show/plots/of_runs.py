@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from fanin.choose.diagnosis import buffer_bytes, packet_bytes
+from fanin.choose.diagnosis import buffer_bytes, own_buffer, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.numbers.kinds import of_numbers
 from fanin.numbers.summary import ColumnInfo, column, columns_of
-from fanin.numbers.units import number, seconds
+from fanin.numbers.units import seconds
 from fanin.results.stored_runs import Shown, ShownRuns
 from fanin.run.observed import bottleneck, is_chosen, observed
 from fanin.scenario import remarks
@@ -253,6 +253,10 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
         )
     if len(ports) == 1 and (port := next(iter(ports))) is not None:
         series = replace(series, x=_of_port(series.x, port), y=_of_port(series.y, port))
+    if plot.kind == "lanes":
+        # What has not ended goes on until the run does.
+        end = max(run.summary["simulated_s"] for run in runs.runs)
+        series = replace(series, data=series.data.with_columns(end=pl.when("ended").then("end").otherwise(end)))
     last = series.data["end" if plot.kind == "lanes" else "x"].max()
     if asked.span is not None and isinstance(last, float):
         plot, series = _within(asked.span, last, plot, series)
@@ -337,16 +341,11 @@ _LANES = ("start_s", "completion_s", "fct_s", "timeouts", "probe_wait_s")
 
 def _limit(run: Shown) -> tuple[float, str]:
     """What the port whose queue is drawn can hold, in the unit in which the scenario has it: bytes or packets."""
-    network = run.scenario["network"]
-    tier = (port_of(run) or "").partition("-")[0]
-    own = network.get(f"{tier}-buffer", "0pkt")
-    # A tier whose key is zero has the common buffer.
-    if number(own):
-        network = {**network, "buffer": own}
-    scenario = {**run.scenario, "network": network}
-    if network["admission"] == "static" and network["buffer"].endswith("pkt"):
-        return buffer_bytes(scenario) / packet_bytes(scenario), "packets"
-    return buffer_bytes(scenario), "bytes"
+    network, port = run.scenario["network"], port_of(run) or ""
+    limit = buffer_bytes(run.scenario, port)
+    if network["admission"] == "static" and own_buffer(network, port).endswith("pkt"):
+        return limit / packet_bytes(run.scenario), "packets"
+    return limit, "bytes"
 
 
 def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:

@@ -320,6 +320,7 @@ def _lanes(plot: Plot, runs: Drawable) -> Series:
         pl.col("start_s").alias("x"),
         # What did not end is drawn to the end of what did.
         pl.col("completion_s").fill_null(pl.max_horizontal(pl.col("completion_s").max(), "start_s")).alias("end"),
+        pl.col("completion_s").is_not_null().alias("ended"),
         # A probe that comes soon is no wait.
         ((pl.col("timeouts") > 0) | (pl.col("probe_wait_s") > pl.col("fct_s") / 2).fill_null(False)).alias("waited"),
     )
@@ -330,7 +331,14 @@ def _lanes(plot: Plot, runs: Drawable) -> Series:
 
 
 _NO_LANES = pl.DataFrame(
-    schema={"by": pl.String, "x": pl.Float64, "end": pl.Float64, "mean": pl.Float64, "waited": pl.Boolean}
+    schema={
+        "by": pl.String,
+        "x": pl.Float64,
+        "end": pl.Float64,
+        "mean": pl.Float64,
+        "waited": pl.Boolean,
+        "ended": pl.Boolean,
+    }
 )
 
 
