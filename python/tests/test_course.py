@@ -997,7 +997,7 @@ flows = 2
     assert found.idle_share > 0.2
     assert "The endless flows of traffic.long did not fill the link, as marks from 2pkt on" in words.why
     assert "short" not in words.why
-    assert words.trials[0].command.endswith(" --set scheme.linux-dctcp.mark-threshold=65pkt")
+    assert words.trials[0].command.endswith(" --set scheme.linux-dctcp.mark-threshold=56pkt")
     # Queries beside them are fast, and the link is idle all the same.
     queries = '[[traffic]]\nname = "q"\nkind = "incast"\nsenders = 8\nbytes-each = "20KB"\nrounds = 5\ngap = "5ms"\n'
     found, words = told(tmp_path / "s.toml", text + queries, **low)
@@ -1011,7 +1011,7 @@ flows = 2
     )
     assert lost.outcome == "losses"
     assert "The endless flows of traffic.long did not fill the link, as marks from 2pkt on" in words.why
-    assert words.trials[1].command.endswith(" --set scheme.linux-dctcp.mark-threshold=65pkt")
+    assert words.trials[1].command.endswith(" --set scheme.linux-dctcp.mark-threshold=56pkt")
     good, words = told(tmp_path / "s.toml", text + queries, **{"run.duration": "50ms"})
     assert good.idle_share < 0.1
     assert "mark-threshold" not in str(words.trials)
@@ -1420,3 +1420,86 @@ def test_nothing_is_clear_where_many_of_few_packets_each_are_lost(tmp_path):
         assert found.port.drops > 0.001 * found.port.sent_bytes / found.segment
         clear += "Nothing needs changing" in words.why
     assert clear == 0
+
+
+MIXED = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "300KB"
+[transport]
+scheme = "dctcp"
+[[traffic]]
+name = "long"
+kind = "background"
+flows = 2
+[[traffic]]
+name = "q"
+kind = "incast"
+senders = 20
+bytes-each = "20KB"
+rounds = 5
+scheme = "linux"
+[run]
+duration = "50ms"
+"""
+
+
+def test_schemes_on_different_stacks_are_told_by_that_of_the_fan_in(cli, work):
+    (work / "mixed.toml").write_text(MIXED)
+    experiment = fanin.load("mixed.toml")
+    # A key in which they differ is in no [transport] that both have.
+    assert "receive-buffer" not in experiment.resolved()["transport"]
+    whole = experiment.of_fan_in()
+    assert (whole["transport"]["receive-buffer"], whole["transport"]["ack-every"]) == ("3145728B", 2)
+    assert [group["own-scheme"] for group in whole["traffic"]] == [False, True]
+    for command in (["run", "--no-store"], ["advise", "--capacities", "0", "--seeds", "1..3"], ["check"]):
+        assert cli(command[0], "mixed.toml", *command[1:]).code == 0, command
+    assert cli("compare", "mixed.toml", "--schemes", "linux,dctcp", "--seeds", "1,2").code == 0
+
+
+def test_a_group_with_a_scheme_of_its_own_is_given_another_by_name(cli, work):
+    alone = STAR.format(rate="10Gbps", buffer="150KB", window="1mss", senders=60, bytes="32KB")
+    (work / "own.toml").write_text(f'{alone}scheme = "newreno"\n')
+    _, words = told(work / "own.toml", f'{alone}scheme = "newreno"\n')
+    assert " --set transport.scheme=dctcp --set traffic.servers.scheme=dctcp" in words.trials[0].command
+    said = cli("compare", "own.toml", "--schemes", "newreno,dctcp", "--seeds", "1,2").err
+    assert "traffic.servers: a scheme of its own, which stays the same in every row" in said
+    (work / "own.toml").write_text(alone)
+    assert (
+        "of its own, which stays" not in cli("compare", "own.toml", "--schemes", "newreno,dctcp", "--seeds", "1,2").err
+    )
+
+
+def test_a_port_of_another_tier_has_the_buffer_of_that(tmp_path):
+    network = (
+        'topology = "leaf-spine"\nleaves = 3\nspines = 2\nhosts-per-leaf = 8\nuplink-rate = "5Gbps"\nbuffer = "2MB"'
+    )
+    text = CLOSED.format(topology=network, senders=16, bytes="64KB")
+    found, words = told(tmp_path / "s.toml", text, **{"network.spine-buffer": "50KB", "transport.stack": "rfc"})
+    assert (found.port.name.partition("-")[0], found.buffer) == ("spine", 50_000)
+    assert "overflowed (50 KB)" in words.why
+
+
+def test_marks_are_offered_with_a_queue_that_makes_them_and_only_if_that_is_valid(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="150KB", window="1mss", senders=60, bytes="32KB")
+    found, words = told(tmp_path / "s.toml", text, **{"queue.kind": "drop-tail"})
+    assert " --set transport.scheme=dctcp --set queue.kind=auto" in words.trials[0].command
+    # A key of RED is none of another queue.
+    refused = course(found, "s.toml", [], lambda settings: ("queue.kind", "auto") not in settings)
+    assert "dctcp" not in str(refused.trials)
+    assert len(refused.trials) == len(words.trials) - 1
+
+
+def test_more_load_than_fits_is_named_and_a_load_that_fits_is_tried(tmp_path):
+    group = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\ncount = 3000\n'
+    both = f'[[traffic]]\nname = "a"\n{group}load = "90%"\n[[traffic]]\nname = "b"\n{group}load = "30%"\n'
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss") + both
+    found, words = told(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
+    assert words.why.startswith("The traffic asks for 120 % of what the receivers carry: queues grow for as long as ")
+    assert words.trials[0].command.endswith(" --set traffic.a.load=60%")
+    (warning,) = [
+        each for each in fanin.load(tmp_path / "s.toml", {"network.sender-hosts": 8}).warnings() if "offer" in each
+    ]
+    assert warning == "traffic.a, traffic.b: offer 120 % of what their receivers can carry"

@@ -516,7 +516,8 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     def of(flows: pl.DataFrame, spreads: dict[str, Spread]) -> Queries | None:
         return queries(flows, spreads, _wire(scenario), alone, summary["simulated_s"])
 
-    each = [of(flows, _spreads(group, ports, lowest)) for group in fan_in if "jitter" in group]
+    access = number(scenario["network"]["rate"])
+    each = [of(flows, _spreads(group, ports, access)) for group in fan_in if "jitter" in group]
     handshake = round_trip if is_fresh(scenario) else 0.0
     many, end_s = [*(group["name"] for group in fan_in), *in_bursts_of], summary["simulated_s"]
     return Facts(
@@ -589,7 +590,7 @@ def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float
     return float(found) if found is not None and found > 0 else 4 * seconds(scenario["network"]["delay"])
 
 
-def _spreads(group: dict[str, Any], ports: list[FanInPort], lowest_bps: float) -> dict[str, Spread]:
+def _spreads(group: dict[str, Any], ports: list[FanInPort], access_bps: float) -> dict[str, Spread]:
     """How far apart answers of a group may begin, and what rate they share, at the port that takes longest for all."""
     # Ten times the mean of an exponential distribution is more than one of 20,000 exceeds.
     begin = sum(most * seconds(group.get(key, "0s")) for key, most in (("jitter", 1.0), ("exponential", 10.0)))
@@ -597,8 +598,8 @@ def _spreads(group: dict[str, Any], ports: list[FanInPort], lowest_bps: float) -
     own = [port for port in ports if port["group"] == group["name"] and port["responses"]]
     count = int(group[fan_in_keys()[group["kind"]]])
     at_once = min(count, int(group.get("concurrent") or count))
-    # Each host sends over its own link, as long as no port is too slow for that.
-    rate = min((port["rate_bps"] * at_once / port["responses"] for port in own), default=lowest_bps * max(1, at_once))
+    # All cross the receiver's link, and some of them other ports.
+    rate = min([access_bps, *(port["rate_bps"] * at_once / port["responses"] for port in own)])
     return {group["name"]: Spread(begin, think, rate)}
 
 

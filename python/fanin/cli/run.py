@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,7 @@ from fanin.cli.terminal import (
     summary_rows,
     watching,
 )
+from fanin.errors import ScenarioError
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
@@ -129,7 +131,7 @@ def run(
         note(f"warning: {remark}")
     happened = facts(finished, experiment.of_fan_in(settings), experiment.loads(settings)["fan_in"])
     # Other commands to try need no capture.
-    told = course(happened, scenario, [*wanted, *of_seed])
+    told = course(happened, scenario, [*wanted, *of_seed], partial(_is_valid, experiment))
     paths = _paths(finished)
     if json:
         diagnosis = {**happened.as_dict(), **told.as_dict()}
@@ -138,6 +140,15 @@ def run(
     _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, told, all_=all_)
     for path in paths.values() if all_ else list(paths.values())[:1]:
         note(path)
+
+
+def _is_valid(experiment: fanin.Experiment, settings: Settings) -> bool:
+    """Whether a scenario is valid with some values."""
+    try:
+        experiment.check_settings(settings)
+    except ScenarioError:
+        return False
+    return True
 
 
 def _capturing(experiment: fanin.Experiment, wanted: Settings) -> Settings:

@@ -149,7 +149,7 @@ def _wrong(port: FanInPort, resolved: dict[str, Any], marking: Marking) -> _Boun
         return _not_below(packets(port), at)
     if not marking.is_like_dctcp:
         return None
-    if (wrong := _too_low_or_high(mark, port, _burst(port, resolved))) is not None:
+    if (wrong := _too_low_or_high(mark, port, burst(resolved, port["rate_bps"], port["packet_bytes"]))) is not None:
         return wrong._replace(why=f"{wrong.why}, {at}, {wrong.so}")
     if mark > most_marked(packets(port)):
         left = packets(port) - mark
@@ -228,7 +228,7 @@ def most_marked(buffer: int) -> int:
     return math.ceil(buffer / 2)
 
 
-def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> _Bound | None:
+def _too_low_or_high(mark: float, port: FanInPort, sent_at_once: float) -> _Bound | None:
     """What is wrong with a threshold in packets for DCTCP's reaction to marks, and what comes of it, if anything is.
 
     Alizadeh et al. 2010: by Eq. 13, 20 packets would do at 10 Gbit/s, but more than 60 were needed for the full rate,
@@ -236,30 +236,43 @@ def _too_low_or_high(mark: float, port: FanInPort, burst: float) -> _Bound | Non
     no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
     """
     in_flight, usual = of_path(port), usual_threshold(port["rate_bps"])
-    least = in_flight / 7
-    # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
-    with_bursts = max(least, min(least + burst, usual))
+    least, with_bursts = in_flight / 7, keeping_busy(in_flight, sent_at_once, port["rate_bps"])
     if mark < with_bursts:
         # Rounded up: a threshold that is just too low must not be said to be below itself.
         needed = math.ceil(with_bursts)
-        if burst == 0 or with_bursts == least:
+        if sent_at_once == 0 or with_bursts == least:
             why = f"below C x RTT / 7, which takes {needed:,} packets"
         else:
-            why = f"below C x RTT / 7 and a burst of {burst:,.0f} packets, for which {needed:,} packets are enough"
+            why = (
+                f"below C x RTT / 7 and a burst of {sent_at_once:,.0f} packets, for which {needed:,} packets are enough"
+            )
         return _Bound(why, "so a long flow leaves the link idle at times", needed, "more")
-    most = max(in_flight + burst, usual)
+    most = max(in_flight + sent_at_once, usual)
     if mark > most:
         longer = f"so {math.ceil(mark - most):,} packets more than of use wait in the queues of long flows"
         return _Bound(f"above {math.floor(most):,} packets, which keep the link busy", longer, math.floor(most), "less")
     return None
 
 
+def keeping_busy(in_flight: float, burst: float, rate_bps: float) -> float:
+    """The least threshold in packets with which a link with DCTCP's senders stays busy.
+
+    Args:
+        in_flight: Packets of a round trip (C x RTT).
+        burst: Packets that a host sends at once.
+        rate_bps: Rate of the link.
+
+    """
+    # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
+    return max(in_flight / 7, min(in_flight / 7 + burst, usual_threshold(rate_bps)))
+
+
 USUAL_LEAST, USUAL_PER_10G = 20, 65
 """The default of these thresholds in packets: the least, and for each 10 Gbit/s."""
 
 
-def _burst(port: FanInPort, resolved: dict[str, Any]) -> float:
+def burst(resolved: dict[str, Any], rate_bps: float, packet_bytes: float) -> float:
     """Packets that a host sends at once: a frame for segmentation offload, or what an interrupt lets it send."""
     # A key in which the schemes differ is not among those of all.
     frame, interval = (number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
-    return max(frame, interval * port["rate_bps"] / 8) / port["packet_bytes"]
+    return max(frame, interval * rate_bps / 8) / packet_bytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,9 @@ from fanin.scenario.loads import ENOUGH, SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings, with_options
 from fanin.scenario.thresholds import (
     Marking,
+    burst,
     in_packets,
+    keeping_busy,
     marking_of,
     most_marked,
     never_marks,
@@ -48,19 +51,22 @@ class Course:
         return {"sentences": [self.what, self.why], "try": [vars(each) for each in self.trials]}
 
 
-def course(facts: Facts, scenario: str, given: Settings) -> Course:
+def course(
+    facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Settings], bool] = lambda _: True
+) -> Course:
     """The course of a run in words.
 
     Args:
         facts: What its totals and tables say.
         scenario: The scenario as the user named it, for the commands.
         given: The values that the user replaced.
+        is_valid: Whether the scenario is valid with some values: keys of one choice may be unknown with another.
 
     """
     parts = (_overload, _why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
     why = " ".join(said for part in parts if (said := part(facts)))
     what = _too_early(facts) if facts.cut_short else f"{_what(facts)}{_took(facts)}"
-    return Course(what, why, _trials(facts, scenario, given))
+    return Course(what, why, _trials(facts, scenario, given, is_valid))
 
 
 def _too_early(facts: Facts) -> str:
@@ -442,7 +448,8 @@ def _kept_busy_from(facts: Facts) -> Marking | None:
         return None
     rate, packet = facts.port.rate_bps, facts.segment
     on_way = rate * facts.round_trip_s / 8 / packet
-    needed = max(usual_threshold(rate), math.ceil(on_way / 7)) if marking.is_like_dctcp else math.ceil(on_way)
+    of_dctcp = keeping_busy(on_way, burst(facts.scenario, rate, packet), rate)
+    needed = math.ceil(of_dctcp if marking.is_like_dctcp else on_way)
     is_higher = in_packets(marking, int(packet)) < needed < facts.buffer / packet
     return marking._replace(threshold=f"{needed}pkt") if is_higher else None
 
@@ -552,13 +559,18 @@ def _elsewhere(facts: Facts) -> str:
     )
 
 
-def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
+def _trials(facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Settings], bool]) -> list[Trial]:
     """The two or three commands to try."""
+    refused: list[Trial] = []
 
     def with_(setting: str, why: str) -> Trial:
+        new = [(path, value) for path, _, value in (each.partition("=") for each in setting.split(" --set "))]
         # The last of two values for a path counts; one that is replaced would only confuse.
-        kept = [(path, value) for path, value in given if path != setting.partition("=")[0]]
-        return Trial(f"fanin run {with_options(scenario, kept)} --set {setting}", why)
+        kept = [(path, value) for path, value in given if path not in dict(new)]
+        trial = Trial(f"fanin run {with_options(scenario, kept)} --set {setting}", why)
+        if not is_valid([*kept, *new]):
+            refused.append(trial)
+        return trial
 
     if facts.cut_short:
         longer = max(_LONG_S, 10 * seconds(facts.scenario["run"]["duration"]))
@@ -601,7 +613,7 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     if facts.fan_in is not None and not named and (facts.outcome in ("full", "idle") or _needs_nothing(facts)):
         found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
     advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
-    return [*found[:2], advise]
+    return [*[each for each in found if each not in refused][:2], advise]
 
 
 _FITS = 0.8
@@ -657,7 +669,7 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
     elif too_many and each > few_each and at_once * few_each <= facts.buffer and fits and facts.outcome in _TIMED:
         found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
-    elif not _marked(facts) and facts.marks_help:
+    elif not _marked(facts) and facts.marks_help and not too_many:
         found.append(with_(_dctcp(facts), "marks instead of losses, if the switch can mark"))
     return found + _against_waits(facts, with_)
 
@@ -667,10 +679,9 @@ def _dctcp(facts: Facts) -> str:
     # A host that runs Linux stays one.
     dctcp = "linux-dctcp" if str(facts.scenario["transport"].get("stack", "rfc")).startswith("linux") else "dctcp"
     found = [f"transport.scheme={dctcp}"]
-    group = facts.fan_in
     # A group with a scheme of its own keeps that.
-    if group is not None and group["own-scheme"]:
-        found.append(f"traffic.{group['name']}.scheme={dctcp}")
+    own = [group["name"] for group in facts.scenario["traffic"] if group["own-scheme"]]
+    found += [f"traffic.{name}.scheme={dctcp}" for name in own]
     if facts.scenario["queue"]["kind"] not in ("auto", "ecn-threshold"):
         found.append("queue.kind=auto")
     # Half of the buffer is for bursts.
