@@ -1496,7 +1496,7 @@ def test_more_load_than_fits_is_named_and_a_load_that_fits_is_tried(tmp_path):
     group = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\ncount = 3000\n'
     both = f'[[traffic]]\nname = "a"\n{group}load = "90%"\n[[traffic]]\nname = "b"\n{group}load = "30%"\n'
     text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss") + both
-    found, words = told(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
+    _, words = told(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
     assert words.why.startswith("The traffic asks for 120 % of what the receivers carry: queues grow for as long as ")
     assert words.trials[0].command.endswith(" --set traffic.a.load=60%")
     (warning,) = [

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fanin.choose.diagnosis import SLOW, Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import number, seconds
@@ -379,9 +379,11 @@ def _too_little(facts: Facts) -> str:
         return f"Marks from {marking.threshold} on ({marking.path}) hold the windows of senders: {busy}."
     if facts.limited_bps is not None:
         return f"{_by_windows(facts)}: {busy}.{_round_trips(facts)}"
-    doubling_s = facts.windows * facts.round_trip_s + 8 * facts.at_once * facts.typical_bytes / facts.port.rate_bps
+    trips = facts.windows + is_fresh(facts.scenario)
+    sending_s = 8 * facts.at_once * facts.typical_bytes / facts.port.rate_bps
+    doubling_s = trips * (facts.round_trip_s + facts.interrupts_s) + sending_s
     usual_s, alone = facts.summary["fct_p50_s"], facts.fan_in is not None and not facts.others
-    if alone and usual_s is not None and usual_s >= SLOW * doubling_s:
+    if alone and usual_s is not None and usual_s >= _SLOWER * doubling_s:
         return (
             f"The transfers took {_time(usual_s)} in the median, where windows that double with each round trip take "
             f"about {_time(doubling_s)}: {busy}."
@@ -420,6 +422,9 @@ def _begin(facts: Facts) -> str | None:
     said = listed([f"traffic.{group['name']}.{key} = {_time(late_s)}" for key, late_s in late.items()])
     return f"Answers begin late or apart, as {said}"
 
+
+_SLOWER = 1.25
+"""Transfers that take so many times longer than windows that double are not slow by round trips alone."""
 
 _MOSTLY_LATE = 0.5
 """From this share of a query on, it is when answers begin that decides how long it takes."""
@@ -587,7 +592,8 @@ def _trials(facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Se
             found.append(with_("transport.initial-window=10mss", "first windows of ten segments (RFC 6928)"))
     higher = _kept_busy_from(facts)
     if higher is not None and facts.outcome in _WITHOUT_TIMERS:
-        found.append(with_(f"{higher.path}={higher.threshold}", "a threshold with which the link stays busy"))
+        asked = "with which the link stays busy" if facts.endless else "that C x RTT / 7 and bursts ask for"
+        found.append(with_(f"{higher.path}={higher.threshold}", f"a threshold {asked}"))
     loads = [group for group in facts.scenario["traffic"] if number(group.get("load", ""))]
     if _overload(facts):
         _, offered = _offered(facts) or ("", 1.0)
