@@ -1503,3 +1503,28 @@ def test_more_load_than_fits_is_named_and_a_load_that_fits_is_tried(tmp_path):
         each for each in fanin.load(tmp_path / "s.toml", {"network.sender-hosts": 8}).warnings() if "offer" in each
     ]
     assert warning == "traffic.a, traffic.b: offer 120 % of what their receivers can carry"
+
+
+def test_a_busier_port_of_other_receivers_is_not_that_of_the_queries(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="60KB", window="10mss", senders=30, bytes="20KB")
+    backup = '[[traffic]]\nname = "backup"\nkind = "background"\nflows = 4\nreceiver = 1\n[run]\nduration = "300ms"\n'
+    found, words = told(tmp_path / "s.toml", text + backup)
+    assert found.summary["bottleneck"] == "switch-0->receiver-1"
+    assert (found.port.name, found.outcome) == ("switch-0->receiver-0", "collapse")
+    assert "backup" not in words.what
+
+
+def test_queries_beside_a_load_are_not_said_to_be_asked_for_no_more(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="2MB", window="10mss", senders=10, bytes="64KB")
+    rest = '[[traffic]]\nname = "rest"\nkind = "poisson"\nbytes-each = "100KB"\nload = "20%"\nstop = "20ms"\n'
+    found, words = told(tmp_path / "s.toml", text.replace("200ms", "10ms") + 'rounds = 20\ngap = "1ms"\n' + rest)
+    assert found.outcome in ("idle", "full", "losses")
+    assert "asks for no more" not in words.why
+    assert ".load=80%" not in str(words.trials)
+
+
+def test_the_time_that_a_fault_takes_is_not_what_data_need(tmp_path):
+    text = ON_A_STAR.format(senders=8, bytes="256KB") + '[[fault]]\nkind = "link-down"\nat = "5ms"\nfor = "5ms"\n'
+    found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "4MB"})
+    assert (found.outcome, found.idle_share > 0.05) == ("full", True)
+    assert "need at" not in words.why

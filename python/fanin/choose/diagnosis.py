@@ -494,7 +494,8 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     """
     summary, queues, drops = run.summary, run.queues(), run.table("drops")
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
-    flows, port = run.flows(), _port(run, scenario, queues, drops, observed)
+    name = _name(run, scenario, ports) or observed or run.links()["link"][0]
+    flows, port = run.flows(), _port(run, name, queues, drops)
     flows = flows.filter(pl.col("start_s").is_null() | (pl.col("start_s") < summary["simulated_s"]))
     times = _times(flows, summary)
     rate = mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (times.begin_s, times.end_s))
@@ -638,10 +639,22 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
     return any(group.get("connections", "fresh") == "fresh" for group in groups)
 
 
-def _port(run: Run, scenario: dict[str, Any], queues: pl.DataFrame, drops: pl.DataFrame, observed: str | None) -> Port:
-    """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
+def _name(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> str | None:
+    """The port that was found to be the bottleneck, or of a fan-in's that lost packets if none crosses that."""
+    found, links = bottleneck(run, scenario["fault"]), run.links()
+    crossed = [each["port"] for each in ports]
+    is_receivers = found is not None and found.partition("->")[2] in {
+        link.partition("->")[0] for link in from_hosts(links)
+    }
+    if found in crossed or not is_receivers:
+        return found
+    own = links.filter(pl.col("link").is_in(crossed) & (pl.col("drops") > 0)).sort("drops", descending=True)
+    return str(own["link"][0]) if own.height else found
+
+
+def _port(run: Run, name: str, queues: pl.DataFrame, drops: pl.DataFrame) -> Port:
+    """A port."""
     links = run.links()
-    name = bottleneck(run, scenario["fault"]) or observed or links["link"][0]
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
     reasons = own["reason"].cast(pl.String).value_counts(sort=True)

@@ -175,7 +175,7 @@ def _beside(facts: Facts) -> str:
     own, all_ = facts.summary["goodput_finite_bps"], facts.summary["goodput_bps"]
     share = "" if not own or not all_ else f", and {_share(own / all_)} of its goodput is the queries'"
     # Transfers of known size may be other traffic, too.
-    theirs = share if all(group in facts.endless for group in facts.others) else ""
+    theirs = share if facts.all_cross and all(group in facts.endless for group in facts.others) else ""
     busy = f"the link {facts.port.name} sent for {_share(1 - facts.idle_share)} of the time"
     return f"{busy}, much of it for {listed(facts.others)}{theirs}"
 
@@ -245,6 +245,9 @@ def _why(facts: Facts) -> str:
     if facts.outcome == "full" and facts.endless and facts.queries is None:
         left = f"Endless flows left it idle for {_share(facts.idle_share)}" if facts.idle_share >= _HARDLY else ""
         return ". ".join(said for said in (lost, left) if said) + "." * bool(lost or left) + _standing(facts)
+    if facts.outcome == "full" and _faults(facts) and facts.idle_share >= _GAPS:
+        # What the data need is only a part of the time.
+        return f"{lost}." if lost else _standing(facts).lstrip()
     if facts.outcome == "full":
         return (
             f"{lost}; the time is {_needs(facts)} all the same."
@@ -345,7 +348,7 @@ def _needs(facts: Facts) -> str:
     others = [group for group in facts.summary["groups"] if group["group"] in facts.others]
     mixed = facts.queries is not None and any(group["goodput_bps"] for group in others)
     data = "the data of the queries and of other traffic" if mixed else "the data"
-    what = "the data on this path" if _is_uneven(facts) else data
+    what = "the data on this path" if _is_uneven(facts) or not facts.all_cross else data
     return f"what {what} need at {_rate(facts.port.rate_bps)}"
 
 
@@ -369,7 +372,8 @@ def _too_little(facts: Facts) -> str:
         return f"{busy[0].upper()}{busy[1:]}."
     if facts.is_left_idle:
         return f"{_left_idle(facts)}: {busy}."
-    if offered:
+    # Queries that begin when others end ask for more as soon as they can.
+    if offered and not facts.is_closed_loop:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
     if (begin := _begin(facts)) is not None:
@@ -381,7 +385,7 @@ def _too_little(facts: Facts) -> str:
         return f"{_by_windows(facts)}: {busy}.{_round_trips(facts)}"
     trips = facts.windows + is_fresh(facts.scenario)
     sending_s = 8 * facts.at_once * facts.typical_bytes / facts.port.rate_bps
-    doubling_s = trips * (facts.round_trip_s + facts.interrupts_s) + sending_s
+    doubling_s = trips * (facts.round_trip_s + facts.interrupts_s) + sending_s + _thinking(facts)
     usual_s, alone = facts.summary["fct_p50_s"], facts.fan_in is not None and not facts.others
     if alone and usual_s is not None and usual_s >= _SLOWER * doubling_s:
         return (
@@ -390,8 +394,16 @@ def _too_little(facts: Facts) -> str:
         )
     if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
         return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
+    if facts.queries is not None and facts.others and facts.queries.p99_times >= _SLOWER:
+        return f"No link was busy all the time, but queries share it with {listed(facts.others)}: {busy}."
     short = "The transfers are short, and round" if facts.typical_bytes <= facts.receive_window else "Round"
     return f"{short} trips take longer than sending them: {busy}.{_round_trips(facts)}"
+
+
+def _thinking(facts: Facts) -> float:
+    """How long those take at most who are asked, before they answer."""
+    asked = [group for group in facts.scenario["traffic"] if has_requests(group)]
+    return max((seconds(group.get(key, "0s")) for group in asked for key in ("think", "think-jitter")), default=0.0)
 
 
 def _by_windows(facts: Facts) -> str:
@@ -612,7 +624,7 @@ def _trials(facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Se
         found.append(with_(_faster(facts), "twice the rate of the uplinks"))
     if facts.outcome in ("losses", "idle") and facts.limited_bps is not None:
         found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
-    if facts.outcome == "idle" and loads:
+    if facts.outcome == "idle" and loads and not facts.is_closed_loop:
         found.append(with_(f"traffic.{loads[0]['name']}.load=80%", "more load"))
     # With fewer senders, the one of a fault may not be there.
     named = any("sender-" in fault.get("link", "") for fault in facts.scenario["fault"])
