@@ -20,9 +20,14 @@ def end_without_a_word() -> None:
     # What a shell started in the background may ignore it.
     if is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _changed.append(signal.SIGINT)
 
 
 def interrupt() -> None:
     """Makes Ctrl-C a KeyboardInterrupt again."""
-    if is_command() and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # By now -m has another name for itself.
+    while _changed:
+        signal.signal(_changed.pop(), signal.default_int_handler)
+
+
+_changed: list[signal.Signals] = []

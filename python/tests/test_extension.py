@@ -94,3 +94,15 @@ def test_ctrl_c_ends_a_command_without_a_traceback_while_it_is_imported(name, ha
     # What a shell started in the background ignores it, and goes on to.
     ignored = handlers("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n")
     assert ignored == [repr(signal.SIG_IGN)] * 2
+
+
+@pytest.mark.parametrize("name", ["/bin/fanin", "-m"])
+def test_ctrl_c_interrupts_a_command_whichever_way_it_was_started(name):
+    # By the time that the command line has words of its own, -m has another name.
+    asked = (
+        f"import sys; sys.argv[0] = '{name}'; sys.orig_argv.append('fanin'); import fanin, signal\n"
+        "sys.argv[0] = '/fanin/__main__.py'; from fanin import command; command.interrupt()\n"
+        "print(repr(signal.getsignal(signal.SIGINT)))"
+    )
+    found = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == repr(signal.default_int_handler)

@@ -5,7 +5,10 @@ import json
 import os
 import pickle
 import pty
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -593,10 +596,56 @@ def test_a_benchmark_gives_the_rows(cli, work):
         ("['false']", "exit code 1"),
         ("['no-such-program']", "No such file"),
         ("['echo']", "JSON"),
+        ("['echo', '[1, 2]']", "not a JSON object of finite numbers"),
+        ("['echo', '{t_s: text}']", "not a JSON object of finite numbers"),
+        ("['{python}', '-c', 'print(chr(91) * 200000)']", "not a JSON object of finite numbers"),
     ):
         (work / "bench.toml").write_text(f"benchmark = {command}\n[sweep]\nentries = 1\n".replace("'", '"'))
         with pytest.raises(RunError, match=message):
             fanin.sweep(fanin.load("bench.toml"), out=None, trust=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"t_s": "text"}', "not a JSON object of finite numbers"),
+        ('{"t_s": [1]}', "not a JSON object of finite numbers"),
+        ('{"t_s": NaN}', "not a JSON object of finite numbers"),
+        ('{"t_s": true}', "not a JSON object of finite numbers"),
+        ('{"t_s": 1, "entries": 7, "run_id": 3}', "has entries, run_id, which is not its to say"),
+    ],
+)
+def test_what_a_benchmark_prints_is_numbers_of_its_own(work, line, message):
+    (work / "bench.toml").write_text(f"benchmark = {json.dumps(['echo', line])}\n[sweep]\nentries = 1\n")
+    with pytest.raises(RunError, match=message):
+        fanin.sweep(fanin.load("bench.toml"), out=None, trust=True)
+
+
+def test_a_benchmark_has_a_command(cli, work):
+    (work / "bench.toml").write_text("benchmark = []\n[sweep]\nentries = 1\n")
+    result = cli("check", "bench.toml")
+    assert result.code == 3
+    assert "benchmark" in result.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_program_that_was_started_ends_with_the_command(work, name):
+    (work / "bench.toml").write_text(
+        'benchmark = ["sh", "-c", "sleep 600 & echo $! > started; wait"]\n[sweep]\nentries = 1\n'
+    )
+    command = [sys.executable, "-m", "fanin", "reproduce", "bench.toml", "--trust"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        while not (work / "started").exists() or not (work / "started").read_text().strip():
+            assert program.poll() is None
+            time.sleep(0.01)
+        program.send_signal(getattr(signal, name))
+        _, said = program.communicate(timeout=60)
+    assert "interrupted" in said
+    assert program.returncode == 128 + getattr(signal, name)
+    status = Path(f"/proc/{(work / 'started').read_text().strip()}/stat")
+    # It may be left for whoever collects it.
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 class TestTrust:
@@ -635,6 +684,23 @@ class TestTrust:
         os.close(terminal)
         assert b"bench.toml starts a program: touch started" in shown
         assert (bench / "started").exists() == started
+
+    @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+    def test_a_signal_at_the_question_ends_the_command(self, bench, name):
+        program, terminal = pty.fork()
+        if program == 0:
+            os.execv(sys.executable, [sys.executable, "-m", "fanin", "reproduce", "bench.toml"])
+        shown = b""
+        while b"Start it? [y/N]" not in shown:
+            shown += os.read(terminal, 1000)
+        os.kill(program, getattr(signal, name))
+        with contextlib.suppress(OSError):
+            while os.read(terminal, 1000):
+                pass
+        _, status = os.waitpid(program, 0)
+        os.close(terminal)
+        assert os.waitstatus_to_exitcode(status) == 128 + getattr(signal, name)
+        assert not (bench / "started").exists()
 
     def test_trust_starts_it(self, cli, bench):
         cli("reproduce", "bench.toml", "--trust")

@@ -16,7 +16,18 @@ from fanin.claims import sentences
 from fanin.claims.verdicts import BRIEFLY, EDGE
 from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, MemoryOption, OutOption, SetOption, memory_of, overrides, seeds
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, reading, say, say_trials, say_wrapped
+from fanin.cli.terminal import (
+    agrees,
+    counting,
+    keeping,
+    note,
+    print_json,
+    print_table,
+    reading,
+    say,
+    say_trials,
+    say_wrapped,
+)
 from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
@@ -177,7 +188,8 @@ def _consent(experiments: list[Experiment], *, trust: bool) -> None:
             continue
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             refuse_untrusted([experiment])
-        typer.confirm(f"{experiment.path} starts a program: {command}\nStart it?", abort=True, err=True)
+        if not agrees(f"{experiment.path} starts a program: {command}\nStart it?"):
+            raise typer.Abort
 
 
 def _unchanged(experiment: Experiment) -> list[str]:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import select
 import signal
 import sys
 import threading
@@ -73,6 +74,20 @@ def _wrapped(text: str, stream: TextIO, *, indent: str = "") -> str:
 
 _READABLE = 100
 """Characters of a line."""
+
+
+def agrees(question: str) -> bool:
+    """Asks on the terminal, and whether the answer is yes.
+
+    Raises:
+        KeyboardInterrupt: a signal came instead, which does not end the reading of a line where Polars is loaded.
+
+    """
+    sys.stderr.write(f"{harmless(question)} [y/N]: ")
+    sys.stderr.flush()
+    if os.name == "posix":
+        select.select([sys.stdin], [], [])
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def note_moved(observed: str, found: str) -> None:

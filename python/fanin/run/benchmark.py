@@ -5,8 +5,12 @@ It is the only way in which a file can start a program, so a file from elsewhere
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -45,7 +49,7 @@ def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
         row: The point.
 
     Raises:
-        RunError: the command fails, or does not print a JSON object.
+        RunError: the command fails, or does not print a JSON object of numbers, or one with what the point has.
 
     """
     values = {"{python}": sys.executable, **{f"{{{name}}}": str(value) for name, value in row.items()}}
@@ -55,15 +59,62 @@ def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
             word = word.replace(name, value)
         words.append(word)
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        found = json.loads(done.stdout.strip().rpartition("\n")[2])
-    except OSError as error:
-        raise RunError(f"benchmark {words[0]}: {error.strerror or error}") from None
+        output = _output(words)
+    except (OSError, ValueError) as error:
+        raise RunError(f"benchmark {words[0]}: {getattr(error, 'strerror', None) or error}") from None
     except subprocess.CalledProcessError as error:
         last = (error.stderr.strip() or f"exit code {error.returncode}").rpartition("\n")[2]
         raise RunError(f"benchmark {words[0]}: {last}") from None
-    except ValueError:
-        raise RunError(f"benchmark {words[0]}: its last line is not a JSON object") from None
-    if not isinstance(found, dict):
-        raise RunError(f"benchmark {words[0]}: its last line is not a JSON object")
+    found = _numbers(output.strip().rpartition("\n")[2])
+    if found is None:
+        raise RunError(f"benchmark {words[0]}: its last line is not a JSON object of finite numbers")
+    if taken := [name for name in found if name in row or name in _TAKEN]:
+        raise RunError(f"benchmark {words[0]}: its last line has {', '.join(taken)}, which is not its to say")
     return found
+
+
+_TAKEN = ("seed", "run_id", "result_hash", "groups", "offered", "incomplete", "completed", "simulated_s")
+"""What a row says of a run besides what was measured."""
+
+
+def _output(words: list[str]) -> str:
+    """What a program prints. It ends with this process, with all that it has started.
+
+    Raises:
+        OSError: it cannot be started.
+        ValueError: its name or an argument is none.
+        CalledProcessError: it fails.
+
+    """
+    none, pipe = subprocess.DEVNULL, subprocess.PIPE
+    with subprocess.Popen(
+        words, stdin=none, stdout=pipe, stderr=pipe, start_new_session=True, encoding="utf-8", errors="replace"
+    ) as program:
+        try:
+            output, said = program.communicate()
+        except BaseException:
+            if hasattr(os, "killpg"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(program.pid, signal.SIGKILL)
+            program.kill()
+            raise
+    if program.returncode:
+        raise subprocess.CalledProcessError(program.returncode, words, output, said)
+    return output
+
+
+def _numbers(line: str) -> dict[str, Any] | None:
+    """A JSON object of finite numbers; ``None`` if it is none."""
+    try:
+        found = json.loads(line)
+        is_one = isinstance(found, dict) and all(_is_number(value) for value in found.values())
+    except (ValueError, RecursionError, OverflowError):
+        return None
+    if not is_one or not all(name.isprintable() for name in found):
+        return None
+    # Tables have whole numbers of 64 bits.
+    return {name: value if abs(value) < 2**53 else float(value) for name, value in found.items()}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

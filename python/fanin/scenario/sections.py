@@ -43,7 +43,9 @@ class Document(Section):
         default=None, description="Experiment whose variants and columns this one has too, unless it has its own."
     )
     benchmark: list[str] | None = Field(
-        default=None, description="Command that prints each point's row as JSON, in place of a simulation."
+        default=None,
+        min_length=1,
+        description="Command that prints each point's row as JSON, in place of a simulation.",
     )
     held_out: bool = Field(default=False, description="Kept out of searches over readings, and judged by them once.")
     open_: Open | str | None = Field(

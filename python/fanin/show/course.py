@@ -688,7 +688,10 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
     elif too_many and each > few_each and at_once * few_each <= facts.buffer and fits and facts.outcome in _TIMED:
         found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
     elif not _marked(facts) and facts.marks_help and not too_many:
-        found.append(with_(_dctcp(facts), "marks instead of losses, if the switch can mark"))
+        why = (
+            "marks instead of losses" if facts.summary["drops"] else "marks, by which long flows keep their queue short"
+        )
+        found.append(with_(_dctcp(facts), f"{why}, if the switch can mark"))
     return found + _against_waits(facts, with_)
 
 
