@@ -102,6 +102,13 @@ def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool 
     return readable(renamed(plot, drawn, partial=partial))
 
 
+def has_rows(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> bool:
+    """Whether the runs have rows for a plot, be there values in these or not; arguments as :func:`series_of`."""
+    where = _one_seed(plot)
+    found = filtered(frame, where) if plot.table is None else table_rows(runs, plot.table, where, plot.rows)
+    return not found.is_empty()
+
+
 def renamed(plot: Plot, drawn: Series, *, partial: bool = False) -> Series:
     """The same series with the names that the plot gives to its lines; ``partial``: some may be missing."""
     if drawn.lines and not partial:
