@@ -378,7 +378,7 @@ def _over_time(plot: Plot, runs: Drawable) -> Series:
             for (line,), group in points.group_by("by", maintain_order=True):
                 ordered = group.sort("x", maintain_order=True)
                 found.append(_thinned(str(line), _shown(ordered, plot.x_range)))
-    return Series(pl.concat(found), column(x), _y_axis(plot, runs.labels))
+    return Series(pl.concat(found) if found else _table([], pl.Float64()), column(x), _y_axis(plot, runs.labels))
 
 
 def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFrame:
