@@ -112,6 +112,18 @@ def _own(name):
             f"{_own('a')}formula = '{{b}}'\n{_own('b')}formula = '1'\n[[claim]]",
             ["bad.toml:43", "b is computed later"],
         ),
+        ("[[claim]]", f"{_own('a')}formula = '{{run_id}} + 1'\n[[claim]]", ["bad.toml:43", "run_id has texts"]),
+        (
+            "[[claim]]",
+            f"{_own('a')}formula = '1 / {{transport.scheme}}'\n[[claim]]",
+            ["bad.toml:43", "column.0.formula", "transport.scheme has texts"],
+        ),
+        (
+            "[[claim]]",
+            f"{_own('a')}formula = '{{of}}'\n"
+            '[[variant]]\nlabel = "x"\naxis = "of"\nset = { "network.rate" = "2Gbps" }\n[[claim]]',
+            ["bad.toml:43", "of has texts"],
+        ),
     ],
 )
 def test_a_wrong_scenario(cli, work, old, new, expected):

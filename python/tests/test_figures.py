@@ -797,6 +797,17 @@ def test_hosts_stand_below_their_switch_and_no_link_of_theirs_crosses_another() 
     assert places == {"a1": 0.125, "a2": 0.375, "b1": 0.625, "client": 0.875, "a": 0.25, "b": 0.625, "root": 0.5}
 
 
+@pytest.mark.parametrize("formula", ["({flows} + 1) ** 1000", "sqrt(-{flows})", "1 / ({flows} - {flows})"])
+def test_a_plot_whose_rows_have_no_values_is_a_warning_of_that(cli, paper, formula):
+    text = paper.read_text()
+    column = f'[[column]]\nid = "drawn"\nlabel = "d"\nformula = "{formula}"\n'
+    paper.write_text(f'{text[: text.index("[[column]]")]}{column}[[plot]]\nid = "p"\nx = "flows"\ny = "drawn"\n')
+    result = cli("reproduce", "paper.toml", "--quick")
+    assert result.code == 0
+    assert "warning: paper: plot p: none of its rows has finite values of flows and drawn" in result.err
+    assert "no rows" not in result.err
+
+
 def test_two_columns_of_one_name_are_two_lines(cli, paper):
     text = paper.read_text()
     column = """

@@ -1,5 +1,6 @@
 """A results folder from somebody else: what is in it is shown or refused, and does nothing."""
 
+import io
 import json
 import os
 import random
@@ -437,3 +438,92 @@ def test_the_served_folder_is_where_it_was_asked_for(tmp_path):
     site = Site(tmp_path / "results")
     assert site.get("/api/runs").json["total"] == 0
     assert Path(site.get("/api/ping").json["folder"]) == tmp_path / "real"
+
+
+def put_in(name, kind):
+    """Replaces the columns of a table by a value of their own each: those of numbers, or all."""
+    chosen = (lambda of: of.is_float()) if kind == "floats" else (lambda of: of.is_numeric())
+    return lambda frame: frame.with_columns(pl.lit(name).alias(key) for key, of in frame.schema.items() if chosen(of))
+
+
+FORGED = {
+    "texts": lambda frame: frame.with_columns(pl.all().cast(pl.String)),
+    "lists": lambda frame: frame.with_columns(pl.concat_list(pl.col(name)).alias(name) for name in frame.columns),
+    "truth values": lambda frame: frame.with_columns(pl.lit(True).alias(name) for name in frame.columns),
+    "dates": lambda frame: frame.with_columns(pl.lit(0).cast(pl.Date).alias(name) for name in frame.columns),
+    "nothing": lambda frame: frame.with_columns(pl.lit(None).cast(of).alias(name) for name, of in frame.schema.items()),
+    "no rows": lambda frame: frame.clear(),
+    "NaN": put_in(float("nan"), "floats"),
+    "infinite": put_in(float("inf"), "floats"),
+    "largest": put_in(1.7e308, "floats"),
+    "least": put_in(-1e300, "floats"),
+    "large": put_in(9e199, "floats"),
+    "tiny": put_in(1e-320, "floats"),
+    "zero": put_in(0, "numbers"),
+    "first column missing": lambda frame: frame.drop(frame.columns[0]),
+    "second column missing": lambda frame: frame.drop(frame.columns[1]),
+    "last column missing": lambda frame: frame.drop(frame.columns[-1]),
+}
+"""What a stranger makes of a table of another run."""
+
+DRAWN_OF = {
+    "queues": [("queue",), ("cdf", "--of", "queues.mean_bytes")],
+    "links": [("queue",), ("cdf", "--of", "queues.mean_bytes")],
+    "queue-trace": [("queue",), ("queue", "--from", "1us")],
+    "flows": [("flows",), ("flows", "--from", "1us"), ("cdf",), ("windows",)],
+    "bins": [("goodput",)],
+    "probes": [("windows",)],
+}
+"""Result table -> the pictures that read it."""
+
+
+@pytest.fixture
+def recorded(work):
+    """A run in a folder that has everything that is drawn."""
+    settings = {"run.duration": "20ms", "measure.capture": "bottleneck", "measure.queue-trace": "on-change"}
+    settings |= {"measure.bin": "1ms", "measure.probes": "cwnd", "measure.probe-flows": "1"}
+    fanin.load("small.toml").run(overrides=settings, store=Store(work / "results"))
+    return run_in(work / "results")
+
+
+@pytest.mark.parametrize("table", DRAWN_OF)
+def test_a_table_of_other_values_is_drawn_or_refused(cli, recorded, table):
+    path = recorded / f"{table}.parquet"
+    whole = path.read_bytes()
+    for told, forge in FORGED.items():
+        content = io.BytesIO()
+        forge(pl.read_parquet(whole)).write_parquet(content)
+        refilled(recorded, path.name, content.getvalue())
+        for what, *more in DRAWN_OF[table]:
+            done = cli("plot", what, str(recorded), *more, "--file", "drawn.svg")
+            assert done.code in (0, 3), (told, what, done.err)
+            assert "Traceback" not in done.err
+            assert "overflow" not in done.err, (told, what, done.err)
+
+
+@pytest.mark.parametrize(
+    ("place", "odd", "told"),
+    [
+        ("summary.simulated_s", None, "its total simulated_s is no number"),
+        ("summary.simulated_s", 1.7e308, "its total simulated_s is no number"),
+        ("summary.drops", None, "its total drops is no number"),
+        ("scenario.measure", [], "its scenario is none of fanin"),
+        ("scenario.measure.bin", {}, "its scenario is none of fanin"),
+        ("scenario.network", {}, "its scenario is none of fanin"),
+        ("scenario.network.buffer", "", "its scenario is none of fanin"),
+        ("scenario.transport.mss", 1, "its scenario is none of fanin"),
+        ("scenario.run.seed", 10**400, "there is no value of"),
+    ],
+)
+def test_a_run_of_other_totals_or_another_scenario_is_drawn_or_refused(cli, recorded, place, odd, told):
+    manifest = json.loads((recorded / "manifest.json").read_bytes())
+    *path, key = place.split(".")
+    section = manifest
+    for each in path:
+        section = section[each]
+    section[key] = odd
+    rewritten(recorded, **manifest)
+    pictures = [("queue",), ("flows",), ("windows",), ("goodput",), ("cdf", "--of", "queues.mean_bytes")]
+    done = [cli("plot", what, str(recorded), *more, "--file", "drawn.svg") for what, *more in pictures]
+    assert {each.code for each in done} <= {0, 3}, [each.err for each in done]
+    assert any(told in each.err for each in done), [each.err for each in done]

@@ -135,9 +135,9 @@ def plot(
         pool = Pool(seeds(seeds_), jobs, memory, out)
         runs = _simulated(_recording(runs_[0], grid(set_), what, asked, pool), what, asked, pool)
     chosen = runs.chosen(_where(where)) if where else runs
+    about, series = drawn(what.value, chosen, asked)
     if not _is_scenario(runs_[0]) and (remark := measured_elsewhere(what.value, chosen, asked)):
         note(f"warning: {remark}")
-    about, series = drawn(what.value, chosen, asked)
     draw_picture(about, series, picture)
     if json:
         print_json({"file": str(picture), "lines": series.lines, "runs": len(chosen.runs)})

@@ -120,6 +120,8 @@ def _read(source: Source) -> tuple[_File, list[str]]:
         size, share = source.number(fields[0], "size"), source.number(fields[-1], "share")
         if size < 0 or share < 0:
             source.fail(f"{text!r} is not a point: size and share cannot be negative")
+        if size == 0 < share:
+            source.fail(f"{text!r} is not a point: flows have at least one byte, so the share up to size 0 is 0")
         if rows and (size < rows[-1][0] or share < rows[-1][1]):
             source.fail("points decrease: sizes and shares must increase")
         rows.append((size, share))

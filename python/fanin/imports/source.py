@@ -20,6 +20,9 @@ LATEST = 10**18
 _DIGITS = 15
 """Most digits of a whole number, which a double and a 64-bit integer can hold."""
 
+_MOST_POWER = _DIGITS + 9
+"""The largest power of ten of a number, above those of all starts, sizes and shares; exact arithmetic stays cheap."""
+
 TOO_LARGE = 10**_DIGITS
 """The least size in bytes that is none of a flow."""
 
@@ -59,7 +62,9 @@ class Source:
 
     def whole(self, text: str, what: str, least: int = 0) -> int:
         """A whole number, at least ``least``."""
-        digits = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+        digits = text.isascii() and text.isdigit()
+        if digits and len(text) > _DIGITS:
+            self.fail(f"{what} {text!r} is too large: it has {len(text)} digits, at most {_DIGITS} are read")
         if not digits or int(text) < least:
             self.fail(f"{what} {text!r} is not a whole number{f' of at least {least}' if least else ''}")
         return int(text)
@@ -70,8 +75,10 @@ class Source:
             found = Decimal(text)
         except ArithmeticError:
             found = Decimal("NaN")
-        if not found.is_finite() or found.adjusted() > _DIGITS + 9:
+        if not found.is_finite():
             self.fail(f"{what} {text!r} is not a number")
+        if found.adjusted() > _MOST_POWER:
+            self.fail(f"{what} {text!r} is too large: numbers are below 1e{_MOST_POWER + 1}")
         return found
 
     def time(self, text: str, unit: Unit) -> int:

@@ -12,7 +12,7 @@ from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import np, pl
 from fanin.names import is_run_id
-from fanin.numbers.kinds import of_texts
+from fanin.numbers.kinds import MOST, of_texts
 from fanin.numbers.summary import column
 from fanin.results import records, sums
 from fanin.results.confined import opened
@@ -224,13 +224,9 @@ def write_fct(path: Path, out: TextIO) -> None:
 def not_numbers(frame: pl.DataFrame) -> str | None:
     """The first column that is not of numbers alone: finite ones, with which one can calculate."""
     for each in frame.iter_columns():
-        if not each.dtype.is_numeric() or each.null_count() or not (each.cast(pl.Float64).abs() < _MOST).all():
+        if not each.dtype.is_numeric() or each.null_count() or not (each.cast(pl.Float64).abs() < MOST).all():
             return each.name
     return None
-
-
-_MOST = 1e200
-"""No number of a table is as large, but in a stranger's."""
 
 
 def _address(node: int) -> int:

@@ -62,9 +62,10 @@ def bottleneck(run: _Measured, faults: Iterable[dict[str, Any]] = ()) -> str | N
         return found
     links, end = run.table("links"), run.summary["simulated_s"]
     rows, own = links.select("link", "bytes", "rate_bps").iter_rows(), observed(run)
-    busy = {link: sent / mean_rate(link, rate, faults, own, (0.0, end)) for link, sent, rate in rows}
-    most = max(busy.values())
-    if most == 0:
+    # What sent nothing was not busy.
+    busy = {link: sent / mean_rate(link, rate, faults, own, (0.0, end)) for link, sent, rate in rows if sent and rate}
+    most = max(busy.values(), default=0)
+    if most <= 0:
         return None
     near: list[str] = [link for link, share in busy.items() if share >= _ABOUT * most]
     of_hosts = from_hosts(links)

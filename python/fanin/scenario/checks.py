@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from fanin.errors import ScenarioError
 from fanin.numbers import summary
+from fanin.numbers.units import quantity
 from fanin.scenario.departures import Departures
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case, Location
@@ -218,6 +219,8 @@ class _Names:
                         "is this column itself" if name == column.id else "is computed later: put it before this one"
                     )
                     self._fail((*location, "formula"), f"{name} {which}", None)
+                if self._has_texts(name):
+                    self._fail((*location, "formula"), f"{name} has texts, of which no formula is a number", None)
             if column.of is not None:
                 known = self._check_table((*location, "of"), column.of)
                 self._check_rows((*location, "rows"), column.rows, known)
@@ -230,6 +233,16 @@ class _Names:
             self._check_plot(("plot", index), plot)
         for case in document.cases:
             self._check_case(case)
+
+    def _has_texts(self, name: str) -> bool:
+        """Whether all runs have a text in that column: a total that is one, labels of variants, or words as values."""
+        if name not in self._swept:
+            return summary.is_text(name)
+        experiment = self._experiment
+        sets = [experiment.sweep.variables, *(variant.set_ for variant in experiment.variants)]
+        values = [*self._labels.get(name, []), *(value for each in sets for value in each.get(name, []))]
+        # No value is known of a seed, which is a number.
+        return bool(values) and all(quantity(value) is None for value in values)
 
     def _check_case(self, case: Case) -> None:
         known = self.columns

@@ -10,6 +10,7 @@ from typing import Any
 from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number, seconds
 from fanin.registry import reacts_to_marks, scheme_title
+from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import never_marks
@@ -100,9 +101,13 @@ def changed(settings: Settings) -> list[str]:
     return [f"run with {said}, which its file does not have: these verdicts are not those on the paper"]
 
 
-def undrawn(empty: Iterable[str]) -> list[str]:
-    """A remark on each plot that has nothing to show."""
-    return [f"plot {name}: the runs have no rows for it" for name in empty]
+def undrawn(plot: Plot, *, has_rows: bool) -> str:
+    """A remark on a plot that has nothing to show: there is no row for it, or there are no values in the rows."""
+    # Transfers are drawn from their start on.
+    values = " and ".join(dict.fromkeys(filter(None, [plot.x, plot.drawn or "flows.start_s"])))
+    values += f" relative to {plot.relative_to}" if plot.relative_to else ""
+    why = f"none of its rows has finite values of {values}" if has_rows else "the runs have no rows for it"
+    return f"plot {plot.name}: {why}"
 
 
 def unshown(axis: str, labels: Iterable[tuple[str, bool]]) -> str:

@@ -30,7 +30,7 @@ from fanin.scenario.departures import as_judged
 from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.drawn_before import fingerprint, keep
-from fanin.show.plots.series import Series, series_of
+from fanin.show.plots.series import Series, has_rows, series_of
 
 TABLE = "runs.parquet"
 """The table of an experiment's runs."""
@@ -224,13 +224,14 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     # Where a quick look leaves out variants, it leaves out their lines and figures.
     partial = quick and bool(experiment.quick.variant)
     series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}
-    empty = [name for name, each in series.items() if each.data.is_empty()]
-    plots = [each for each in document.plot if not (partial and each.name in empty)]
+    empty = [each for each in document.plot if each.name in series and series[each.name].data.is_empty()]
+    plots = [each for each in document.plot if not (partial and each in empty)]
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
     warnings += runs.without()
-    warnings += [] if partial else remarks.undrawn(empty)
+    if not partial:
+        warnings += [remarks.undrawn(each, has_rows=has_rows(each, runs, frame)) for each in empty]
     command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, command) as new:
         (new / TABLE).write_bytes(parquet_of(frame))

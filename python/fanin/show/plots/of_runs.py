@@ -10,10 +10,11 @@ from typing import Any, Literal
 from fanin.choose.diagnosis import buffer_bytes, own_buffer, packet_bytes
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
-from fanin.numbers.kinds import of_numbers
+from fanin.numbers.kinds import MOST, has_too_large, of_numbers, of_texts
 from fanin.numbers.summary import ColumnInfo, column, columns_of
 from fanin.numbers.units import seconds
 from fanin.results.stored_runs import Shown, ShownRuns
+from fanin.results.tables import not_numbers
 from fanin.run.observed import bottleneck, is_chosen, observed
 from fanin.scenario import remarks
 from fanin.scenario.checks import ASKED_FOR
@@ -222,6 +223,9 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
 
     """
     kind = KINDS[what]
+    for run in runs.runs:
+        _refuse_unrecorded(run, what, asked)
+        _refuse_other(run, what, asked)
     ports: set[str | None] = {None}
     if of_a_queue(table_of(what, asked)):
         ports = {port_of(run) for run in runs.runs}
@@ -234,9 +238,6 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
         asked = replace(asked, of="bytes")
     plot = kind.plot(by, asked)
     assert plot.table is not None
-    for run in runs.runs:
-        _refuse_unrecorded(run, what, asked)
-        _refuse_other(run, plot)
     try:
         plot, series = (
             _of_senders(plot, runs, asked) if what == "windows" else (plot, series_of(plot, runs, pl.DataFrame()))
@@ -244,8 +245,14 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     except pl.exceptions.PolarsError as error:
         named = f"{runs.runs[0].place} or another of these runs" if len(runs.runs) > 1 else runs.runs[0].place
         raise ResultsError(f"{named}: its table {plot.table} is none of fanin ({type(error).__name__})") from None
+    if plot.kind == "lanes":
+        # What has not ended goes on until the run does.
+        end = max(run.summary["simulated_s"] for run in runs.runs)
+        series = replace(series, data=series.data.with_columns(end=pl.when("ended").then("end").otherwise(end)))
+    series = _placed(plot, series)
     if series.data.is_empty():
-        raise ResultsError(f"{runs.runs[0].place}: there is no value of {plot.drawn} to draw")
+        of = plot.drawn or "flows.start_s and flows.completion_s"
+        raise ResultsError(f"{runs.runs[0].place}: there is no value of {of} to draw")
     if len(series.lines) > MOST_LINES:
         keys = ", ".join(by)
         raise ResultsError(
@@ -253,10 +260,6 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
         )
     if len(ports) == 1 and (port := next(iter(ports))) is not None:
         series = replace(series, x=_of_port(series.x, port), y=_of_port(series.y, port))
-    if plot.kind == "lanes":
-        # What has not ended goes on until the run does.
-        end = max(run.summary["simulated_s"] for run in runs.runs)
-        series = replace(series, data=series.data.with_columns(end=pl.when("ended").then("end").otherwise(end)))
     last = series.data["end" if plot.kind == "lanes" else "x"].max()
     if asked.span is not None and isinstance(last, float):
         plot, series = _within(asked.span, last, plot, series)
@@ -266,6 +269,14 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     if plot.kind != "cdf" and isinstance(last, float) and last < 1:
         series = replace(series, x=replace(series.x, shown_as="ms", scale=1e3))
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
+
+
+def _placed(plot: Plot, series: Series) -> Series:
+    """The same series without what is nowhere on an axis, as it is infinite or no number."""
+    places = {"lanes": ["x", "end"], "time": ["x", "mean"], "cdf": ["x"]}[plot.kind]
+    # Truth values count as numbers.
+    data = series.data.with_columns(pl.col(places).cast(pl.Float64))
+    return replace(series, data=data.filter(pl.all_horizontal(pl.col(places).is_finite())))
 
 
 def _of_senders(plot: Plot, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
@@ -323,20 +334,87 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
         raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
 
 
-def _refuse_other(run: Shown, plot: Plot) -> None:
-    """Refuses a run whose table lacks what is drawn, or has something else than numbers there."""
-    names = [name.partition(".")[2] for name in ([plot.x or ""] if plot.kind == "cdf" else plot.y or [])]
-    drawn_of = {"cdf": names, "time": ["time_s", *names], "lanes": list(_LANES)}[plot.kind]
+def _refuse_other(run: Shown, what: str, asked: Asked) -> None:
+    """Refuses a run whose tables lack what is read of them or have something else there, as a stranger's may."""
+    plot = KINDS[what].plot([], asked)
     assert plot.table is not None
-    schema = run.table(plot.table).schema
-    for name in drawn_of:
-        if name not in schema:
-            raise ResultsError(f"{run.place}: its table {plot.table} has no column {name}")
-        if not of_numbers(schema[name]):
-            raise ResultsError(f"{run.place}: {plot.table}.{name} is of {schema[name]}, not of numbers")
+    names = [name.partition(".")[2] for name in ([plot.x or ""] if plot.kind == "cdf" else plot.y or [])]
+    if what == "queue" and asked.of is None:
+        names = ["packets", "bytes"]
+    drawn_of = {"cdf": names, "time": ["time_s", *names], "lanes": list(_LANES)}[plot.kind]
+    read = [(plot.table, dict.fromkeys(drawn_of, _NUMBERS))]
+    totals = ["simulated_s"] if plot.kind == "lanes" or what == "windows" else []
+    if what == "windows":
+        read.append(("flows", dict.fromkeys(_TIMES, _NUMBERS)))
+    if of_a_queue(plot.table):
+        read += [(table, columns) for table, columns in _OF_PORTS.items() if _is_kept(run, table)]
+        totals = ["simulated_s", "drops", "drops_random_loss", "drops_link_down"]
+    for table, columns in read:
+        _refuse_columns(run, table, columns)
+    for name in totals:
+        total = run.summary.get(name)
+        if not isinstance(total, int | float) or not abs(total) < MOST:
+            raise ResultsError(f"{run.place}: its total {name} is no number that a run has")
+    _refuse_scenario(run, what, plot.table)
 
 
-_LANES = ("start_s", "completion_s", "fct_s", "timeouts", "probe_wait_s")
+def _refuse_scenario(run: Shown, what: str, table: str) -> None:
+    """Refuses a run whose scenario lacks what is read of it, or has something else there."""
+    try:
+        if of_a_queue(table):
+            is_chosen(run.scenario)
+            port_of(run)
+        if what == "queue":
+            _limit(run)
+        if table in GRIDS:
+            _of_bins([run])
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+        raise ResultsError(f"{run.place}: its scenario is none of fanin") from None
+
+
+def _is_kept(run: Shown, table: str) -> bool:
+    try:
+        run.table(table)
+    except ResultsError:
+        return False
+    return True
+
+
+def _refuse_columns(run: Shown, table: str, columns: dict[str, _Kind]) -> None:
+    frame = run.table(table)
+    for name, kind in columns.items():
+        if name not in frame.columns:
+            raise ResultsError(f"{run.place}: its table {table} has no column {name}")
+        if not kind.holds(frame.schema[name]):
+            raise ResultsError(f"{run.place}: {table}.{name} is of {frame.schema[name]}, not of {kind.says}")
+        if kind is _CALCULATED and not_numbers(frame.select(name)):
+            raise ResultsError(f"{run.place}: not every {table}.{name} is a finite number")
+        if kind is _NUMBERS and has_too_large(frame[name]):
+            raise ResultsError(f"{run.place}: {table}.{name} has a number of {MOST:g} or more, as no run has")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a column has."""
+
+    says: str
+    holds: Callable[[pl.DataType], bool]
+
+
+_NUMBERS = _Kind("numbers", of_numbers)
+_CALCULATED = _Kind("finite numbers", of_numbers)
+"""With which something is calculated that the picture does not show."""
+_TEXTS = _Kind("texts", of_texts)
+_TRUTH = _Kind("truth values", lambda kind: kind == pl.Boolean)
+
+_TIMES = ("start_s", "completion_s", "timeouts")
+_LANES = (*_TIMES, "fct_s", "probe_wait_s")
+
+_OF_PORTS = {
+    "queues": {"port": _TEXTS, "bottleneck": _TRUTH},
+    "links": {"link": _TEXTS, "bytes": _CALCULATED, "rate_bps": _CALCULATED},
+}
+"""Result tables that tell which port was observed and which one limited a run, and the columns that tell it."""
 
 
 def _limit(run: Shown) -> tuple[float, str]:

@@ -102,6 +102,13 @@ def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool 
     return readable(renamed(plot, drawn, partial=partial))
 
 
+def has_rows(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> bool:
+    """Whether the runs have rows for a plot, be there values in these or not; arguments as :func:`series_of`."""
+    where = _one_seed(plot)
+    found = filtered(frame, where) if plot.table is None else table_rows(runs, plot.table, where, plot.rows)
+    return not found.is_empty()
+
+
 def renamed(plot: Plot, drawn: Series, *, partial: bool = False) -> Series:
     """The same series with the names that the plot gives to its lines; ``partial``: some may be missing."""
     if drawn.lines and not partial:
@@ -371,7 +378,7 @@ def _over_time(plot: Plot, runs: Drawable) -> Series:
             for (line,), group in points.group_by("by", maintain_order=True):
                 ordered = group.sort("x", maintain_order=True)
                 found.append(_thinned(str(line), _shown(ordered, plot.x_range)))
-    return Series(pl.concat(found), column(x), _y_axis(plot, runs.labels))
+    return Series(pl.concat(found) if found else _table([], pl.Float64()), column(x), _y_axis(plot, runs.labels))
 
 
 def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFrame:
