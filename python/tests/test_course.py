@@ -1528,3 +1528,12 @@ def test_the_time_that_a_fault_takes_is_not_what_data_need(tmp_path):
     found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "4MB"})
     assert (found.outcome, found.idle_share > 0.05) == ("full", True)
     assert "need at" not in words.why
+
+
+def test_losses_beside_other_traffic_are_no_all_clear(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="1MB", window="10mss", senders=4, bytes="20KB")
+    backup = '[[traffic]]\nname = "backup"\nkind = "background"\nflows = 3\n[run]\nduration = "100ms"\n'
+    group = 'start = "60ms"\njitter = "20us"\nrounds = 5\n'
+    found, words = told(tmp_path / "s.toml", text + group + backup)
+    assert found.port.drops
+    assert "Nothing needs changing" not in words.why

@@ -650,6 +650,8 @@ def _needs_nothing(facts: Facts) -> bool:
     lost, room = facts.port.drops * facts.segment, facts.buffer / facts.segment
     # With that room for each, a loss is followed by enough packets to be repaired without a timer.
     safe = lost <= _FEW_LOST * facts.port.sent_bytes or room >= ENOUGH * facts.at_once
+    # Whose packets are lost beside other traffic is chance.
+    safe = safe and not (facts.others and facts.port.drops)
     return facts.is_healthy and safe and facts.outcome in _WITHOUT_TIMERS and _jitter_to_set(facts) is None
 
 
