@@ -21,6 +21,7 @@ from fanin.results.runs import Run
 from fanin.run.observed import bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort
 from fanin.scenario.traffic import (
+    at_once,
     comes_by_a_clock,
     fan_in_keys,
     has_requests,
@@ -354,11 +355,8 @@ class Facts:
         group = self.fan_in
         if group is None:
             return 0, 0.0
-        # Of a relay tree, the client gets the answers of the relays.
-        most = (int(group[key]) for key in (group["key"], "concurrent", "edge-count") if group.get(key))
-        at_once = min(most, default=0)
         window = self.size(self.scenario["transport"]["initial-window"])
-        return at_once, min(window, self.response_bytes or window)
+        return at_once(group), min(window, self.response_bytes or window)
 
     @property
     def response_bytes(self) -> float:
@@ -597,10 +595,8 @@ def _spreads(group: dict[str, Any], ports: list[FanInPort], access_bps: float) -
     begin = sum(most * seconds(group.get(key, "0s")) for key, most in (("jitter", 1.0), ("exponential", 10.0)))
     think = seconds(group.get("think-jitter", "0s")) if has_requests(group) else 0.0
     own = [port for port in ports if port["group"] == group["name"] and port["responses"]]
-    count = int(group[fan_in_keys()[group["kind"]]])
-    at_once = min(count, int(group.get("concurrent") or count))
     # All cross the receiver's link, and some of them other ports.
-    rate = min([access_bps, *(port["rate_bps"] * at_once / port["responses"] for port in own)])
+    rate = min([access_bps, *(port["rate_bps"] * at_once(group) / port["responses"] for port in own)])
     return {group["name"]: Spread(begin, think, rate)}
 
 

@@ -124,12 +124,12 @@ def run(
     with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
     _introduce(scenario, experiment, settings, seed)
-    resolved = experiment.resolved(settings)
+    resolved = experiment.of_fan_in(settings)
     if remark := remarks.incomplete(finished.summary):
         note(f"warning: {remark}")
     for remark in remarks.without_effect(finished.summary, resolved):
         note(f"warning: {remark}")
-    happened = facts(finished, experiment.of_fan_in(settings), experiment.loads(settings)["fan_in"])
+    happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
     # Other commands to try need no capture.
     told = course(happened, scenario, [*wanted, *of_seed], partial(_is_valid, experiment))
     paths = _paths(finished)

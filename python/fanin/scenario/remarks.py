@@ -14,7 +14,7 @@ from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import never_marks
-from fanin.scenario.traffic import has_requests
+from fanin.scenario.traffic import has_requests, loads_together
 
 Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""
@@ -170,18 +170,12 @@ _FASTEST_BPS = 800e9
 
 def overloaded(offered: list[dict[str, Any]], resolved: dict[str, Any]) -> list[str]:
     """Remarks on traffic at a load above the capacity: its queues grow during the whole run."""
-    keys = ("to", "receivers", "receiver")
-    ends = {group["name"]: tuple(group.get(key) for key in keys) for group in resolved["traffic"]}
-    together: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for each in offered:
-        if each["load"]:
-            together.setdefault((each["load_of"], *ends.get(each["group"], ())), []).append(each)
     found = []
-    for (load_of, *_), groups in together.items():
-        load, names = sum(group["load"] for group in groups), [f"traffic.{group['group']}" for group in groups]
+    for groups, load_of, load in loads_together(offered, resolved["traffic"]):
         if load > 1:
+            names = ", ".join(f"traffic.{group}" for group in groups)
             verb, whose = ("offers", "its") if len(groups) == 1 else ("offer", "their")
-            found.append(f"{', '.join(names)}: {verb} {100 * load:.0f} % of what {whose} {load_of} can carry")
+            found.append(f"{names}: {verb} {100 * load:.0f} % of what {whose} {load_of} can carry")
     return found
 
 

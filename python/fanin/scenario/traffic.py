@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from fanin.numbers.units import number, quantity
 from fanin.registry import registry
@@ -39,3 +40,36 @@ def is_endless(group: dict[str, Any]) -> bool:
 def comes_by_a_clock(group: dict[str, Any]) -> bool:
     """Whether transfers start at times that do not depend on when others end."""
     return bool({"load", "interval"} & group.keys())
+
+
+def at_once(group: dict[str, Any]) -> int:
+    """How many responses of a fan-in begin at once; of a relay tree, the client gets the answers of the relays."""
+    given = (int(group[key]) for key in (fan_in_keys()[group["kind"]], "concurrent", "edge-count") if group.get(key))
+    return min(given, default=0)
+
+
+class Together(NamedTuple):
+    """The load of groups that share what they send to."""
+
+    groups: list[str]
+    load_of: str
+    load: float
+    """Share of what that can carry."""
+
+
+def loads_together(offered: Iterable[dict[str, Any]], traffic: list[dict[str, Any]]) -> list[Together]:
+    """The loads of a scenario, those of groups with the same receivers added up.
+
+    Args:
+        offered: The load of each group, as the engine says it.
+        traffic: The groups of the resolved scenario.
+
+    """
+    ends = {group["name"]: tuple(group.get(key) for key in ("to", "receivers", "receiver")) for group in traffic}
+    found: dict[tuple[Any, ...], Together] = {}
+    for each in offered:
+        if each["load"]:
+            key = (each["load_of"], *ends.get(each["group"], ()))
+            before = found.get(key, Together([], each["load_of"], 0.0))
+            found[key] = Together([*before.groups, each["group"]], before.load_of, before.load + each["load"])
+    return list(found.values())

@@ -26,7 +26,7 @@ from fanin.scenario.thresholds import (
     threshold_path,
     usual_threshold,
 )
-from fanin.scenario.traffic import has_requests, is_fan_in
+from fanin.scenario.traffic import Together, has_requests, is_fan_in, loads_together
 
 
 @dataclass(frozen=True)
@@ -128,19 +128,16 @@ def _what(facts: Facts) -> str:
 
 def _overload(facts: Facts) -> str:
     """That more is offered than the receivers' links carry, for which neither timers nor marks help."""
-    if (found := _offered(facts)) is None or found[1] <= 1:
+    if (most := _excess(facts)) is None:
         return ""
-    load_of, load = found
-    return f"The traffic asks for {_share(load)} of what the {load_of} carry: queues grow for as long as it comes."
+    asked = f"{_share(most.load)} of what the {most.load_of} carry"
+    return f"The traffic asks for {asked}: queues grow for as long as it comes."
 
 
-def _offered(facts: Facts) -> tuple[str, float] | None:
-    """What is asked for most, and which share of what it can carry, all traffic together; ``None`` without a load."""
-    asked: dict[str, float] = {}
-    for each in facts.summary.get("offered") or []:
-        if each["load"] is not None:
-            asked[each["load_of"]] = asked.get(each["load_of"], 0.0) + each["load"]
-    return max(asked.items(), key=lambda each: each[1], default=None)
+def _excess(facts: Facts) -> Together | None:
+    """The largest load, if it is more than what it is of can carry."""
+    loads = loads_together(facts.summary.get("offered") or [], facts.scenario["traffic"])
+    return max((each for each in loads if each.load > 1), key=lambda each: each.load, default=None)
 
 
 def _verdict(facts: Facts) -> str:
@@ -607,11 +604,11 @@ def _trials(facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Se
         asked = "with which the link stays busy" if facts.endless else "that C x RTT / 7 and bursts ask for"
         found.append(with_(f"{higher.path}={higher.threshold}", f"a threshold {asked}"))
     loads = [group for group in facts.scenario["traffic"] if number(group.get("load", ""))]
-    if _overload(facts):
-        _, offered = _offered(facts) or ("", 1.0)
-        most = max(loads, key=lambda group: number(group["load"]), default=None)
+    if (excess := _excess(facts)) is not None:
+        asking = [group for group in loads if group["name"] in excess.groups]
+        most = max(asking, key=lambda group: number(group["load"]), default=None)
         if most is not None:
-            fits = 100 * _FITS * number(most["load"]) / offered
+            fits = 100 * _FITS * number(most["load"]) / excess.load
             found.append(with_(f"traffic.{most['name']}.load={fits:.0f}%", "a load that fits"))
     elif facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
         found += _against_losses(facts, with_)
