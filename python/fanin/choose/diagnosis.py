@@ -57,6 +57,9 @@ _EVERY_OTHER = 2
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
 
+FEW_AT_FIRST = "2mss"
+"""A small first window, to try."""
+
 TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
 """Causes of timeouts, as the totals name them."""
 

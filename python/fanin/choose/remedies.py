@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
-from fanin.choose.diagnosis import Facts
+from fanin.choose.diagnosis import FEW_AT_FIRST, Facts
 from fanin.choose.threshold import carried_threshold, given_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
@@ -123,9 +123,6 @@ _SHORT = _TIMERS[-1]
 
 _FIRST = "10ms"
 """An initial timer for connections of a data centre that have measured no round trip."""
-
-_FEW = "2mss"
-"""A small first window."""
 
 _ALPHA = 8
 """A dynamic threshold of usual switches with which one port may take most of a memory that the others do not use."""
@@ -256,7 +253,9 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             "a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, _initcwnd(10)
         )
     if _has_large_window(facts):
-        yield Remedy("a window of 2 segments at first", {"transport.initial-window": _FEW}, Effort.HOSTS, _initcwnd(2))
+        yield Remedy(
+            "a window of 2 segments at first", {"transport.initial-window": FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2)
+        )
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
         yield Remedy(
             f"{scheme_title(transport['scheme'])} on Linux's TCP",
@@ -267,7 +266,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
 
 
 def _has_large_window(facts: Facts) -> bool:
-    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_FEW)
+    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(FEW_AT_FIRST)
 
 
 _LINUX = "linux-6"
@@ -352,7 +351,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
     transport = facts.scenario["transport"]
     is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
     timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
-    window = Remedy("window of 2", {"transport.initial-window": _FEW}, Effort.HOSTS, _initcwnd(2))
+    window = Remedy("window of 2", {"transport.initial-window": FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2))
     for index, marks in enumerate(_thresholds_to_try(facts, given)):
         settings: dict[str, Scalar] = {
             SCHEME: scheme,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.diagnosis import FEW_AT_FIRST, Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import number, seconds
@@ -676,7 +676,7 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
     if facts.scenario["queue"]["kind"] == "red" and port.drops and port.reason not in _FULL:
         found.append(with_("queue.kind=drop-tail", "a queue that drops only what does not fit"))
         return found + _against_waits(facts, with_)
-    few_each = min(each, facts.size(_FEW_AT_FIRST))
+    few_each = min(each, facts.size(FEW_AT_FIRST))
     too_many = at_once * each > facts.buffer
     # A single one overflows a slower link between switches, and long flows leave no room for any.
     fits = not facts.endless and (not port.between_switches or facts.response_bytes <= facts.buffer)
@@ -685,7 +685,7 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         why = "one response at a time" if few == 1 else "as many responses at once as the buffer holds"
         found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
     elif too_many and each > few_each and at_once * few_each <= facts.buffer and fits and facts.outcome in _TIMED:
-        found.append(with_(f"transport.initial-window={_FEW_AT_FIRST}", "first windows that the buffer holds together"))
+        found.append(with_(f"transport.initial-window={FEW_AT_FIRST}", "first windows that the buffer holds together"))
     elif not _marked(facts) and facts.marks_help and not too_many:
         why = (
             "marks instead of losses" if facts.summary["drops"] else "marks, by which long flows keep their queue short"
@@ -712,9 +712,6 @@ def _dctcp(facts: Facts) -> str:
 
 
 _TIMED = ("collapse", "timeouts")
-
-_FEW_AT_FIRST = "2mss"
-"""A small first window."""
 
 
 def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
