@@ -38,6 +38,21 @@ def told(path, text, **overrides):
     return found, course(found, path.name, [*overrides.items()])
 
 
+def asked(senders, bytes_each, interval, count, arrivals="poisson"):
+    """Traffic: queries at their times, which so many servers answer."""
+    return f"""[[traffic]]
+name = "q"
+kind = "requests"
+fan-in = {senders}
+senders = {senders}
+receivers = 1
+bytes-each = "{bytes_each}"
+interval = "{interval}"
+arrivals = "{arrivals}"
+count = {count}
+"""
+
+
 def star(path, *, rate="10Gbps", buffer="150KB", window="2mss", senders=60, bytes_each="32KB"):
     return told(path, STAR.format(rate=rate, buffer=buffer, window=window, senders=senders, bytes=bytes_each))
 
@@ -900,16 +915,7 @@ def test_of_several_fan_ins_the_queries_are_those_that_took_longest_for_what_the
 
 
 def test_how_many_times_longer_queries_took_is_said_of_a_time_only_if_that_is_so(tmp_path):
-    requests = """[[traffic]]
-name = "q"
-kind = "requests"
-fan-in = 10
-senders = 10
-receivers = 1
-bytes-each = "web-search"
-interval = "3ms"
-count = 40
-"""
+    requests = asked(10, "web-search", "3ms", 40)
     text = TWO_GROUPS.partition("[[traffic]]")[0] + requests
     found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "60KB"})
     assert found.queries.p99_s != pytest.approx(found.queries.p99_times * found.queries.alone_s, rel=0.1)
@@ -1186,17 +1192,7 @@ def test_random_early_drops_are_what_to_end_where_they_are_the_losses(tmp_path):
 def test_marks_are_not_offered_for_what_first_windows_lose(tmp_path):
     # Answers of seven segments, all in the first window.
     text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss")
-    requests = """[[traffic]]
-name = "q"
-kind = "requests"
-fan-in = 20
-senders = 20
-receivers = 1
-bytes-each = "10KB"
-interval = "5ms"
-arrivals = "periodic"
-count = 20
-"""
+    requests = asked(20, "10KB", "5ms", 20, "periodic")
     text += requests
     found, words = told(tmp_path / "s.toml", text)
     assert (found.outcome, found.marks_help) == ("collapse", False)
@@ -1373,17 +1369,7 @@ def test_jitter_of_thinking_is_part_of_what_a_query_needs(tmp_path):
 
 
 def test_queries_by_a_clock_begin_at_the_same_instant_too(tmp_path):
-    requests = """[[traffic]]
-name = "q"
-kind = "requests"
-fan-in = 20
-senders = 20
-receivers = 1
-bytes-each = "10KB"
-interval = "20ms"
-arrivals = "periodic"
-count = 20
-"""
+    requests = asked(20, "10KB", "20ms", 20, "periodic")
     text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="100KB", window="10mss")
     _, words = told(tmp_path / "s.toml", text + requests)
     assert "set traffic.q.jitter, such as 20us" in words.why
