@@ -1,4 +1,4 @@
-"""What ``fanin run`` says first: whether it collapsed, why, and what would change it."""
+"""What ``fanin run`` says first: whether it collapsed, and why."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 import fanin
 from fanin.choose.diagnosis import facts
 from fanin.choose.waits import Waits, waits
-from fanin.show.course import course
+from fanin.show.course import commands, course
 
 STAR = """\
 [network]
@@ -35,7 +35,7 @@ def told(path, text, **overrides):
     experiment = fanin.load(path)
     run = experiment.run(overrides=overrides)
     found = facts(run, experiment.of_fan_in(overrides), experiment.loads(overrides)["fan_in"])
-    return found, course(found, path.name, [*overrides.items()])
+    return found, course(found)
 
 
 def asked(senders, bytes_each, interval, count, arrivals="poisson"):
@@ -68,22 +68,19 @@ def test_a_collapse_by_lost_windows(tmp_path):
     assert "overflowed (30 KB)" in words.why
     assert "timer of at least 200 ms" in words.why
     assert "first windows alone (100 of 1.46 KB) are 4.9 times the buffer" in words.why
-    tries = [each.command for each in words.trials]
-    assert "fanin run s.toml --set traffic.servers.concurrent=20" in tries
-    assert "fanin run s.toml --set transport.rto-min=1ms" in tries
-    assert tries[-1] == "fanin advise s.toml"
 
 
 @pytest.mark.parametrize(("duration", "outcome"), [("1ps", "idle"), ("20us", "idle"), ("400us", "full")])
 def test_a_run_in_which_nothing_ended_does_not_tell_how_long_it_takes(tmp_path, duration, outcome):
     text = STAR.format(rate="10Gbps", buffer="2MB", window="2mss", senders=8, bytes="200KB")
     found, words = told(tmp_path / "s.toml", text, **{"run.duration": duration})
-    assert (found.outcome, found.cut_short, found.is_healthy) == (outcome, True, False)
+    assert (found.outcome, found.cut_short) == (outcome, True)
     assert words.what.startswith("The run ended too early to tell: after ")
     assert "none of 8 transfers was complete" in words.what
-    for claimed in ("No collapse", "took", "it needs", "short", "Nothing needs changing"):
+    for claimed in ("No collapse", "took", "it needs", "short"):
         assert claimed not in f"{words.what} {words.why}"
-    assert [each.command for each in words.trials] == ["fanin run s.toml --set run.duration=30s"]
+    (longer,) = commands(found, None, "s.toml", [("run.duration", duration)])
+    assert longer.command == "fanin run s.toml --set run.duration=30s"
     # Of one that ran long, some are complete.
     found, words = told(tmp_path / "s.toml", text, **{"run.duration": "1s"})
     assert not found.cut_short
@@ -100,27 +97,14 @@ def test_a_long_transfer_that_fills_its_link_is_not_cut_short(tmp_path):
     assert words.what.startswith("No collapse: the link ")
 
 
-def test_losses_of_first_windows_are_told_from_later_ones(tmp_path):
-    # 700 windows of ten packets in a buffer of 4,000: what is beyond is lost, and more is lost as windows grow.
+def test_first_windows_that_are_more_than_the_buffer_holds_are_told(tmp_path):
+    # 700 windows of ten packets in a buffer of 4,000.
     found, words = star(tmp_path / "s.toml", buffer="4000pkt", window="10mss", senders=700)
     assert found.outcome in ("collapse", "timeouts")
-    early = words.why.partition("times the buffer: about ")[2].partition(" packets are lost before")[0]
-    assert int(early.replace(",", "")) == 3000
-    assert found.port.drops > 1.1 * 3000
-    later = words.why.partition(" The other ")[2].partition(" came later, when marks or losses can.")[0]
-    assert int(later.replace(",", "")) == pytest.approx(found.port.drops - 3000, rel=0.05)
+    assert "The first windows alone (700 of 15 KB) are 1.8 times the buffer: what is lost of them is" in words.why
     # Servers that begin one after another leave the port time to send.
-    told_, words = told(tmp_path / "s.toml", (tmp_path / "s.toml").read_text(), **{"traffic.servers.jitter": "9ms"})
+    _, words = told(tmp_path / "s.toml", (tmp_path / "s.toml").read_text(), **{"traffic.servers.jitter": "9ms"})
     assert "first windows alone" not in words.why
-    assert told_.sent_while_starting == pytest.approx(9e-3 * 10e9 / 8, rel=0.01)
-
-
-def test_a_value_that_a_suggestion_replaces_is_left_out_of_its_command(tmp_path):
-    text = STAR.format(rate="10Gbps", buffer="30KB", window="2mss", senders=20, bytes="32KB")
-    _, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "100ms", "transport.mss": "1460B"})
-    tries = [each.command for each in words.trials]
-    assert "fanin run s.toml --set transport.mss=1460B --set transport.rto-min=1ms" in tries
-    assert tries[-1] == "fanin advise s.toml --set transport.rto-min=100ms --set transport.mss=1460B"
 
 
 def test_a_collapse_by_a_lost_last_segment(tmp_path):
@@ -134,27 +118,20 @@ def test_a_collapse_by_a_lost_last_segment(tmp_path):
     assert f"overflowed (90 KB) at {found.port.first_drop_s * 1e6:.1f} us and lost" in words.why
 
 
-def test_marks_are_tried_where_the_first_windows_fit(tmp_path):
-    found, words = star(tmp_path / "s.toml", buffer="150KB", window="1mss", senders=60)
-    assert found.outcome == "collapse"
-    assert "first windows alone" not in words.why
-    # The usual threshold would leave less than half of the buffer for bursts.
-    dctcp = "--set transport.scheme=dctcp --set scheme.dctcp.mark-threshold=50pkt"
-    assert f"fanin run s.toml {dctcp}" in [each.command for each in words.trials]
-
-
 def test_a_full_link_is_no_collapse(tmp_path):
     found, words = star(tmp_path / "s.toml", rate="1Gbps", buffer="12MB")
     assert found.outcome == "full"
     assert words.what.startswith("No collapse: the link switch-0->receiver-0 sent for ")
-    assert "what the data need at 1 Gbit/s" in words.why
     # As fast as the link is all that queries can be: a faster link is no answer to a question that nobody asked.
     assert found.queries.p99_times < 1.05
     assert words.what.endswith(
         f" The query took {found.queries.p99_s * 1e3:.1f} ms, what it needs with the link to itself."
     )
-    assert "Nothing needs changing: `fanin capacity` shows where the limit is." in words.why
-    assert [each.command for each in words.trials] == ["fanin capacity s.toml", "fanin advise s.toml"]
+    assert found.is_fast
+    assert [each.command for each in commands(found, None, "s.toml", [])] == [
+        "fanin capacity s.toml",
+        "fanin advise s.toml",
+    ]
 
 
 BESIDE = """\
@@ -192,9 +169,7 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     assert needed in words.what
     assert "idle" not in words.why
     cured, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
-    assert (cured.outcome, cured.is_healthy) == ("full", True)
-    assert "what the data of the queries and of other traffic need at 10 Gbit/s" in words.why
-    assert "Nothing needs changing" in words.why
+    assert (cured.outcome, cured.is_fast) == ("full", True)
 
 
 def test_a_link_that_hardly_lies_idle_is_not_said_to(tmp_path):
@@ -212,12 +187,10 @@ def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_pat
     # Two answers stand in the queue of the others, and lose next to nothing.
     few = {"transport.rto-min": "1ms"}
     found, words = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2), **few)
-    assert (found.outcome, found.is_healthy) == ("crowded", False)
+    assert (found.outcome, found.is_fast) == ("crowded", False)
     assert words.what.startswith("No collapse, but the queries wait for other traffic: the link switch-0->receiver-0 ")
     assert "% of its goodput is the queries'" in words.what
     assert "The queue grew to " in words.why
-    assert "linux-dctcp" in words.trials[0].command
-    assert "Nothing needs changing" not in words.why
 
 
 REQUESTS = """\
@@ -252,17 +225,17 @@ def test_a_query_needs_what_its_servers_wait_but_not_what_its_client_asks_in_tur
     text = STAR.format(rate="10Gbps", buffer="10MB", window="10mss", senders=8, bytes="32KB")
     spread, words = told(tmp_path / "s.toml", f'{text}jitter = "5ms"\n')
     assert spread.queries.alone_s > 1e-3
-    assert spread.is_healthy
+    assert spread.is_fast
     assert "The query took " in words.what
     turns, _ = told(tmp_path / "s.toml", f"{text}concurrent = 1\n", **{"network.delay": "500us"})
     assert turns.queries.times > 5
-    assert not turns.is_healthy
+    assert not turns.is_fast
 
 
 def test_too_little_load_is_no_collapse(tmp_path):
     found, words = star(tmp_path / "s.toml", senders=1, bytes_each="1KB")
     assert (found.outcome, found.waits.timed, found.port.drops) == ("idle", 0, 0)
-    assert "round trips take longer" in words.why
+    assert words.why.startswith("No link was busy all the time: the busiest link, ")
     assert "A transfer of 1 KB takes about 2 round trips of " in words.why
     assert "(1 for the handshake, 1 for windows that begin with 3 KB and at most double); sending it takes" in words.why
     load = '[network]\ntopology = "star"\n[[traffic]]\nkind = "poisson"\nname = "rpc"\nfrom = "all"\nto = "all"\n'
@@ -271,7 +244,7 @@ def test_too_little_load_is_no_collapse(tmp_path):
     assert found.outcome == "idle"
     assert "asks for no more (rpc 5 %)" in words.why
     assert "round trip" in words.why.partition("asks for no more")[2]
-    assert words.trials[0].command == "fanin run l.toml --set traffic.rpc.load=80%"
+    assert found.is_fast
 
 
 def test_losses_without_timers_are_named(tmp_path):
@@ -282,36 +255,27 @@ def test_losses_without_timers_are_named(tmp_path):
     assert f"lost {found.port.drops} packets" in words.why
 
 
-def test_losses_of_answers_that_begin_at_the_same_instant_do_not_tell_that_nothing_needs_changing(tmp_path):
+def test_losses_of_answers_that_begin_at_the_same_instant_are_said_to_be_of_no_real_hosts(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="600KB", window="2mss", senders=8, bytes="1MB")
     at_once = "All answers begin at the same instant, as on no real hosts, and nothing random"
     found, words = told(tmp_path / "s.toml", text)
-    assert found.is_healthy
     assert found.port.drops
-    assert "Nothing needs changing" not in words.why
     assert f"{at_once} in the scenario changes that: set traffic.servers.jitter, such as 20us, to see" in words.why
-    assert words.trials[0].command == "fanin run s.toml --set traffic.servers.jitter=20us"
     # One after another, and delayed by what a server thinks about.
     later = {"traffic.servers.think-jitter": "20us", "traffic.servers.request": "100B"}
     for delays in ({"traffic.servers.jitter": "20us"}, {"traffic.servers.exponential": "20us"}, later):
         found, words = told(tmp_path / "s.toml", text, **delays)
         assert found.port.drops
-        assert "Nothing needs changing" in words.why
         assert at_once not in words.why
     # Where nothing is lost, the first windows had room even together.
     found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "30MB"})
     assert not found.port.drops
-    assert "Nothing needs changing" in words.why
+    assert at_once not in words.why
     # Other traffic that arrives at random meets them at other times with another seed.
     beside = '[[traffic]]\nname = "others"\nkind = "poisson"\nsenders = 4\nbytes-each = "4KB"\nload = "1%"\n'
     found, words = told(tmp_path / "s.toml", f'{text}{beside}stop = "1ms"\n')
     assert found.port.drops
     assert at_once not in words.why
-    # A collapse has other remedies to show first.
-    found, words = star(tmp_path / "s.toml", buffer="30KB", senders=100, bytes_each="1460B")
-    assert found.outcome == "collapse"
-    assert at_once in words.why
-    assert "jitter" not in " ".join(each.command for each in words.trials)
 
 
 UPLINK = """\
@@ -342,19 +306,13 @@ def test_an_oversubscribed_uplink_is_found(tmp_path):
     assert "leaf-" in found.port.name
     assert "spine-0" in found.port.name
     assert "no receiver's port: the hosts of its switch can send 240 Gbit/s into uplinks of 10 Gbit/s" in words.why
-    # Uplinks that carry all that 24 hosts can send are another network.
-    assert "uplink-rate" not in str(words.trials)
-    few, words = told(tmp_path / "u.toml", UPLINK, **{"network.hosts-per-leaf": 3, "network.buffer": "20KB"})
-    assert few.port.oversubscribed == 3
-    assert words.trials[0].command.endswith(" --set network.uplink-rate=40Gbps")
-    assert words.trials[0].why == "four times the rate of the uplinks"
 
 
 def test_a_controllers_part_is_told():
     experiment = fanin.load("sdtcp/fig9")
     overrides = {"transport.scheme": "sdtcp"}
     found = facts(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), [])
-    words = course(found, "sdtcp/fig9", [])
+    words = course(found)
     assert f"the controller exchanged {found.summary['control_messages']:,} messages" in words.why
     # A long flow keeps the link busy before the burst; only the time of the burst counts.
     assert found.under_way_s < 0.5
@@ -366,8 +324,7 @@ def test_endless_flows_alone_have_a_course(tmp_path):
     found, words = told(tmp_path / "b.toml", text, **{"run.duration": "50ms"})
     assert found.under_way_s == pytest.approx(0.05, rel=0.01)
     assert words.what
-    # They are complete at no rate.
-    assert [each.command.split()[1] for each in words.trials] == ["advise"]
+    assert found.goal == "goodput"
 
 
 def test_pauses_between_rounds_are_not_idle(tmp_path):
@@ -394,7 +351,7 @@ def test_the_last_loss_is_not_guessed_when_the_table_is_full(tmp_path):
 
     found = facts(Cut, experiment.of_fan_in(), experiment.loads()["fan_in"])
     assert (found.port.first_drop_s, found.port.last_drop_s) == (few["time_s"].min(), None)
-    assert " and later and lost " in course(found, "s.toml", []).why
+    assert " and later and lost " in course(found).why
 
 
 def test_run_begins_with_what_happened(cli, work):
@@ -424,14 +381,6 @@ def test_timers_that_expire_more_often_than_transfers_wait_are_counted_apart(tmp
     assert f"it expired {expired} times, " in words.why
 
 
-def test_as_many_whole_responses_at_once_are_suggested_as_the_buffer_holds(tmp_path):
-    # A response of 32 KB is 22 segments, and windows grow beyond the first while it lasts.
-    found, words = star(tmp_path / "s.toml")
-    assert found.outcome == "collapse"
-    fit = int(150_000 // (22 * found.segment))
-    assert any(each.command.endswith(f".concurrent={fit}") for each in words.trials)
-
-
 STALL = """\
 [network]
 topology = "star"
@@ -458,25 +407,16 @@ def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_sh
     assert (found.outcome, found.waits.timed) == ("stalls", 0)
     assert words.what.startswith("Stalled without a loss that a timer had to repair")
     assert "Windows of one segment wait for delayed acknowledgements (40 ms)" in words.why
-    assert words.trials[0].command == "fanin run s.toml --set transport.ack-every=1"
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.ack-every": "1"})
     assert cured.outcome != "stalls"
     assert cured.under_way_s < found.under_way_s / 10
-    # Neither marks nor a larger first window help.
-    assert [each.command for each in words.trials][1:] == ["fanin advise s.toml"]
 
 
-def test_a_larger_first_window_is_tried_where_one_of_a_segment_stalls(tmp_path):
+def test_a_first_window_of_a_segment_stalls(tmp_path):
     more = "quickack = 0"
     text = STALL.format(buffer="1MB", scheme="linux", stack="linux-6", window="1mss", more=more, senders=4, bytes="8KB")
-    found, words = told(tmp_path / "s.toml", text)
+    found, _ = told(tmp_path / "s.toml", text)
     assert (found.outcome, found.summary["drops"]) == ("stalls", 0)
-    tries = [each.command for each in words.trials]
-    assert tries == [
-        "fanin run s.toml --set transport.ack-every=1",
-        "fanin run s.toml --set transport.initial-window=10mss",
-        "fanin advise s.toml",
-    ]
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.initial-window": "10mss"})
     assert cured.under_way_s < found.under_way_s / 10
 
@@ -490,12 +430,10 @@ def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     assert words.what.startswith("Incast collapse without a retransmission timeout, by waits for tail loss probes: ")
     assert found.waits.longest_probed_s == pytest.approx(0.2, rel=0.05)
     assert f"{found.waits.probed} of 6 transfers waited for a tail loss probe, the longest for 20" in words.why
-    assert "fanin run s.toml --set transport.rto-min=1ms" in [each.command for each in words.trials]
-    assert sum("rto-min" in each.command for each in words.trials) == 1
     # Other transfers may have had a timeout, which the second sentence then names.
     other = replace(found, waits=replace(found.waits, timed=1, timed_measured=1))
     assert other.outcome == "collapse"
-    words = course(other, "s.toml", [])
+    words = course(other)
     assert words.what.startswith(
         "Incast collapse without a retransmission timeout of the fan-in, which other transfers had, by waits for tail "
     )
@@ -569,15 +507,12 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
     assert (
         f"{found.waits.initially} of them for the initial timer of 1 s, as no round trip had been measured" in words.why
     )
-    (trial,) = [each for each in words.trials if "rto-initial=10ms" in each.command]
-    assert "end" not in trial.why
     cured, _ = told(tmp_path / "s.toml", kept, **{"transport.rto-initial": "10ms"})
     assert cured.under_way_s < 0.5 * found.under_way_s
     # With a handshake there is a round trip, and its timer has the minimum.
     found, words = told(tmp_path / "s.toml", text)
     assert (found.waits.initially, found.waits.timed_measured > 0) == (0, True)
     assert "initial timer" not in words.why
-    assert words.trials[-2].command == "fanin run s.toml --set transport.rto-min=1ms"
 
 
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
@@ -652,18 +587,13 @@ ON_A_STAR = CLOSED.replace("{topology}", 'topology = "star"')
 BAD_CABLE = ON_A_STAR.replace('stack = "linux-6"\n', "") + '[[fault]]\nkind = "loss"\nrate = "1%"\n'
 
 
-def test_the_timer_that_was_waited_for_longest_is_the_one_to_shorten(tmp_path):
+def test_the_timer_that_was_waited_for_longest_is_the_one_that_is_named(tmp_path):
     text = BAD_CABLE.format(senders=20, bytes="2KB")
-    found, words = told(tmp_path / "f.toml", text)
+    found, _ = told(tmp_path / "f.toml", text)
     assert (found.waits.least, found.timers) == (found.waits.probed, ["syn-timeout", "rto-min"])
-    assert [each.command.rpartition(" ")[2] for each in words.trials[:2]] == [
-        "transport.syn-timeout=10ms",
-        "transport.rto-min=1ms",
-    ]
     assert found.as_dict()["timer_s"] == 1
-    cured, words = told(tmp_path / "f.toml", text, **{"transport.syn-timeout": "10ms"})
+    cured, _ = told(tmp_path / "f.toml", text, **{"transport.syn-timeout": "10ms"})
     assert (cured.timers[0], cured.as_dict()["timer_s"]) == ("rto-min", 0.2)
-    assert "transport.rto-min=1ms" in words.trials[0].command
 
 
 def test_tail_loss_probes_are_among_the_main_totals_where_there_are_any(cli, work):
@@ -678,7 +608,7 @@ def test_links_that_lose_at_random_are_named_where_another_one_is_the_bottleneck
     assert (found.port.name, found.port.drops) == ("switch-0->receiver-0", 0)
     lost = found.summary["drops"]
     assert lost > 1
-    assert words.why.startswith(f"Faults took {lost} packets, most of them from sender-0->switch-0; ")
+    assert words.why.startswith(f"Faults took {lost} packets, most of them from sender-0->switch-0")
     here, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=8, bytes="32KB"))
     assert words.why.startswith(f"The port {here.port.name} dropped packets (lost at random by a fault) from ")
 
@@ -702,11 +632,10 @@ def test_a_link_that_was_down_is_named_beside_the_waits(tmp_path):
     assert "fault" not in words.why
 
 
-def test_no_minimum_is_shortened_for_a_syn_and_for_probes_that_did_not_wait_for_it(tmp_path):
-    found, words = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="20KB"), **{"run.seed": "1"})
+def test_a_syn_and_probes_that_did_not_wait_for_it_are_no_matter_of_the_minimum(tmp_path):
+    found, _ = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="20KB"), **{"run.seed": "1"})
     assert (found.waits.probed, found.waits.longest_probed_s) == (1, pytest.approx(3e-3, rel=0.1))
     assert found.timers == ["syn-timeout"]
-    assert "rto-min=" not in " ".join(each.command for each in words.trials)
 
 
 def test_the_round_trip_is_that_of_the_topology(tmp_path):
@@ -756,9 +685,6 @@ def test_a_run_that_ends_while_transfers_wait_for_a_timer_has_collapsed_as_a_lon
     assert f", and {short.unfinished} of the transfers were not complete when the run ended." in words.what
     assert f"{short.unfinished} of 16 transfers waited for a timer that had not expired when the run ended" in words.why
     assert short.queries.by_timers > 0.9
-    assert "fanin run s.toml --set run.duration=150ms --set transport.rto-min=1ms" in [
-        each.command for each in words.trials
-    ]
     # Those whose losses are of the last round trips may repair them without one.
     early, _ = told(tmp_path / "s.toml", text, **{"run.duration": "1.2ms"})
     assert (early.waits.waiting, early.port.drops > 0) == (0, True)
@@ -863,25 +789,6 @@ def test_many_senders_to_one_receiver_in_a_file_are_a_fan_in(tmp_path):
     assert (found.outcome, found.bursts) == ("idle", None)
 
 
-def test_the_rate_of_uplinks_that_queries_fill_is_tried(tmp_path):
-    requests = REQUESTS.partition("[[traffic]]")[2].replace("count = 50", "count = 500")
-    text = UPLINK.replace('"10Gbps"\n[', '"10Gbps"\nbuffer = "20MB"\n[').partition("[[traffic]]")[0]
-    found, words = told(tmp_path / "u.toml", f"{text}[[traffic]]{requests}")
-    assert (found.outcome, found.is_healthy) == ("full", False)
-    assert [each.command for each in words.trials] == [
-        "fanin run u.toml --set network.uplink-rate=20Gbps",
-        "fanin capacity u.toml",
-        "fanin advise u.toml",
-    ]
-    # Those between aggregation switches and cores have a key of their own.
-    core = 'topology = "clos"\npods = 2\nuplink-rate = "40Gbps"\ncore-rate = "1Gbps"\nbuffer = "20MB"\n'
-    more = requests.replace('"20%"', '"40%"')
-    found, words = told(tmp_path / "c.toml", f'[network]\n{core}rate = "10Gbps"\n[[traffic]]{more}')
-    assert "->core-" in found.port.name
-    assert found.outcome == "full"
-    assert words.trials[0].command == "fanin run c.toml --set network.core-rate=2Gbps"
-
-
 TWO_GROUPS = """\
 [network]
 topology = "star"
@@ -950,10 +857,8 @@ def test_windows_of_receivers_that_leave_the_link_idle_are_named(tmp_path):
     assert "at most double, up to 63.7 KB)" in words.why
     # They need that much alone, too, which is nothing to leave as it is.
     assert words.what.endswith("what it needs with the link to itself.")
-    assert not found.is_healthy
-    path, _, value = words.trials[0].command.rpartition(" ")[2].partition("=")
-    assert path == "transport.receive-buffer"
-    cured, words = told(tmp_path / "s.toml", FAR, **{path: value})
+    assert not found.is_fast
+    cured, words = told(tmp_path / "s.toml", FAR, **{"transport.receive-buffer": f"{found.filling_window}KB"})
     assert cured.limited_bps is None
     assert cured.under_way_s < found.under_way_s / 2
     assert "receive-buffer" not in words.why
@@ -961,9 +866,8 @@ def test_windows_of_receivers_that_leave_the_link_idle_are_named(tmp_path):
 
 def test_transfers_whose_windows_do_not_double_are_not_called_short(tmp_path):
     found, words = told(tmp_path / "s.toml", FAR, **{"transport.receive-buffer": "16MB"})
-    usual = found.summary["fct_p50_s"]
     assert found.outcome == "idle"
-    assert words.why.startswith(f"The transfers took {1e3 * usual:.0f} ms in the median, where windows that double ")
+    assert words.why.startswith("No link was busy all the time: the busiest link, switch-0->receiver-0, sent for ")
     assert "short" not in words.why
 
 
@@ -991,7 +895,7 @@ scheme = "linux-dctcp"
 """
 
 
-def test_endless_flows_that_marks_keep_from_the_link_are_not_short_transfers_that_need_nothing(tmp_path):
+def test_endless_flows_that_marks_keep_from_the_link_are_not_short_transfers(tmp_path):
     text = f"""{RACK.format(delay="25us", buffer="500KB")}
 [[traffic]]
 name = "long"
@@ -1001,26 +905,23 @@ flows = 2
     low = {"scheme.linux-dctcp.mark-threshold": "2pkt", "run.duration": "50ms"}
     found, words = told(tmp_path / "s.toml", text, **low)
     assert found.idle_share > 0.2
-    assert "The endless flows of traffic.long did not fill the link, as marks from 2pkt on" in words.why
-    assert "short" not in words.why
-    assert words.trials[0].command.endswith(" --set scheme.linux-dctcp.mark-threshold=56pkt")
+    marked = f"The endless flows of traffic.long did not fill the link ({found.summary['marks']:,} packets were marked)"
+    assert marked in words.why
+    assert (found.goal, found.is_fast) == ("goodput", False)
     # Queries beside them are fast, and the link is idle all the same.
     queries = '[[traffic]]\nname = "q"\nkind = "incast"\nsenders = 8\nbytes-each = "20KB"\nrounds = 5\ngap = "5ms"\n'
     found, words = told(tmp_path / "s.toml", text + queries, **low)
     assert found.busy_s < 0.8 * found.under_way_s
     assert found.idle_share == pytest.approx(1 - 8 * found.port.sent_bytes / 1e10 / found.under_way_s, abs=0.02)
-    assert "Nothing needs changing" not in str(words)
-    assert not found.is_healthy
+    assert not found.is_fast
     # Where packets are lost besides, too.
     lost, words = told(
         tmp_path / "s.toml", text + queries, **low, **{"network.buffer": "100KB", "traffic.q.bytes-each": "40KB"}
     )
     assert lost.outcome == "losses"
-    assert "The endless flows of traffic.long did not fill the link, as marks from 2pkt on" in words.why
-    assert words.trials[1].command.endswith(" --set scheme.linux-dctcp.mark-threshold=56pkt")
-    good, words = told(tmp_path / "s.toml", text + queries, **{"run.duration": "50ms"})
+    assert "The endless flows of traffic.long did not fill the link" in words.why
+    good, _ = told(tmp_path / "s.toml", text + queries, **{"run.duration": "50ms"})
     assert good.idle_share < 0.1
-    assert "mark-threshold" not in str(words.trials)
     # Of known size, they may be over.
     sized, _ = told(tmp_path / "s.toml", text, **low, **{"traffic.long.bytes-each": "1MB"})
     assert sized.endless == []
@@ -1030,10 +931,9 @@ def test_a_link_whose_rate_a_fault_lowers_sent_for_as_long_as_it_did(tmp_path):
     fault = '[[fault]]\nkind = "rate"\nlink = "switch-0->receiver-0"\nrate = "1Gbps"\nat = "0s"\n'
     queries = '[[traffic]]\nname = "q"\nkind = "incast"\nsenders = 30\nbytes-each = "100KB"\n'
     text = RACK.format(delay="5us", buffer="1MB")
-    found, words = told(tmp_path / "s.toml", text + queries + fault)
+    found, _ = told(tmp_path / "s.toml", text + queries + fault)
     assert (found.port.rate_bps, found.outcome) == (pytest.approx(1e9), "full")
     assert found.idle_share < 0.05
-    assert "what the data need at 1 Gbit/s" in words.why
     # For half of the time it is half of the change.
     half, _ = told(tmp_path / "s.toml", text + queries + f'{fault}for = "{found.under_way_s / 2}s"\n')
     assert 1e9 < half.port.rate_bps < 1e10
@@ -1108,7 +1008,7 @@ scheme = "linux"
     # How long a queue was that nobody measured, is not known.
     found, words = told(tmp_path / "s.toml", text, **{"measure.bottleneck": "switch-0->receiver-7"})
     found = replace(found, port=replace(found.port, largest_bytes=None))
-    assert "overflowed (at 500 KB at most, which it may hold alone) " in course(found, "s.toml", []).why
+    assert "overflowed (at 500 KB at most, which it may hold alone) " in course(found).why
 
 
 def test_answers_that_begin_late_or_apart_are_not_blamed_on_round_trips(tmp_path):
@@ -1135,7 +1035,6 @@ def test_a_link_that_is_down_and_not_a_timer_holds_transfers_up(tmp_path):
     # The timers are those of packets that wait.
     assert (found.held_up, set(found.timeouts)) == (True, {"spurious"})
     assert words.what.startswith("No collapse, but a fault held transfers up for 50 ms of the 50.")
-    assert [each.command.split()[1] for each in words.trials] == ["advise"]
     # For good, and with losses beside: neither a collapse.
     text = ON_A_STAR.format(senders=8, bytes="1MB") + '[[fault]]\nkind = "link-down"\nat = "1ms"\n'
     values = {"traffic.servers.rounds": 1, "run.duration": "2s", "network.buffer": "300KB"}
@@ -1156,16 +1055,20 @@ def test_a_fault_without_a_link_is_told(tmp_path):
 
 def test_the_link_that_a_fault_makes_slow_is_the_busiest(tmp_path):
     slow = '[[fault]]\nkind = "rate"\nlink = "sender-2->switch-0"\nrate = "100Mbps"\n'
-    found, words = told(
+    found, _ = told(
         tmp_path / "s.toml", ON_A_STAR.format(senders=8, bytes="64KB") + slow, **{"network.buffer": "300KB"}
     )
     assert found.port.name == "sender-2->switch-0"
     assert found.idle_share < 0.05
     # With fewer senders, it is not there.
-    assert "fanin capacity" not in str(words.trials)
+    near, _ = told(
+        tmp_path / "s.toml", (tmp_path / "s.toml").read_text(), **{"fault.rate.rate": "8Gbps", "network.buffer": "12MB"}
+    )
+    assert near.is_fast
+    assert "fanin capacity" not in str(commands(near, None, "s.toml", []))
 
 
-def test_a_lost_syn_that_is_waited_for_at_the_end_is_the_timer_to_shorten(tmp_path):
+def test_a_lost_syn_that_is_waited_for_at_the_end_is_told(tmp_path):
     text = STAR.format(rate="1Gbps", buffer="100pkt", window="10mss", senders=40, bytes="32KB")
     long = '[[traffic]]\nname = "long"\nkind = "background"\nflows = 3\n'
     values = {"run.duration": "500ms", "traffic.servers.start": "50ms"}
@@ -1174,36 +1077,14 @@ def test_a_lost_syn_that_is_waited_for_at_the_end_is_the_timer_to_shorten(tmp_pa
     assert lost > 0
     assert found.timers[0] == "syn-timeout"
     assert f"had not expired when the run ended ({lost} of a SYN, 1 s), the longest for 4" in words.why
-    assert "transport.syn-timeout=10ms" in str(words.trials)
     cured, _ = told(tmp_path / "s.toml", text + long, **values, **{"transport.syn-timeout": "10ms"})
     assert cured.waits.waiting_syn == 0
 
 
-def test_random_early_drops_are_what_to_end_where_they_are_the_losses(tmp_path):
+def test_random_early_drops_are_named(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="500KB", window="10mss", senders=20, bytes="64KB")
     _, words = told(tmp_path / "s.toml", text, **{"queue.kind": "red"})
     assert "dropped packets (by the queue discipline)" in words.why
-    command = words.trials[0].command.split()[-1]
-    assert command == "queue.kind=drop-tail"
-    cured, _ = told(tmp_path / "s.toml", text, **dict([command.split("=")]))
-    assert cured.summary["timeouts"] == 0
-
-
-def test_marks_are_not_offered_for_what_first_windows_lose(tmp_path):
-    # Answers of seven segments, all in the first window.
-    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss")
-    requests = asked(20, "10KB", "5ms", 20, "periodic")
-    text += requests
-    found, words = told(tmp_path / "s.toml", text)
-    assert (found.outcome, found.marks_help) == ("collapse", False)
-    assert words.trials[0].command.endswith(" --set transport.initial-window=2mss")
-    cured, _ = told(tmp_path / "s.toml", text, **{"transport.initial-window": "2mss"})
-    assert cured.queries.p99_s < found.queries.p99_s / 100
-    # What grows beyond them is slowed down.
-    larger = {"traffic.q.bytes-each": "64KB", "transport.initial-window": "4mss"}
-    more, words = told(tmp_path / "s.toml", text, **larger)
-    assert more.marks_help
-    assert " --set transport.scheme=dctcp " in words.trials[0].command
 
 
 def test_the_client_of_a_relay_tree_gets_the_answers_of_its_relays(tmp_path):
@@ -1222,13 +1103,11 @@ def test_receivers_windows_that_limit_endless_flows_are_named(tmp_path):
     assert words.why.startswith(
         "The receivers' windows of 62.8 KB (whole segments of transport.receive-buffer, 64 KB) in "
     )
-    assert words.trials[0].command.endswith(f" --set transport.receive-buffer={found.filling_window}KB")
     # Interrupts make a round trip longer, and with these windows are slower than the link.
     text = ON_A_STAR.format(senders=4, bytes="5MB")
     near, words = told(tmp_path / "s.toml", text, **{"transport.receive-buffer": "8KB", "traffic.servers.rounds": 1})
     assert near.limited_bps < 0.8e10 < 4 * 8 * 8e3 / near.round_trip_s
     assert "and up to 16 us until hosts are told of packets, limit 4 transfers together to between " in words.why
-    assert "Nothing needs changing" not in words.why
     assert "short" not in words.why
 
 
@@ -1293,20 +1172,7 @@ def test_faults_that_overlap_are_not_added_up(tmp_path):
     assert 1e9 < found.port.rate_bps < 10e9
     assert 0 <= found.idle_share < 0.5
     assert found.port.is_slowed
-    assert "uplink-rate" not in str(words.trials)
     assert " -" not in f"{words.what} {words.why}"
-
-
-def test_the_rate_to_try_is_not_that_of_a_fault(tmp_path):
-    traffic = 'kind = "poisson"\nfrom = "rack-0"\nto = "rack-1"\nbytes-each = "64KB"\nload = "20%"\ncount = 500\n'
-    text = f"{UPLINK.partition('[[traffic]]')[0]}[[traffic]]\n{traffic}"
-    fault = '[[fault]]\nkind = "rate"\nlink = "leaf-0->spine-0"\ndirection = "one"\nrate = "2Gbps"\n'
-    values = {"network.hosts-per-leaf": 4, "network.uplink-rate": "20Gbps", "network.buffer": "30KB"}
-    found, words = told(tmp_path / "u.toml", text + fault, **values)
-    assert (found.port.name, found.port.is_slowed) == ("leaf-0->spine-0", True)
-    assert "twice the rate" not in str(words.trials)
-    _, words = told(tmp_path / "u.toml", text, **values, **{"traffic.poisson.load": "90%"})
-    assert words.trials[0].command.endswith(" --set network.uplink-rate=40Gbps")
 
 
 def test_a_timer_that_has_doubled_and_runs_at_the_end_is_a_wait(tmp_path):
@@ -1317,8 +1183,6 @@ def test_a_timer_that_has_doubled_and_runs_at_the_end_is_a_wait(tmp_path):
     assert found.unfinished
     assert (found.queries.by_timers > 0.9, found.waits.slowest_waited) == (True, True)
     assert words.what.startswith("Incast collapse beside other traffic: ")
-    # What fills the buffer leaves no room for few answers either.
-    assert "concurrent" not in str(words.trials)
 
 
 def test_windows_are_of_whole_segments(tmp_path):
@@ -1388,26 +1252,6 @@ def test_a_fan_in_without_senders_and_one_that_never_began_have_no_queries(tmp_p
     assert words.what.startswith("The run ended too early to tell: ")
 
 
-def test_what_endless_flows_leave_is_not_what_they_need(tmp_path):
-    text = RACK.format(delay="25us", buffer="500KB") + '[[traffic]]\nkind = "background"\nflows = 2\n'
-    low = {"scheme.linux-dctcp.mark-threshold": "12pkt", "run.duration": "100ms"}
-    found, words = told(tmp_path / "s.toml", text, **low)
-    assert found.outcome == "full"
-    assert words.why.startswith(f"Endless flows left it idle for {100 * found.idle_share:.3g} %. ")
-    assert "need" not in words.why
-
-
-def test_nothing_is_clear_where_many_of_few_packets_each_are_lost(tmp_path):
-    # Room for seven packets each: another seed collapses.
-    text = STAR.format(rate="10Gbps", buffer="200KB", window="10mss", senders=20, bytes="100KB")
-    clear = 0
-    for seed in range(1, 6):
-        found, words = told(tmp_path / "s.toml", text, **{"traffic.servers.jitter": "20us", "run.seed": seed})
-        assert found.port.drops > 0.001 * found.port.sent_bytes / found.segment
-        clear += "Nothing needs changing" in words.why
-    assert clear == 0
-
-
 MIXED = """\
 [network]
 topology = "star"
@@ -1445,11 +1289,9 @@ def test_schemes_on_different_stacks_are_told_by_that_of_the_fan_in(cli, work):
     assert cli("compare", "mixed.toml", "--schemes", "linux,dctcp", "--seeds", "1,2").code == 0
 
 
-def test_a_group_with_a_scheme_of_its_own_is_given_another_by_name(cli, work):
+def test_a_group_with_a_scheme_of_its_own_is_said_to_keep_it(cli, work):
     alone = STAR.format(rate="10Gbps", buffer="150KB", window="1mss", senders=60, bytes="32KB")
     (work / "own.toml").write_text(f'{alone}scheme = "newreno"\n')
-    _, words = told(work / "own.toml", f'{alone}scheme = "newreno"\n')
-    assert " --set transport.scheme=dctcp --set traffic.servers.scheme=dctcp" in words.trials[0].command
     said = cli("compare", "own.toml", "--schemes", "newreno,dctcp", "--seeds", "1,2").err
     assert "traffic.servers: a scheme of its own, which stays the same in every row" in said
     (work / "own.toml").write_text(alone)
@@ -1468,23 +1310,12 @@ def test_a_port_of_another_tier_has_the_buffer_of_that(tmp_path):
     assert "overflowed (50 KB)" in words.why
 
 
-def test_marks_are_offered_with_a_queue_that_makes_them_and_only_if_that_is_valid(tmp_path):
-    text = STAR.format(rate="10Gbps", buffer="150KB", window="1mss", senders=60, bytes="32KB")
-    found, words = told(tmp_path / "s.toml", text, **{"queue.kind": "drop-tail"})
-    assert " --set transport.scheme=dctcp --set queue.kind=auto" in words.trials[0].command
-    # A key of RED is none of another queue.
-    refused = course(found, "s.toml", [], lambda settings: ("queue.kind", "auto") not in settings)
-    assert "dctcp" not in str(refused.trials)
-    assert len(refused.trials) == len(words.trials) - 1
-
-
-def test_more_load_than_fits_is_named_and_a_load_that_fits_is_tried(tmp_path):
+def test_more_load_than_fits_is_named(tmp_path):
     group = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\ncount = 3000\n'
     both = f'[[traffic]]\nname = "a"\n{group}load = "90%"\n[[traffic]]\nname = "b"\n{group}load = "30%"\n'
     text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss") + both
     _, words = told(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
     assert words.why.startswith("The traffic asks for 120 % of what the receivers carry: queues grow for as long as ")
-    assert words.trials[0].command.endswith(" --set traffic.a.load=60%")
     (warning,) = [
         each for each in fanin.load(tmp_path / "s.toml", {"network.sender-hosts": 8}).warnings() if "offer" in each
     ]
@@ -1506,7 +1337,6 @@ def test_queries_beside_a_load_are_not_said_to_be_asked_for_no_more(tmp_path):
     found, words = told(tmp_path / "s.toml", text.replace("200ms", "10ms") + 'rounds = 20\ngap = "1ms"\n' + rest)
     assert found.outcome in ("idle", "full", "losses")
     assert "asks for no more" not in words.why
-    assert ".load=80%" not in str(words.trials)
 
 
 def test_the_time_that_a_fault_takes_is_not_what_data_need(tmp_path):
@@ -1514,12 +1344,3 @@ def test_the_time_that_a_fault_takes_is_not_what_data_need(tmp_path):
     found, words = told(tmp_path / "s.toml", text, **{"network.buffer": "4MB"})
     assert (found.outcome, found.idle_share > 0.05) == ("full", True)
     assert "need at" not in words.why
-
-
-def test_losses_beside_other_traffic_are_no_all_clear(tmp_path):
-    text = STAR.format(rate="10Gbps", buffer="1MB", window="10mss", senders=4, bytes="20KB")
-    backup = '[[traffic]]\nname = "backup"\nkind = "background"\nflows = 3\n[run]\nduration = "100ms"\n'
-    group = 'start = "60ms"\njitter = "20us"\nrounds = 5\n'
-    found, words = told(tmp_path / "s.toml", text + group + backup)
-    assert found.port.drops
-    assert "Nothing needs changing" not in words.why

@@ -1,4 +1,4 @@
-"""What happened in a run: whether it collapsed, why, and which commands show what would change it.
+"""What happened in a run: whether it collapsed, and why.
 
 The port is found, not assumed: it lost most bytes, or else it was the busiest (:func:`fanin.run.observed.bottleneck`).
 What its link lay idle counts only while a transfer was under way.
@@ -20,13 +20,16 @@ from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
 from fanin.results.runs import Run
 from fanin.run.observed import bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort
+from fanin.scenario.loads import without_jitter
 from fanin.scenario.traffic import (
+    Together,
     at_once,
     comes_by_a_clock,
     fan_in_keys,
     has_requests,
     is_endless,
     is_fan_in,
+    loads_together,
     response_bytes,
 )
 
@@ -56,6 +59,9 @@ _EVERY_OTHER = 2
 
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
+
+MOST_EVENTS = 10_000_000
+"""A run of more events takes more than about a second, and nobody waits for a dozen of these unasked."""
 
 FEW_AT_FIRST = "2mss"
 """A small first window, to try."""
@@ -132,8 +138,8 @@ class Facts:
     """The same with the wait in the longest queue, or in a full buffer if that was not measured."""
     typical_bytes: float
     """Median size of the transfers; 0 if all are endless."""
-    largest_lost: float
-    """Size of the largest transfer that lost a packet, infinite for an endless one; 0 if none did."""
+    begin_together: bool
+    """Whether transfers of a file that many senders begin at one time are all that there is."""
     observed: str | None
     """The port whose queue the run measured as that of its bottleneck."""
     lossiest: str
@@ -266,11 +272,48 @@ class Facts:
         return sum(rates[name] for name in self.others) / all_ if all_ else 0.0
 
     @property
-    def is_healthy(self) -> bool:
-        """Whether the queries leave nothing to mend: with a larger window they would not be faster, nor alone."""
-        if self.queries is None or self.cut_short or self.limited_bps is not None or self.is_left_idle:
+    def goal(self) -> str:
+        """By what this run is compared with others, unless the user says so."""
+        if self.summary["query_p99_s"] is not None or self.fan_in is not None:
+            return "query-p99"
+        if not self.summary["flows"] or self.summary["fct_p99_s"] is None:
+            return "goodput"
+        return "fct_max_s" if self.begin_together else "p99-fct"
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether nobody waited for timers, and queries took about as long as alone; without any, the link was busy.
+
+        It may have been idle if traffic at a load asked for no more, but not because of windows or marks.
+        """
+        if self.outcome not in ("losses", "full", "idle") or self.limited_bps is not None or self.is_left_idle:
             return False
-        return self.queries.p99_times < SLOW
+        if self.queries is not None:
+            return self.queries.p99_times < SLOW
+        return self.outcome == "full" or bool(self.summary.get("offered") and not self.endless)
+
+    @property
+    def is_to_mend(self) -> bool:
+        """Whether there is a reason to try changes, and the run is short enough."""
+        is_well = self.is_fast and self.jitter_to_set is None and self.excess is None
+        return not self.cut_short and not is_well and self.summary["events"] <= MOST_EVENTS
+
+    @property
+    def excess(self) -> Together | None:
+        """The largest load, if it is more than what it is of can carry."""
+        loads = loads_together(self.summary.get("offered") or [], self.scenario["traffic"])
+        return max((each for each in loads if each.load > 1), key=lambda each: each.load, default=None)
+
+    @property
+    def jitter_to_set(self) -> str | None:
+        """The jitter of the fan-in, if it has none and a queue lost packets of a scenario in which nothing is random.
+
+        All answers begin at the same instant then, as on no real hosts.
+        """
+        if self.fan_in is None or not self.port.drops or self.faulty or self.held_up:
+            return None
+        path = f"traffic.{self.fan_in['name']}.jitter"
+        return path if path in without_jitter(self.scenario) else None
 
     @property
     def endless(self) -> list[str]:
@@ -367,20 +410,9 @@ class Facts:
         return response_bytes(self.fan_in) if self.fan_in is not None else 0.0
 
     @property
-    def marks_help(self) -> bool:
-        """Whether transfers that lost packets, if any did, had more than a first window to send, as marks slow that."""
-        window = min(self.size(self.scenario["transport"]["initial-window"]), self.receive_window)
-        return self.largest_lost > window or not self.largest_lost
-
-    @property
     def windows(self) -> int:
         """How many windows a typical transfer takes whose packets all arrive."""
         return _windows(self.scenario, self.typical_bytes)
-
-    @property
-    def sent_while_starting(self) -> float:
-        """Bytes that the port can send while the responses of the fan-in begin, one after the other."""
-        return self.queries.begun_s * self.port.rate_bps / 8 if self.queries is not None else 0.0
 
     @property
     def answers_that_fit(self) -> int:
@@ -509,6 +541,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     round_trip = _round_trip(flows, scenario, lowest)
     alone = _alone(scenario, size, round_trip)
     own = next((each["buffer_bytes"] for each in ports if each["port"] == port.name), None)
+    began = flows["start_s"].drop_nulls()
     holds = buffer_bytes(scenario, port.name) if own is None else float(own)
     loaded = round_trip + 8 * (holds if port.largest_bytes is None else port.largest_bytes) / port.rate_bps
     flows = with_waiting(flows, loaded)
@@ -527,6 +560,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
         summary=summary,
         port=port,
         buffer=holds,
+        begin_together=bursts.height > 0 and float(began.max() - began.min()) <= loaded,  # type: ignore[operator,arg-type]
         observed=observed,
         lossiest=str(run.links().sort("drops", descending=True, maintain_order=True)["link"][0]),
         under_way_s=times.under_way_s,
@@ -539,7 +573,6 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
         bursts=of(bursts, dict.fromkeys(in_bursts_of, Spread(loaded, 0.0, lowest))),
         round_trip_s=round_trip,
         typical_bytes=size,
-        largest_lost=_largest_lost(flows),
         loaded_s=loaded,
         all_cross=_ALL <= share <= 1,
     )
@@ -574,11 +607,6 @@ def _busy(port: Port, summary: dict[str, Any], delivered: float, times: _Times) 
 
 _ALL = 0.7
 """All payload crosses a port if so much of what it sent arrived as new payload; the rest is headers and repetitions."""
-
-
-def _largest_lost(flows: pl.DataFrame) -> float:
-    sizes = flows.filter(pl.col("drops") > 0).select(pl.col("bytes").cast(pl.Float64).fill_null(math.inf).max())
-    return float(sizes.item() or 0.0)
 
 
 def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float) -> float:

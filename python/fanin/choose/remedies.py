@@ -165,20 +165,21 @@ class Tried(NamedTuple):
     """What cannot be tried on it, and why."""
 
 
-def remedies(facts: Facts, experiment: Experiment) -> Tried:
+def remedies(facts: Facts, experiment: Experiment, *, systems: bool = True) -> Tried:
     """The remedies to try on a scenario; one that changes none of its values is none.
 
     Args:
         facts: What a run of the scenario says about it.
         experiment: The scenario.
+        systems: Whether the systems of the papers are among them.
 
     """
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
     found, scenarios = [_known(own, facts.scenario, experiment)], [facts.scenario]
     refused: list[tuple[str, str]] = []
     given = given_threshold(experiment)
-    of_networks = (*_of_switches(facts, given), *_systems(facts, experiment, given))
-    for each in (*_of_hosts(facts), *_of_applications(facts), *of_networks):
+    others = _systems(facts, experiment, given) if systems else ()
+    for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts, given), *others):
         try:
             scenario = resolved(experiment, each.settings)
         except ScenarioError as error:

@@ -156,11 +156,11 @@ def advise(
     experiment.check()
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
-    wanted = goal_of(goal or _usual_goal(run, happened), experiment)
+    wanted = goal_of(goal or _usual_goal(happened), experiment)
     asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
-    told, title = course(happened, scenario, given), experiment.document.title or experiment.name
+    told, title = course(happened), experiment.document.title or experiment.name
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
@@ -243,17 +243,10 @@ def _reach(experiment: Experiment, happened: Facts) -> tuple[int, int]:
         return 0, 0
 
 
-def _usual_goal(run: Run, happened: Facts) -> str:
-    summary = happened.summary
-    if summary["query_p99_s"] is not None or happened.fan_in is not None:
-        return "query-p99"
-    if not summary["flows"] or summary["fct_p99_s"] is None:
-        return "goodput"
-    began = run.flows()["start_s"].drop_nulls().to_list()
-    if happened.bursts is None or max(began) - min(began) > happened.loaded_s:
-        return "p99-fct"
-    note("all transfers begin together, so the goal is the time until the last is complete, fct_max_s, and not p99-fct")
-    return "fct_max_s"
+def _usual_goal(happened: Facts) -> str:
+    if happened.goal == "fct_max_s":
+        note("all transfers begin together, so the goal is the time until the last is complete, fct_max_s")
+    return happened.goal
 
 
 def _background(experiment: Experiment) -> Measure | None:

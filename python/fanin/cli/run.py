@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +17,11 @@ from fanin.cli.options import (
     memory_of,
     one_seed,
     overrides,
+    workers,
 )
 from fanin.cli.terminal import (
+    PATIENCE_S,
+    counting,
     keeping,
     note,
     note_moved,
@@ -31,15 +33,15 @@ from fanin.cli.terminal import (
     summary_rows,
     watching,
 )
-from fanin.errors import ScenarioError
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
 from fanin.numbers.units import seconds
 
 if TYPE_CHECKING:
+    from fanin.choose.diagnosis import Facts
+    from fanin.choose.trials import Trials
     from fanin.scenario.settings import Settings
-    from fanin.show.course import Course
 
 
 def run(
@@ -62,16 +64,25 @@ def run(
     all_: Annotated[
         bool, typer.Option("--all", help="Show every total and every file, not only the main ones.")
     ] = False,
+    try_: Annotated[
+        bool,
+        typer.Option("--try/--no-try", help="Try changes on a run that was slow, and say which made it faster."),
+    ] = True,
     memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a scenario once and say what happened.
 
     The first sentences say whether it collapsed and why: how much longer queries took than they need with the link to
-    themselves, which port lost packets and when, who waited for which timer, and how long the link lay idle. The
-    commands below them show what would change it. Queries as fast as the link need no change, and are told so. Where
-    they lost packets although nothing random lets their answers begin apart, that is said instead, with the jitter to
-    set.
+    themselves, which port lost packets and when, who waited for which timer, and how long the link lay idle. Where
+    packets were lost although nothing random lets answers begin apart, that is said, with the jitter to set.
+
+    Then changes are tried, each once with the same seed: the remedies of `fanin advise` that can be deployed, one by
+    one, and twice the rate of a link between switches that is the bottleneck. Up to three commands are told, those of
+    the changes that make the goal better by a tenth or more, the best first (of about the same, that which takes
+    least), with what they make of the goal, of the mean, and of the goodput. The goal is query-p99, without queries
+    p99-fct (fct_max_s if all transfers begin together) or goodput. Nothing is tried where nobody waited for timers and
+    queries took less than twice as long as alone, nor on runs of more than 10 million events, or with --no-try.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.
@@ -82,18 +93,18 @@ def run(
     drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
     waited_initially, waiting, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
     round_trip_s, under_way_s, queries: {groups, count, median_s, p99_s, alone_s, apart_s, begun_s, times, p99_times,
-    unfinished, by_timers, waited}, gaps_s, idle_s, idle_share, sentences, try: [{command, why}]}, run_id, paths}.
-    outcome is collapse (waits of a fan-in for timers left the link idle for half of the time or more, or beside other
-    traffic made half of what its queries took longer; if its queries come by a clock, the median takes twice as long as
-    alone, and half of them mostly by such waits), timeouts (timers decided the slowest transfers all the same;
-    idle_share says how far that is from a collapse), stalls, crowded (the queries waited for other traffic), losses,
-    full or idle; alone_s is what a query needs with the link to itself, apart_s how much of that is that the scenario
-    has its answers begin apart, begun_s how far apart these begin, times and p99_times how many times longer all
-    together and the slowest took, by_timers the share of that which is waits for timers, waited the share of the
-    queries that took longer mostly by these, and unfinished how many had not ended when the run did; waiting is how
-    many transfers did when the run ended; timer_s is the timer that was waited for longest, null if none was; port is
-    the one that lost most bytes, or without a loss the busiest, and observed the one whose queue was measured. paths
-    has those of the folder, the manifest and each table; with --no-store it is empty.
+    unfinished, by_timers, waited}, gaps_s, idle_s, idle_share, sentences, tried, try: [{command, why}]}, run_id,
+    paths}. tried is the number of changes. outcome is collapse (waits of a fan-in for timers left the link idle for
+    half of the time or more, or beside other traffic made half of what its queries took longer; if its queries come by
+    a clock, the median takes twice as long as alone, and half of them mostly by such waits), timeouts (timers decided
+    the slowest transfers all the same; idle_share says how far that is from a collapse), stalls, crowded (the queries
+    waited for other traffic), losses, full or idle; alone_s is what a query needs with the link to itself, apart_s how
+    much of that is that the scenario has its answers begin apart, begun_s how far apart these begin, times and
+    p99_times how many times longer all together and the slowest took, by_timers the share of that which is waits for
+    timers, waited the share of the queries that took longer mostly by these, and unfinished how many had not ended when
+    the run did; waiting is how many transfers did when the run ended; timer_s is the timer that was waited for longest,
+    null if none was; port is the one that lost most bytes, or without a loss the busiest, and observed the one whose
+    queue was measured. paths has those of the folder, the manifest and each table; with --no-store it is empty.
 
     **Examples**
 
@@ -107,7 +118,7 @@ def run(
     from fanin.results.store import Store
     from fanin.run.memory import estimate, refuse_oversized
     from fanin.scenario import remarks
-    from fanin.show.course import course
+    from fanin.show.course import commands, course, tried
 
     if pcap and not store:
         raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
@@ -130,25 +141,48 @@ def run(
     for remark in remarks.without_effect(finished.summary, resolved):
         note(f"warning: {remark}")
     happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
+    told, paths = course(happened), _paths(finished)
+    if not json:
+        # What is known is not lost if nobody waits for what is tried.
+        say_wrapped(told.what)
+        say_wrapped(told.why)
+    found = None
+    if try_ and happened.is_to_mend:
+        of_run = resolved["run"]["seed"] if seed is None else seed
+        found = _tried(fanin.load(scenario, wanted), happened, of_run, memory, paths.get("folder"))
     # Other commands to try need no capture.
-    told = course(happened, scenario, [*wanted, *of_seed], partial(_is_valid, experiment))
-    paths = _paths(finished)
+    next_ = commands(happened, found, scenario, [*wanted, *of_seed])
     if json:
-        diagnosis = {**happened.as_dict(), **told.as_dict()}
+        words = {
+            "sentences": [told.what, told.why],
+            "tried": 0 if found is None else found.tried,
+            "try": [each._asdict() for each in next_],
+        }
+        diagnosis = {**happened.as_dict(), **words}
         print_json({**finished.summary, "diagnosis": diagnosis, "run_id": finished.run_id, "paths": paths})
         return
-    _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, told, all_=all_)
+    if said := tried(found):
+        say_wrapped(said)
+    say_trials(next_)
+    say()
+    _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
     for path in paths.values() if all_ else list(paths.values())[:1]:
         note(path)
 
 
-def _is_valid(experiment: fanin.Experiment, settings: Settings) -> bool:
-    """Whether a scenario is valid with some values."""
-    try:
-        experiment.check_settings(settings)
-    except ScenarioError:
-        return False
-    return True
+def _tried(
+    experiment: fanin.Experiment, happened: Facts, seed: int, memory: str | None, folder: str | None
+) -> Trials | None:
+    """What changes make of the run, which is in a folder."""
+    from fanin.choose.trials import trials
+
+    kept = None if folder is None else f"the run is kept in {folder}"
+    with (
+        keeping(kept, continues=False),
+        workers(None, None, memory) as pool,
+        counting("trying changes", PATIENCE_S) as counter,
+    ):
+        return trials(experiment, happened, seed, workers=pool, advance=counter.advance)
 
 
 def _capturing(experiment: fanin.Experiment, wanted: Settings) -> Settings:
@@ -179,12 +213,8 @@ def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
     return min(last / seconds(resolved["run"]["duration"]), 1.0) if last else 1.0
 
 
-def _print(title: str, finished: fanin.Run, told: Course, *, all_: bool) -> None:
-    """The course of the run in words, then its totals."""
-    say_wrapped(told.what)
-    say_wrapped(told.why)
-    say_trials((each.command, each.why) for each in told.trials)
-    say()
+def _print(title: str, finished: fanin.Run, *, all_: bool) -> None:
+    """The totals of a run."""
     summary = finished.summary
     queues = finished.queues().filter(pl.col("bottleneck"))
     queue = queues.row(0, named=True) if queues.height == 1 else None

@@ -311,8 +311,9 @@ def summary_rows(summary: dict[str, Any], queue: dict[str, Any] | None = None) -
 class Counter:
     """Counts finished things, on a bar or in lines."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, after_s: float = 0.0) -> None:
         self._what = what
+        self._first_line = time.monotonic() + after_s
         self._begun: float | None = None
         """When the first simulation started: stored runs do not count towards the rate."""
         self._said = time.monotonic()
@@ -334,6 +335,8 @@ class Counter:
             # A search asks for more when these are done: unless that is known, there is no end to fill the bar to.
             total = None if _goes_on(progress) else progress.total
             bar.update(task, completed=progress.done, total=total, left=", ".join(shown))
+        elif now < self._first_line:
+            return
         elif begins or now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
             self._said = now
             about = "about " if progress.is_whole else ""
@@ -382,18 +385,19 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def keeping(what: str | None) -> Iterator[None]:
-    """On Ctrl-C and SIGTERM, says what was kept, and that the same command continues."""
+def keeping(what: str | None, *, continues: bool = True) -> Iterator[None]:
+    """On Ctrl-C and SIGTERM, says what was kept, and that the same command continues if it does."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        note(f"interrupted: {what}; the same command continues from there" if what else "interrupted: nothing was kept")
+        further = "; the same command continues from there" if continues and what else ""
+        note(f"interrupted: {what or 'nothing was kept'}{further}")
         import typer
 
         raise typer.Exit(143 if isinstance(interrupt, Terminated) else 130) from None
 
 
-_PATIENCE_S = 2.0
+PATIENCE_S = 2.0
 """A run that takes longer shows its progress."""
 
 
@@ -437,7 +441,7 @@ def watching(what: str, *, end: float | None) -> Iterator[Callable[[float], bool
         nonlocal said, shown
         now = time.monotonic()
         seconds = pace.left(now - begun, share, end or 0.0)
-        if now - begun < _PATIENCE_S:
+        if now - begun < PATIENCE_S:
             return True
         left = "" if seconds is None else f"about {duration(seconds)} left"
         if end is not None and share >= end:
@@ -470,9 +474,15 @@ def _bar(console: Console) -> Progress:
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Counter]:
-    """A counter with the remaining time, on stderr."""
-    counter = Counter(what)
+def counting(what: str, after_s: float = 0.0) -> Iterator[Counter]:
+    """A counter with the remaining time, on stderr.
+
+    Args:
+        what: What is counted.
+        after_s: In a log, nothing is said of what takes less.
+
+    """
+    counter = Counter(what, after_s)
     console = terminal(sys.stderr)
     if console is None:
         yield counter

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from fanin.choose.diagnosis import FEW_AT_FIRST, Facts, cause_of_drops, cause_of_timeouts, is_fresh
+from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import number, seconds
-from fanin.registry import reacts_to_marks
-from fanin.scenario.loads import ENOUGH, SOME_JITTER, without_jitter
-from fanin.scenario.settings import Settings, with_options
-from fanin.scenario.thresholds import (
-    Marking,
-    burst,
-    in_packets,
-    keeping_busy,
-    marking_of,
-    most_marked,
-    never_marks,
-    threshold_path,
-    usual_threshold,
-)
-from fanin.scenario.traffic import Together, has_requests, is_fan_in, loads_together
+from fanin.numbers.units import seconds
+from fanin.scenario.loads import SOME_JITTER
+from fanin.scenario.settings import Settings, as_options, with_options
+from fanin.scenario.traffic import has_requests, is_fan_in
+
+if TYPE_CHECKING:
+    from fanin.choose.trials import Trials
+    from fanin.scenario.format.values import Scalar
 
 
-@dataclass(frozen=True)
-class Trial:
+class Command(NamedTuple):
     """A command to try, and what it shows."""
 
     command: str
@@ -44,29 +34,64 @@ class Course:
     what: str
     """Whether it collapsed."""
     why: str
-    trials: list[Trial]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"sentences": [self.what, self.why], "try": [vars(each) for each in self.trials]}
 
 
-def course(
-    facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Settings], bool] = lambda _: True
-) -> Course:
+def course(facts: Facts) -> Course:
     """The course of a run in words.
 
     Args:
         facts: What its totals and tables say.
-        scenario: The scenario as the user named it, for the commands.
-        given: The values that the user replaced.
-        is_valid: Whether the scenario is valid with some values: keys of one choice may be unknown with another.
 
     """
-    parts = (_overload, _why, _verdict, _where, _windows, _faults, _controller, _elsewhere)
+    parts = (_overload, _why, _at_one_instant, _where, _windows, _faults, _controller, _elsewhere)
     why = " ".join(said for part in parts if (said := part(facts)))
-    what = _too_early(facts) if facts.cut_short else f"{_what(facts)}{_took(facts)}"
-    return Course(what, why, _trials(facts, scenario, given, is_valid))
+    return Course(_too_early(facts) if facts.cut_short else f"{_what(facts)}{_took(facts)}", why)
+
+
+def tried(found: Trials | None) -> str:
+    """How many changes were tried on a run, and how many helped, as a sentence; empty if none was."""
+    if found is None or not found.tried:
+        return ""
+    count = f"{found.tried} changes were" if found.tried > 1 else "one change was"
+    better = f"{found.goal.name} better by a tenth or more"
+    helped = f"{found.helped} of them" if found.helped else "none of them"
+    return f"With this seed, {count} tried: {helped} made {better}."
+
+
+def commands(facts: Facts, found: Trials | None, scenario: str, given: Settings) -> list[Command]:
+    """The commands to try next: changes that made the run better, and what looks further.
+
+    Args:
+        facts: What the run says.
+        found: What was tried on it.
+        scenario: The scenario as the user named it.
+        given: The values that the user replaced.
+
+    """
+
+    def run(new: dict[str, Scalar]) -> str:
+        # The last of two values for a path counts; one that is replaced would only confuse.
+        kept = with_options(scenario, [(path, value) for path, value in given if path not in new])
+        return f"fanin run {kept} {as_options(new)}"
+
+    if facts.cut_short:
+        longer = max(_LONG_S, 10 * seconds(facts.scenario["run"]["duration"]))
+        return [Command(run({"run.duration": f"{longer:g}s"}), "a longer run: it ends when all transfers have")]
+    said = [
+        Command(run(each.change.settings), f"{each.change.name}: {', '.join(changed.text for changed in each.changed)}")
+        for each in (found.told if found is not None else [])
+    ]
+    where = with_options(scenario, given)
+    # With fewer senders, the one of a fault may not be there.
+    named = any("sender-" in fault.get("link", "") for fault in facts.scenario["fault"])
+    if facts.fan_in is not None and facts.is_fast and not named:
+        said.append(Command(f"fanin capacity {where}", "how many senders it carries"))
+    advise = "which of all remedies to deploy, what it needs, and how far it carries"
+    return [*said, Command(f"fanin advise {where}", advise)]
+
+
+_LONG_S = 30.0
+"""So long is a run at most, if its scenario does not say it."""
 
 
 def _too_early(facts: Facts) -> str:
@@ -128,26 +153,20 @@ def _what(facts: Facts) -> str:
 
 def _overload(facts: Facts) -> str:
     """That more is offered than the receivers' links carry, for which neither timers nor marks help."""
-    if (most := _excess(facts)) is None:
+    if (most := facts.excess) is None:
         return ""
     asked = f"{_share(most.load)} of what the {most.load_of} carry"
     return f"The traffic asks for {asked}: queues grow for as long as it comes."
 
 
-def _excess(facts: Facts) -> Together | None:
-    """The largest load, if it is more than what it is of can carry."""
-    loads = loads_together(facts.summary.get("offered") or [], facts.scenario["traffic"])
-    return max((each for each in loads if each.load > 1), key=lambda each: each.load, default=None)
-
-
-def _verdict(facts: Facts) -> str:
-    """That nothing has to change, or that losses of answers which begin at once do not tell."""
-    if (jitter := _jitter_to_set(facts)) is not None:
-        return (
-            "All answers begin at the same instant, as on no real hosts, and nothing random in the scenario changes "
-            f"that: set {jitter}, such as {SOME_JITTER}, to see what stays of this."
-        )
-    return "Nothing needs changing: `fanin capacity` shows where the limit is." if _needs_nothing(facts) else ""
+def _at_one_instant(facts: Facts) -> str:
+    """That losses of answers which begin at the same instant do not tell."""
+    if (jitter := facts.jitter_to_set) is None:
+        return ""
+    return (
+        "All answers begin at the same instant, as on no real hosts, and nothing random in the scenario changes "
+        f"that: set {jitter}, such as {SOME_JITTER}, to see what stays of this."
+    )
 
 
 def _by_probes(facts: Facts) -> str:
@@ -157,14 +176,6 @@ def _by_probes(facts: Facts) -> str:
         return ""
     whose = " of the fan-in, which other transfers had" if waits.timed or waits.waiting else ""
     return f" without a retransmission timeout{whose}, by waits for tail loss probes"
-
-
-def _jitter_to_set(facts: Facts) -> str | None:
-    """The jitter of the fan-in, if it has none and a queue lost packets of a scenario in which nothing is random."""
-    if facts.fan_in is None or not facts.port.drops or facts.faulty or facts.held_up:
-        return None
-    path = f"traffic.{facts.fan_in['name']}.jitter"
-    return path if path in without_jitter(facts.scenario) else None
 
 
 def _beside(facts: Facts) -> str:
@@ -237,20 +248,8 @@ def _why(facts: Facts) -> str:
         asked = facts.outcome == "timeouts" and facts.summary.get("offered")
         idle = f", while {idle}" if facts.idle_share >= _HARDLY and not facts.starved and not asked else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
-    if facts.outcome == "crowded":
+    if facts.outcome in ("crowded", "full"):
         return f"{lost}.{_standing(facts)}" if lost else _standing(facts).lstrip()
-    if facts.outcome == "full" and facts.endless and facts.queries is None:
-        left = f"Endless flows left it idle for {_share(facts.idle_share)}" if facts.idle_share >= _HARDLY else ""
-        return ". ".join(said for said in (lost, left) if said) + "." * bool(lost or left) + _standing(facts)
-    if facts.outcome == "full" and _faults(facts) and facts.idle_share >= _GAPS:
-        # What the data need is only a part of the time.
-        return f"{lost}." if lost else _standing(facts).lstrip()
-    if facts.outcome == "full":
-        return (
-            f"{lost}; the time is {_needs(facts)} all the same."
-            if lost
-            else f"That is {_needs(facts)}.{_standing(facts)}"
-        )
     if facts.outcome == "stalls":
         stall = (
             f"Windows of one segment wait for delayed acknowledgements ({_setting(facts, 'ack-delay')}): the receiver "
@@ -340,15 +339,6 @@ def _first_timer(facts: Facts) -> str:
     )
 
 
-def _needs(facts: Facts) -> str:
-    # Beside the time that queries took, theirs alone would be read.
-    others = [group for group in facts.summary["groups"] if group["group"] in facts.others]
-    mixed = facts.queries is not None and any(group["goodput_bps"] for group in others)
-    data = "the data of the queries and of other traffic" if mixed else "the data"
-    what = "the data on this path" if _is_uneven(facts) or not facts.all_cross else data
-    return f"what {what} need at {_rate(facts.port.rate_bps)}"
-
-
 def _standing(facts: Facts) -> str:
     """How long a packet waited in the longest queue."""
     port = facts.port
@@ -375,32 +365,9 @@ def _too_little(facts: Facts) -> str:
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}.{_round_trips(facts)}"
     if (begin := _begin(facts)) is not None:
         return f"{begin}: {busy}."
-    marking = marking_of(facts.scenario)
-    if marking is not None and _kept_busy_from(facts) is not None:
-        return f"Marks from {marking.threshold} on ({marking.path}) hold the windows of senders: {busy}."
     if facts.limited_bps is not None:
         return f"{_by_windows(facts)}: {busy}.{_round_trips(facts)}"
-    trips = facts.windows + is_fresh(facts.scenario)
-    sending_s = 8 * facts.at_once * facts.typical_bytes / facts.port.rate_bps
-    doubling_s = trips * (facts.round_trip_s + facts.interrupts_s) + sending_s + _thinking(facts)
-    usual_s, alone = facts.summary["fct_p50_s"], facts.fan_in is not None and not facts.others
-    if alone and usual_s is not None and usual_s >= _SLOWER * doubling_s:
-        return (
-            f"The transfers took {_time(usual_s)} in the median, where windows that double with each round trip take "
-            f"about {_time(doubling_s)}: {busy}."
-        )
-    if facts.windows * facts.round_trip_s < 8 * facts.typical_bytes / facts.port.rate_bps:
-        return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
-    if facts.queries is not None and facts.others and facts.queries.p99_times >= _SLOWER:
-        return f"No link was busy all the time, but queries share it with {listed(facts.others)}: {busy}."
-    short = "The transfers are short, and round" if facts.typical_bytes <= facts.receive_window else "Round"
-    return f"{short} trips take longer than sending them: {busy}.{_round_trips(facts)}"
-
-
-def _thinking(facts: Facts) -> float:
-    """How long those take at most who are asked, before they answer."""
-    asked = [group for group in facts.scenario["traffic"] if has_requests(group)]
-    return max((seconds(group.get(key, "0s")) for group in asked for key in ("think", "think-jitter")), default=0.0)
+    return f"No link was busy all the time: {busy}.{_round_trips(facts)}"
 
 
 def _by_windows(facts: Facts) -> str:
@@ -432,40 +399,17 @@ def _begin(facts: Facts) -> str | None:
     return f"Answers begin late or apart, as {said}"
 
 
-_SLOWER = 1.25
-"""Transfers that take so many times longer than windows that double are not slow by round trips alone."""
-
 _MOSTLY_LATE = 0.5
 """From this share of a query on, it is when answers begin that decides how long it takes."""
 
 
 def _left_idle(facts: Facts) -> str:
-    """What kept endless flows from filling the link, as far as the scenario tells."""
+    """That endless flows did not fill the link, and whether windows of receivers are too small for that."""
     if facts.limited_bps is not None:
         return _by_windows(facts)
-    flows = f"The endless flows of {listed([f'traffic.{name}' for name in facts.endless])} did not fill the link"
-    marking = marking_of(facts.scenario)
-    if marking is None or _kept_busy_from(facts) is None:
-        return flows
-    return f"{flows}, as marks from {marking.threshold} on ({marking.path}) hold their windows"
-
-
-def _kept_busy_from(facts: Facts) -> Marking | None:
-    """The marking threshold with which senders keep the link busy, if they do not because of a lower one.
-
-    DCTCP's authors need a seventh of what is on the way in theory, and more by bursts; windows that are halved need all
-    of it.
-    """
-    marking = marking_of(facts.scenario)
-    is_idle = facts.is_left_idle or facts.outcome == "idle"
-    if marking is None or not is_idle or not facts.summary["marks"]:
-        return None
-    rate, packet = facts.port.rate_bps, facts.segment
-    on_way = rate * facts.round_trip_s / 8 / packet
-    of_dctcp = keeping_busy(on_way, burst(facts.scenario, rate, packet), rate)
-    needed = math.ceil(of_dctcp if marking.is_like_dctcp else on_way)
-    is_higher = in_packets(marking, int(packet)) < needed < facts.buffer / packet
-    return marking._replace(threshold=f"{needed}pkt") if is_higher else None
+    marks = facts.summary["marks"]
+    marked = f" ({marks:,} packets were marked)" if marks else ""
+    return f"The endless flows of {listed([f'traffic.{name}' for name in facts.endless])} did not fill the link{marked}"
 
 
 def _round_trips(facts: Facts) -> str:
@@ -517,23 +461,24 @@ _UNEVEN = 1.5
 
 
 def _windows(facts: Facts) -> str:
-    """That the first windows alone overflow the buffer, and that what is lost later is another matter."""
+    """That the first windows alone are more than the buffer holds."""
     at_once, each = facts.first_windows
-    total, drops = at_once * each, facts.port.drops
-    beyond = total - facts.buffer - facts.sent_while_starting
-    if facts.outcome not in ("collapse", "timeouts") or beyond <= 0 or not drops or facts.port.between_switches:
-        return ""
+    total, port = at_once * each, facts.port
+    # What the port sends while answers begin, one after the other, makes room for the next.
+    begun_s = facts.queries.begun_s if facts.queries is not None else 0.0
+    fit = total <= facts.buffer + begun_s * port.rate_bps / 8
     # What a lost SYN stands for never began.
-    if 2 * facts.waits_for_syn > sum(facts.timeouts.values()):
+    syns = 2 * facts.waits_for_syn > sum(facts.timeouts.values())
+    if facts.outcome not in ("collapse", "timeouts") or fit or syns or not port.drops:
         return ""
-    said = f"The first windows alone ({at_once} of {_bytes(each)}) are {format_number(total / facts.buffer, 2)} times"
-    early = "lost before a mark or a loss can slow a sender down"
-    lost = min(math.ceil(beyond / facts.segment), drops)
-    if (facts.summary["queries"] or 0) > 1:
-        return f"{said} the buffer: what does not fit is {early}."
-    later = drops - lost
-    rest = f" The other {_about(later)} came later, when marks or losses can." if later > 0.1 * drops else ""
-    return f"{said} the buffer: about {_about(lost)} packets are {early}.{rest}"
+    # They do not all cross one of several ports between switches.
+    if port.between_switches:
+        return ""
+    times = format_number(total / facts.buffer, 2)
+    return (
+        f"The first windows alone ({at_once} of {_bytes(each)}) are {times} times the buffer: what is lost of them is "
+        "lost before a mark or a loss can slow a sender down."
+    )
 
 
 def _faults(facts: Facts) -> str:
@@ -571,187 +516,6 @@ def _elsewhere(facts: Facts) -> str:
         f"The queue that was measured is that of {facts.observed}: "
         f"--set measure.bottleneck={shlex.quote(facts.port.name)} measures this one."
     )
-
-
-def _trials(facts: Facts, scenario: str, given: Settings, is_valid: Callable[[Settings], bool]) -> list[Trial]:
-    """The two or three commands to try."""
-    refused: list[Trial] = []
-
-    def with_(setting: str, why: str) -> Trial:
-        new = [(path, value) for path, _, value in (each.partition("=") for each in setting.split(" --set "))]
-        # The last of two values for a path counts; one that is replaced would only confuse.
-        kept = [(path, value) for path, value in given if path not in dict(new)]
-        trial = Trial(f"fanin run {with_options(scenario, kept)} --set {setting}", why)
-        if not is_valid([*kept, *new]):
-            refused.append(trial)
-        return trial
-
-    if facts.cut_short:
-        longer = max(_LONG_S, 10 * seconds(facts.scenario["run"]["duration"]))
-        return [with_(f"run.duration={longer:g}s", "a longer run: it ends when all transfers have")]
-    where = with_options(scenario, given)
-    found = []
-    jitter = _jitter_to_set(facts)
-    if jitter is not None and facts.outcome in _WITHOUT_TIMERS:
-        found.append(with_(f"{jitter}={SOME_JITTER}", "answers that do not begin at the same instant"))
-    if facts.outcome == "stalls":
-        found.append(with_("transport.ack-every=1", "every segment acknowledged at once"))
-        # A receiver's window of one segment leaves no room for a larger first one.
-        if facts.receive_window >= 2 * facts.size(facts.scenario["transport"]["mss"]):
-            found.append(with_("transport.initial-window=10mss", "first windows of ten segments (RFC 6928)"))
-    higher = _kept_busy_from(facts)
-    if higher is not None and facts.outcome in _WITHOUT_TIMERS:
-        asked = "with which the link stays busy" if facts.endless else "that C x RTT / 7 and bursts ask for"
-        found.append(with_(f"{higher.path}={higher.threshold}", f"a threshold {asked}"))
-    loads = [group for group in facts.scenario["traffic"] if number(group.get("load", ""))]
-    if (excess := _excess(facts)) is not None:
-        asking = [group for group in loads if group["name"] in excess.groups]
-        most = max(asking, key=lambda group: number(group["load"]), default=None)
-        if most is not None:
-            fits = 100 * _FITS * number(most["load"]) / excess.load
-            found.append(with_(f"traffic.{most['name']}.load={fits:.0f}%", "a load that fits"))
-    elif facts.outcome in ("collapse", "timeouts", "crowded", "losses") and not _needs_nothing(facts):
-        found += _against_losses(facts, with_)
-    # Endless data are no sooner complete.
-    slowed = facts.port.is_slowed
-    if facts.outcome == "full" and facts.fan_in is None and facts.typical_bytes and not slowed:
-        found.append(with_(_faster(facts), "twice the rate"))
-    # Fewer senders do not help where many receivers' data share a port.
-    elif facts.outcome == "full" and facts.port.between_switches and not slowed and not _needs_nothing(facts):
-        found.append(with_(_faster(facts), "twice the rate of the uplinks"))
-    if facts.outcome in ("losses", "idle") and facts.limited_bps is not None:
-        found.append(with_(f"transport.receive-buffer={facts.filling_window}KB", "windows that fill the link"))
-    if facts.outcome == "idle" and loads and not facts.is_closed_loop:
-        found.append(with_(f"traffic.{loads[0]['name']}.load=80%", "more load"))
-    # With fewer senders, the one of a fault may not be there.
-    named = any("sender-" in fault.get("link", "") for fault in facts.scenario["fault"])
-    if facts.fan_in is not None and not named and (facts.outcome in ("full", "idle") or _needs_nothing(facts)):
-        found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
-    advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
-    return [*[each for each in found if each not in refused][:2], advise]
-
-
-_FITS = 0.8
-"""Queues of a link with that load end again."""
-
-_LONG_S = 30.0
-"""So long is a run at most, if its scenario does not say it."""
-
-
-def _needs_nothing(facts: Facts) -> bool:
-    """Whether nothing has to change: no timer decided anything, and the queries are as fast as the link.
-
-    Losses of answers that begin at the same instant may have timers decide as soon as they do not, and many losses
-    with the next seed.
-    """
-    lost, room = facts.port.drops * facts.segment, facts.buffer / facts.segment
-    # With that room for each, a loss is followed by enough packets to be repaired without a timer.
-    safe = lost <= _FEW_LOST * facts.port.sent_bytes or room >= ENOUGH * facts.at_once
-    # Whose packets are lost beside other traffic is chance.
-    safe = safe and not (facts.others and facts.port.drops)
-    return facts.is_healthy and safe and facts.outcome in _WITHOUT_TIMERS and _jitter_to_set(facts) is None
-
-
-_FEW_LOST = 0.001
-"""What loses no larger share of what it sends is far from more."""
-
-
-_WITHOUT_TIMERS = ("losses", "full", "idle")
-"""Outcomes in which neither timers nor other traffic decided how long anything took."""
-
-
-def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
-    found = []
-    port, group = facts.port, facts.fan_in
-    times = next((times for times in _TIMES if 1 < port.oversubscribed <= times), None)
-    if times is not None and not port.is_slowed:
-        found.append(with_(_faster(facts, times), f"{_TIMES[times]} the rate of the uplinks"))
-    at_once, each = facts.first_windows
-    if facts.held_up:
-        # The losses are few, and timers that expire sooner are as much for nothing.
-        return []
-    if facts.faulty:
-        # Neither fewer at once nor marks change what is lost.
-        return found + _against_waits(facts, with_)
-    if facts.scenario["queue"]["kind"] == "red" and port.drops and port.reason not in _FULL:
-        found.append(with_("queue.kind=drop-tail", "a queue that drops only what does not fit"))
-        return found + _against_waits(facts, with_)
-    few_each = min(each, facts.size(FEW_AT_FIRST))
-    too_many = at_once * each > facts.buffer
-    # A single one overflows a slower link between switches, and long flows leave no room for any.
-    fits = not facts.endless and (not port.between_switches or facts.response_bytes <= facts.buffer)
-    if group is not None and "concurrent" in group and too_many and fits:
-        few = facts.answers_that_fit
-        why = "one response at a time" if few == 1 else "as many responses at once as the buffer holds"
-        found.append(with_(f"traffic.{group['name']}.concurrent={few}", why))
-    elif too_many and each > few_each and at_once * few_each <= facts.buffer and fits and facts.outcome in _TIMED:
-        found.append(with_(f"transport.initial-window={FEW_AT_FIRST}", "first windows that the buffer holds together"))
-    elif not _marked(facts) and facts.marks_help and not too_many:
-        why = (
-            "marks instead of losses" if facts.summary["drops"] else "marks, by which long flows keep their queue short"
-        )
-        found.append(with_(_dctcp(facts), f"{why}, if the switch can mark"))
-    return found + _against_waits(facts, with_)
-
-
-def _dctcp(facts: Facts) -> str:
-    """The setting of DCTCP, and of what keeps it from marking: a queue without marks, a threshold near the buffer."""
-    # A host that runs Linux stays one.
-    dctcp = "linux-dctcp" if str(facts.scenario["transport"].get("stack", "rfc")).startswith("linux") else "dctcp"
-    found = [f"transport.scheme={dctcp}"]
-    # A group with a scheme of its own keeps that.
-    own = [group["name"] for group in facts.scenario["traffic"] if group["own-scheme"]]
-    found += [f"traffic.{name}.scheme={dctcp}" for name in own]
-    if facts.scenario["queue"]["kind"] not in ("auto", "ecn-threshold"):
-        found.append("queue.kind=auto")
-    # Half of the buffer is for bursts.
-    most = most_marked(int(facts.buffer // facts.segment))
-    if most < usual_threshold(facts.port.rate_bps):
-        found.append(f"{threshold_path(dctcp)}={most}pkt")
-    return " --set ".join(found)
-
-
-_TIMED = ("collapse", "timeouts")
-
-
-def _against_waits(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
-    """Shorter timers: that which was waited for longest first. Whether the waits end so is what the command shows."""
-    transport = facts.scenario["transport"]
-    return [
-        with_(f"transport.{key}={timer}", why)
-        for key, (timer, why) in ((key, _SHORTER[key]) for key in facts.timers)
-        if seconds(transport[key]) > _SOME * seconds(timer) and not (key == "rto-min" and facts.is_spurious)
-    ]
-
-
-_SHORTER = {
-    "rto-min": ("1ms", "a shorter minimum of the timer: the losses stay"),
-    "rto-initial": ("10ms", "a shorter timer while no round trip has been measured: the losses stay"),
-    "syn-timeout": ("10ms", "a shorter timer for lost SYNs: the losses stay"),
-}
-"""Key of ``[transport]`` -> a timer that is some round trips of a data centre, and what it is."""
-
-_SOME = 5
-"""A timer that is not so many times longer is nearly as short."""
-
-
-def _marked(facts: Facts) -> bool:
-    scheme = facts.scenario["transport"]["scheme"] if facts.fan_in is None else facts.fan_in["scheme"]
-    return reacts_to_marks(scheme) and not never_marks(facts.scenario["queue"])
-
-
-def _faster(facts: Facts, times: int = 2) -> str:
-    """The setting that makes the rate of the port so many times higher."""
-    network = facts.scenario["network"]
-    core = ("core-rate",) if "core-" in facts.port.name else ()
-    keys = (*core, "uplink-rate", "trunk-rate") if facts.port.between_switches else ()
-    key = next((key for key in keys if key in network), "rate")
-    return f"network.{key}={times * number(network[key]) / 1e9:g}Gbps"
-
-
-_TIMES = {2: "twice", 4: "four times"}
-"""How many times faster uplinks may have to be. More is another network, and not what hosts need that seldom send all
-they can."""
 
 
 def _timers(facts: Facts) -> str:

@@ -1,0 +1,241 @@
+"""Changes that are tried on a run: what each makes of it, simulated once with the run's own seed.
+
+No rule says what helps. Which of several remedies to deploy takes more seeds, and is for :mod:`fanin.choose.advising`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from fanin.choose.comparison import SCHEME
+from fanin.choose.diagnosis import Facts
+from fanin.choose.goals import Measure, measure
+from fanin.choose.remedies import Effort, remedies, resolved
+from fanin.errors import ScenarioError
+from fanin.numbers.summary import BACKGROUND, format_value
+from fanin.numbers.units import number
+from fanin.results.dataset import Row
+from fanin.run.experiment import Experiment
+from fanin.run.job import Advance, Workers
+from fanin.run.laboratory import Laboratory
+from fanin.scenario.format.values import Scalar
+from fanin.scenario.loads import SOME_JITTER
+
+LEAST = 0.1
+"""What makes a run better by a smaller share is not told: another seed may differ by as much."""
+
+_MOST = 3
+"""So many changes are told."""
+
+_FITS = 0.8
+"""Queues of a link with that load end again."""
+
+
+class Change(NamedTuple):
+    """A change of the scenario."""
+
+    name: str
+    settings: dict[str, Scalar]
+    effort: Effort
+    is_asked: bool = False
+    """Whether it is told whatever it makes of the run."""
+
+
+class Changed(NamedTuple):
+    """A measure of the run, before and after a change."""
+
+    measure: Measure
+    before: float
+    after: float
+
+    @property
+    def gain(self) -> float:
+        """By what share it is better, at most one; what does not end is infinitely bad, and what is unknown no gain."""
+        before, after = (self.after, self.before) if self.measure.more else (self.before, self.after)
+        if math.isnan(before) or math.isnan(after) or before <= after:
+            return 0.0
+        return 1.0 if math.isinf(before) else 1 - after / before
+
+    @property
+    def text(self) -> str:
+        """As a part of a sentence."""
+        before, after = (self._shown(value) for value in (self.before, self.after))
+        return f"{self.measure.name} {before} -> {after}" if before != after else f"{self.measure.name} stays {after}"
+
+    def _shown(self, value: float) -> str:
+        if math.isinf(value):
+            return "unfinished"
+        return "-" if math.isnan(value) else format_value(self.measure.shown_as, value)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A change that was tried, and what came of it."""
+
+    change: Change
+    changed: list[Changed]
+    """The goal first."""
+
+    @property
+    def gain(self) -> float:
+        """By what share the goal is better."""
+        return self.changed[0].gain
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What was tried on a run."""
+
+    goal: Measure
+    tried: int
+    """How many changes."""
+    helped: int
+    """How many made the goal better by a share that is told."""
+    told: list[Trial]
+    """The best of these, the least effort first among those that are about as good, and those that are asked for."""
+
+
+def trials(
+    experiment: Experiment,
+    facts: Facts,
+    seed: int,
+    *,
+    workers: Workers | None = None,
+    advance: Advance = lambda _: None,
+) -> Trials | None:
+    """Tries changes on a run; ``None`` if it cannot be repeated, such as for want of memory.
+
+    Args:
+        experiment: Its scenario; the sweep of that is ignored.
+        facts: What it says.
+        seed: Its seed.
+        workers: Where to run the simulations, if not on threads.
+        advance: Called after every simulation.
+
+    Raises:
+        ScenarioError: the scenario is not valid.
+
+    """
+    changes = [*_asked(experiment, facts), *_remedies(experiment, facts)]
+    measures = _measures(experiment, facts)
+    laboratory = Laboratory(experiment, None, workers=workers, advance=advance)
+    own, *others = laboratory.cases([({}, [seed]), *((each.settings, [seed]) for each in changes)])
+    if not own.rows:
+        return None
+    found = [
+        Trial(change, _changed(measures, own.rows[0], outcome.rows[0]))
+        for change, outcome in zip(changes, others, strict=True)
+        if outcome.rows
+    ]
+    helping = [each for each in found if each.gain >= LEAST]
+    told = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
+    return Trials(measures[0], len(found), len(helping), told)
+
+
+def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
+    """What a run asks for that no remedy is: starts that are not at one instant, less load, a faster path."""
+    found = []
+    if (jitter := facts.jitter_to_set) is not None:
+        name = "answers that do not begin at the same instant"
+        found.append(Change(name, {jitter: SOME_JITTER}, Effort.NOTHING, is_asked=True))
+    if (excess := facts.excess) is not None:
+        asking = [each for each in facts.scenario["traffic"] if each["name"] in excess.groups and "load" in each]
+        most = max(asking, key=lambda group: number(group["load"]), default=None)
+        if most is not None:
+            fits = f"{100 * _FITS * number(most['load']) / excess.load:.0f}%"
+            found.append(
+                Change("a load that fits", {f"traffic.{most['name']}.load": fits}, Effort.APPLICATION, is_asked=True)
+            )
+    if facts.port.between_switches and not facts.port.is_slowed:
+        key, rate = _rate_of(facts)
+        found.append(Change(f"twice the {key}", {f"network.{key}": rate}, Effort.SWITCH))
+    for each in found:
+        if _is_valid(experiment, each.settings):
+            yield each
+
+
+def _rate_of(facts: Facts) -> tuple[str, str]:
+    """The rate of the links between switches that the port is of, and twice of it."""
+    network = facts.scenario["network"]
+    core = ("core-rate",) if "core-" in facts.port.name else ()
+    key = next((key for key in (*core, "uplink-rate", "trunk-rate") if key in network), "rate")
+    return key, f"{2 * number(network[key]) / 1e9:g}Gbps"
+
+
+def _remedies(experiment: Experiment, facts: Facts) -> list[Change]:
+    """The remedies that can be deployed, without those that add a timer or a window to a scheme."""
+    found = [each for each in remedies(facts, experiment, systems=False).remedies if each.settings]
+    schemes = [each.settings.items() for each in found if SCHEME in each.settings]
+    return [
+        Change(each.name, _in_all_groups(each.settings, facts), each.effort)
+        for each in found
+        if not any(other < each.settings.items() for other in schemes)
+    ]
+
+
+def _in_all_groups(settings: dict[str, Scalar], facts: Facts) -> dict[str, Scalar]:
+    """Values with the scheme also for groups that have one of their own, and would keep that."""
+    if (scheme := settings.get(SCHEME)) is None:
+        return settings
+    own = [group["name"] for group in facts.scenario["traffic"] if group["own-scheme"]]
+    return settings | {f"traffic.{name}.scheme": scheme for name in own}
+
+
+def _shortest(experiment: Experiment, change: Change) -> Change:
+    """A change without the values that the scenario has anyhow."""
+    wanted, settings = resolved(experiment, change.settings), change.settings
+    for path in change.settings:
+        fewer = {other: value for other, value in settings.items() if other != path}
+        # A value alone may be invalid.
+        if _is_valid(experiment, fewer) and resolved(experiment, fewer) == wanted:
+            settings = fewer
+    return change._replace(settings=settings)
+
+
+def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
+    try:
+        resolved(experiment, settings)
+    except ScenarioError:
+        return False
+    return True
+
+
+def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:
+    """The goal, and what a change must not spoil: the usual completion time, and the goodput of the rest."""
+    usual = {"query-p99": "query-mean", "fct_max_s": "mean-fct", "p99-fct": "mean-fct"}
+    names = [facts.goal, *([usual[facts.goal]] if facts.goal in usual else [])]
+    if any(group["kind"] == "background" for group in facts.scenario["traffic"]):
+        names.append(BACKGROUND)
+    elif facts.goal != "goodput":
+        names.append("goodput")
+    return [measure(name, experiment) for name in names]
+
+
+def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
+    return [Changed(each, each.value(own), each.value(row)) for each in measures]
+
+
+def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
+    """What is asked for, then the best of each kind of effort, then others with other values.
+
+    Of what makes about the same of a run, the least effort comes first.
+    """
+    most = max((each.gain for each in helping), default=0.0)
+
+    def place(trial: Trial) -> tuple[bool, float, float]:
+        # What is left of a time, and not what it is shorter by, is about the same.
+        left = 1 - trial.gain
+        is_near = left <= (1 + LEAST) * (1 - most)
+        # Of thresholds that make no difference, the usual one comes first.
+        return not is_near, float(trial.change.effort) if is_near else 0.0, float(f"{left:.2g}")
+
+    ranked = sorted((each for each in helping if not each.change.is_asked), key=place)
+    best = {each.change.effort: each for each in reversed(ranked)}
+    first = [each for each in ranked if each is best[each.change.effort]]
+    unique: dict[frozenset[str], Trial] = {}
+    for each in (*(each for each in found if each.change.is_asked), *first, *ranked):
+        unique.setdefault(frozenset(each.change.settings), each)
+    return [*unique.values()][:_MOST]

@@ -1,0 +1,229 @@
+"""What ``fanin run`` tries on a run: each change is simulated, and told with what it makes of the run."""
+
+import json
+import math
+
+import pytest
+from test_course import BAD_CABLE, FAR, REQUESTS, STAR, UPLINK, asked
+
+import fanin
+from fanin.choose import diagnosis
+from fanin.choose import trials as module
+from fanin.choose.diagnosis import facts
+from fanin.choose.goals import measure
+from fanin.choose.remedies import Effort
+from fanin.choose.trials import Change, Changed, Trial, trials
+from fanin.show.course import commands, tried
+
+COLLAPSE = STAR.format(rate="10Gbps", buffer="150KB", window="2mss", senders=60, bytes="32KB") + 'jitter = "20us"\n'
+
+
+def after(path, text, **overrides):
+    """The facts of a run, and what was tried on it."""
+    path.write_text(text)
+    experiment = fanin.load(path, overrides)
+    found = facts(experiment.run(), experiment.of_fan_in(), experiment.loads()["fan_in"])
+    return found, trials(experiment, found, int(experiment.resolved()["run"]["seed"]))
+
+
+def told(found):
+    return [each.change.settings for each in found.told]
+
+
+def test_what_a_change_is_said_to_make_of_a_run_is_what_it_makes(tmp_path):
+    _, found = after(tmp_path / "s.toml", COLLAPSE)
+    assert found.goal.name == "query-p99"
+    assert found.tried >= 9
+    assert len(found.told) == 3 <= found.helped <= found.tried
+    own = fanin.load(tmp_path / "s.toml").run().summary
+    for each in found.told:
+        run = fanin.load(tmp_path / "s.toml").run(overrides=each.change.settings).summary
+        for changed in each.changed:
+            assert (changed.before, changed.after) == (own[changed.measure.column], run[changed.measure.column])
+        assert run["query_p99_s"] < 0.9 * own["query_p99_s"]
+    assert [changed.measure.name for changed in found.told[0].changed] == ["query-p99", "query-mean", "goodput"]
+
+
+def test_nothing_is_tried_on_a_run_that_is_fast_cut_short_or_long(tmp_path, monkeypatch):
+    path = tmp_path / "s.toml"
+    found, _ = after(path, COLLAPSE)
+    assert found.is_to_mend
+    assert not after(path, COLLAPSE, **{"network.buffer": "12MB"})[0].is_to_mend
+    assert not after(path, COLLAPSE, **{"run.duration": "20us"})[0].is_to_mend
+    monkeypatch.setattr(diagnosis, "MOST_EVENTS", 1000)
+    assert not found.is_to_mend
+    assert tried(None) == ""
+    assert [each.command for each in commands(found, None, "s.toml", [])] == ["fanin advise s.toml"]
+
+
+def test_commands_have_the_values_that_were_given_but_for_those_that_change(tmp_path):
+    given = {"transport.rto-min": "100ms", "transport.mss": "1460B"}
+    found, what = after(tmp_path / "s.toml", COLLAPSE, **given)
+    lines = [each.command for each in commands(found, what, "s.toml", [*given.items()])]
+    assert len(lines) == 4
+    for line, settings in zip(lines, told(what), strict=False):
+        assert "--set transport.mss=1460B" in line
+        assert ("transport.rto-min=100ms" in line) == ("transport.rto-min" not in settings)
+    assert lines[-1] == "fanin advise s.toml --set transport.rto-min=100ms --set transport.mss=1460B"
+    assert tried(what) == (
+        f"With this seed, {what.tried} changes were tried: {what.helped} of them made query-p99 better by a tenth or "
+        "more."
+    )
+
+
+def test_a_command_has_no_value_that_the_scenario_has_anyhow(tmp_path):
+    _, found = after(tmp_path / "s.toml", COLLAPSE)
+    experiment = fanin.load(tmp_path / "s.toml")
+    for settings in told(found):
+        whole = experiment.of_fan_in(settings)
+        for path in settings:
+            assert experiment.of_fan_in({key: settings[key] for key in settings if key != path}) != whole
+
+
+def test_jitter_is_tried_first_where_all_begin_at_the_same_instant_whatever_it_does(tmp_path):
+    found, what = after(tmp_path / "s.toml", COLLAPSE, **{"traffic.servers.jitter": "0s"})
+    assert found.jitter_to_set == "traffic.servers.jitter"
+    assert told(what)[0] == {"traffic.servers.jitter": "20us"}
+    assert len(what.told) == 3
+    # Where queries are fast all the same, too.
+    fast, what = after(
+        tmp_path / "s.toml",
+        STAR.format(rate="10Gbps", buffer="600KB", window="2mss", senders=8, bytes="1MB"),
+    )
+    assert fast.is_fast
+    assert told(what)[0] == {"traffic.servers.jitter": "20us"}
+    assert what.told[0].gain < module.LEAST
+
+
+def test_a_load_that_fits_is_tried_where_more_is_offered(tmp_path):
+    group = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\ncount = 3000\n'
+    both = f'[[traffic]]\nname = "a"\n{group}load = "90%"\n[[traffic]]\nname = "b"\n{group}load = "30%"\n'
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss") + both
+    found, what = after(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
+    assert found.excess.load == pytest.approx(1.2, rel=0.01)
+    assert told(what)[0] == {"traffic.a.load": "60%"}
+
+
+def test_twice_the_rate_between_switches_is_tried_if_no_fault_lowers_it(tmp_path):
+    requests = REQUESTS.partition("[[traffic]]")[2].replace("count = 50", "count = 500")
+    text = UPLINK.replace('"10Gbps"\n[', '"10Gbps"\nbuffer = "20MB"\n[').partition("[[traffic]]")[0]
+    _, what = after(tmp_path / "u.toml", f"{text}[[traffic]]{requests}")
+    assert {"network.uplink-rate": "20Gbps"} in told(what)
+    # Those between aggregation switches and cores have a key of their own.
+    core = 'topology = "clos"\npods = 2\nuplink-rate = "40Gbps"\ncore-rate = "1Gbps"\nbuffer = "20MB"\n'
+    more = requests.replace('"20%"', '"40%"')
+    found, what = after(tmp_path / "c.toml", f'[network]\n{core}rate = "10Gbps"\n[[traffic]]{more}')
+    assert "->core-" in found.port.name
+    assert {"network.core-rate": "2Gbps"} in told(what)
+    traffic = 'kind = "poisson"\nfrom = "rack-0"\nto = "rack-1"\nbytes-each = "64KB"\nload = "20%"\ncount = 500\n'
+    fault = '[[fault]]\nkind = "rate"\nlink = "leaf-0->spine-0"\ndirection = "one"\nrate = "2Gbps"\n'
+    values = {"network.hosts-per-leaf": 4, "network.uplink-rate": "20Gbps", "network.buffer": "30KB"}
+    found, what = after(
+        tmp_path / "u.toml", f"{UPLINK.partition('[[traffic]]')[0]}[[traffic]]\n{traffic}{fault}", **values
+    )
+    assert found.port.is_slowed
+    assert "uplink-rate" not in str(what)
+
+
+def test_receivers_windows_are_tried_where_they_leave_the_link_idle(tmp_path):
+    found, what = after(tmp_path / "s.toml", FAR)
+    assert told(what)[0] == {"transport.receive-buffer": f"{found.filling_window}KB"}
+
+
+def test_a_threshold_that_keeps_endless_flows_from_the_link_is_raised(tmp_path):
+    text = """[network]
+topology = "star"
+rate = "10Gbps"
+delay = "25us"
+buffer = "500KB"
+[transport]
+stack = "linux-6"
+scheme = "linux-dctcp"
+[[traffic]]
+name = "long"
+kind = "background"
+flows = 2
+[run]
+duration = "50ms"
+"""
+    found, what = after(tmp_path / "s.toml", text, **{"scheme.linux-dctcp.mark-threshold": "2pkt"})
+    assert (found.goal, what.goal.name) == ("goodput", "goodput")
+    assert {"scheme.linux-dctcp.mark-threshold": "65pkt"} in told(what)
+    assert [each.measure.name for each in what.told[0].changed] == ["goodput", "background"]
+
+
+def test_shorter_timers_are_told_where_they_help_and_not_where_they_do_not(tmp_path):
+    lost_syns = BAD_CABLE.format(senders=20, bytes="2KB")
+    _, what = after(tmp_path / "s.toml", lost_syns, **{"traffic.servers.connections": "fresh"})
+    assert told(what) == [{"traffic.servers.connections": "persistent"}]
+    _, what = after(tmp_path / "s.toml", COLLAPSE)
+    assert {"transport.rto-min": "1ms"} in told(what)
+    requests = asked(20, "10KB", "5ms", 20, "periodic")
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="12MB", window="1mss") + requests
+    stalled = {"transport.ack-delay": "40ms", "transport.ack-every": "2"}
+    found, what = after(tmp_path / "s.toml", text, **stalled)
+    assert found.outcome == "stalls"
+    assert {"transport.ack-every": 1} in told(what)
+    assert not any("transport.rto-min" in settings for settings in told(what))
+
+
+def test_a_group_with_a_scheme_of_its_own_is_given_the_one_that_is_tried(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=8, bytes="320KB")
+    _, what = after(tmp_path / "s.toml", f'{text}jitter = "20us"\nscheme = "newreno"\n')
+    schemes = [settings for settings in told(what) if "transport.scheme" in settings]
+    assert schemes
+    assert all(each["traffic.servers.scheme"] == each["transport.scheme"] for each in schemes)
+
+
+def test_that_nothing_helps_is_said(tmp_path):
+    # A link that is down for most of the time.
+    down = '[[fault]]\nkind = "link-down"\nlink = "switch-0->receiver-0"\nat = "100us"\nfor = "900ms"\n'
+    _, what = after(tmp_path / "s.toml", COLLAPSE.replace("60", "6") + down)
+    assert (what.helped, what.told) == (0, [])
+    assert tried(what).endswith(" changes were tried: none of them made query-p99 better by a tenth or more.")
+
+
+def of(gain, effort, *paths, is_asked=False):
+    change = Change("some", dict.fromkeys(paths, 1), effort, is_asked)
+    return Trial(change, [Changed(measure("query-p99", fanin.load("tour/collapse")), 1.0, 1 - gain)])
+
+
+def test_of_about_the_same_effect_the_least_effort_comes_first():
+    memory, hosts = of(0.990, Effort.SWITCH_MEMORY, "a"), of(0.9895, Effort.HOSTS, "b")
+    less, same_values = of(0.5, Effort.HOSTS, "c"), of(0.4, Effort.HOSTS, "c")
+    found = [same_values, less, memory, hosts]
+    assert module._told(found, found) == [hosts, memory, less]
+    asked_for = of(0.0, Effort.NOTHING, "d", is_asked=True)
+    assert module._told([*found, asked_for], found) == [asked_for, hosts, memory]
+    # One for each kind of effort, before a second of any.
+    more = [of(0.9899, Effort.HOSTS, "e"), memory, hosts, of(0.6, Effort.SWITCH_SETTING, "f")]
+    assert [each.change.settings for each in module._told(more, more)] == [{"e": 1}, {"a": 1}, {"f": 1}]
+
+
+def test_what_does_not_end_is_infinitely_bad():
+    p99 = measure("query-p99", fanin.load("tour/collapse"))
+    assert Changed(p99, math.inf, 1.0).gain == 1
+    assert Changed(p99, math.inf, math.inf).gain == Changed(p99, 1.0, math.inf).gain == 0
+    assert Changed(p99, math.nan, 1.0).gain == Changed(p99, 1.0, math.nan).gain == 0
+    goodput = measure("goodput", fanin.load("tour/collapse"))
+    assert Changed(goodput, 1e9, 2e9).gain == 0.5
+    assert Changed(goodput, 2e9, 1e9).gain == 0
+    assert Changed(p99, math.inf, 1e-3).text == "query-p99 unfinished -> 1 ms"
+    assert Changed(p99, 1e-3, 1e-3).text == "query-p99 stays 1 ms"
+
+
+def test_run_tries_changes_unless_told_not_to(cli, work):
+    (work / "s.toml").write_text(COLLAPSE)
+    plain = cli("run", "s.toml", "--no-store").out.splitlines()
+    found = json.loads(cli("run", "s.toml", "--no-store", "--json").out)["diagnosis"]
+    assert found["tried"] >= 9
+    assert f"With this seed, {found['tried']} changes were tried: " in plain[2]
+    assert len(found["try"]) == 4
+    assert all("query-p99 " in each["why"] for each in found["try"][:3])
+    without = json.loads(cli("run", "s.toml", "--no-store", "--json", "--no-try").out)["diagnosis"]
+    assert (without["tried"], [each["command"] for each in without["try"]]) == (0, ["fanin advise s.toml"])
+    assert without["sentences"] == found["sentences"]
+    # Another seed is tried with its own runs.
+    other = json.loads(cli("run", "s.toml", "--no-store", "--json", "--seed", "3").out)["diagnosis"]
+    assert all("--set run.seed=3" in each["command"] for each in other["try"])
+    assert other["try"][0]["why"] != found["try"][0]["why"]
