@@ -37,7 +37,12 @@ def loaded(cwd, *arguments, **environment):
         (["--help"], 250, ("pydantic", "rich", "fanin.run", "fanin.results", "fanin.scenario"), ()),
         (["explain", "dctcp"], 330, ("rich", "fanin.run", "fanin.scenario.sections"), ()),
         (["list", "schemes"], 330, ("rich", "fanin.run", "fanin.claims.ledger"), ()),
-        (["run", "small.toml", "--no-store", "--no-try"], 900, ("rich", "fanin.run.pool", "fanin.show.plots"), ("polars",)),
+        (
+            ["run", "small.toml", "--no-store", "--no-try"],
+            900,
+            ("rich", "fanin.run.pool", "fanin.show.plots"),
+            ("polars",),
+        ),
         (["list", "experiments"], 600, ("rich", "fanin.show"), ()),
         (["claims", "small"], 600, ("rich",), ()),
     ],

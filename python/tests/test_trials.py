@@ -208,6 +208,12 @@ def test_what_does_not_end_is_infinitely_bad():
     goodput = measure("goodput", fanin.load("tour/collapse"))
     assert Changed(goodput, 1e9, 2e9).gain == 0.5
     assert Changed(goodput, 2e9, 1e9).gain == 0
+    # Among several, it is what they come to that counts.
+    after = [
+        Trial(Change("", {name: 1}, Effort.HOSTS), [Changed(p99, math.inf, ms / 1e3)])
+        for name, ms in {"a": 36, "b": 2}.items()
+    ]
+    assert module._told(after, after) == after[::-1]
     assert Changed(p99, math.inf, 1e-3).text == "query-p99 unfinished -> 1 ms"
     assert Changed(p99, 1e-3, 1e-3).text == "query-p99 stays 1 ms"
 

@@ -60,8 +60,8 @@ _EVERY_OTHER = 2
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
 
-MOST_EVENTS = 10_000_000
-"""A run of more events takes more than about a second, and nobody waits for a dozen of these unasked."""
+MOST_EVENTS = 5_000_000
+"""A run of more events takes more than about half a second, and nobody waits for a dozen of these unasked."""
 
 FEW_AT_FIRST = "2mss"
 """A small first window, to try."""

@@ -60,6 +60,11 @@ class Changed(NamedTuple):
         return 1.0 if math.isinf(before) else 1 - after / before
 
     @property
+    def left(self) -> float:
+        """How bad it is after the change: a time, or the inverse of what more is better of."""
+        return (1 / self.after if self.after else math.inf) if self.measure.more else self.after
+
+    @property
     def text(self) -> str:
         """As a part of a sentence."""
         before, after = (self._shown(value) for value in (self.before, self.after))
@@ -223,12 +228,11 @@ def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
 
     Of what makes about the same of a run, the least effort comes first.
     """
-    most = max((each.gain for each in helping), default=0.0)
+    least = min((each.changed[0].left for each in helping), default=0.0)
 
     def place(trial: Trial) -> tuple[bool, float, float]:
-        # What is left of a time, and not what it is shorter by, is about the same.
-        left = 1 - trial.gain
-        is_near = left <= (1 + LEAST) * (1 - most)
+        left = trial.changed[0].left
+        is_near = left <= (1 + LEAST) * least
         # Of thresholds that make no difference, the usual one comes first.
         return not is_near, float(trial.change.effort) if is_near else 0.0, float(f"{left:.2g}")
 

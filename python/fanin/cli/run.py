@@ -82,7 +82,7 @@ def run(
     the changes that make the goal better by a tenth or more, the best first (of about the same, that which takes
     least), with what they make of the goal, of the mean, and of the goodput. The goal is query-p99, without queries
     p99-fct (fct_max_s if all transfers begin together) or goodput. Nothing is tried where nobody waited for timers and
-    queries took less than twice as long as alone, nor on runs of more than 10 million events, or with --no-try.
+    queries took less than twice as long as alone, nor on runs of more than 5 million events, or with --no-try.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.
