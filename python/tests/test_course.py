@@ -986,6 +986,9 @@ def test_a_query_that_has_not_ended_has_taken_no_time_yet(tmp_path):
     assert f"The query had not ended after 50 ms, more than {found.queries.p99_times:.1f} times the " in words.what
     ended, _ = told(tmp_path / "s.toml", text + group)
     assert ended.queries.unfinished == 0
+    # After less than it needs, it is not late yet.
+    _, words = told(tmp_path / "s.toml", text + group.replace("10KB", "100MB"), **{"run.duration": "50ms"})
+    assert " had not ended after 50 ms; it needs 8." in words.what
 
 
 def test_memory_that_other_ports_filled_is_not_said_to_be_the_ports_own(tmp_path):

@@ -167,6 +167,13 @@ def test_shorter_timers_are_told_where_they_help_and_not_where_they_do_not(tmp_p
     assert not any("transport.rto-min" in settings for settings in told(what))
 
 
+def test_remedies_are_tried_one_by_one_also_where_the_scheme_is_one_of_them(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="150KB", window="10mss", senders=40, bytes="32KB")
+    _, what = after(tmp_path / "s.toml", f'{text}jitter = "20us"\n', **{"transport.scheme": "dctcp"})
+    assert what.told
+    assert not any("transport.initial-window" in settings and len(settings) > 1 for settings in told(what))
+
+
 def test_a_group_with_a_scheme_of_its_own_is_given_the_one_that_is_tried(tmp_path):
     text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=8, bytes="320KB")
     _, what = after(tmp_path / "s.toml", f'{text}jitter = "20us"\nscheme = "newreno"\n')

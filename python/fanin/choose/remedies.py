@@ -84,6 +84,8 @@ class Remedy:
     """From where on the switch marks with it, whether it chooses that or the scenario does."""
     cautions: tuple[str, ...] = ()
     """What `fanin check` says against that threshold."""
+    is_combined: bool = False
+    """Whether it adds to another remedy."""
 
     @property
     def command(self) -> str:
@@ -382,6 +384,7 @@ def _together(one: Remedy, other: Remedy) -> Remedy:
         settings=one.settings | other.settings,
         effort=max(one.effort, other.effort),
         needs=f"{one.needs}; {other.needs}",
+        is_combined=True,
     )
 
 

@@ -171,13 +171,12 @@ def _rate_of(facts: Facts) -> tuple[str, str]:
 
 
 def _remedies(experiment: Experiment, facts: Facts) -> list[Change]:
-    """The remedies that can be deployed, without those that add a timer or a window to a scheme."""
-    found = [each for each in remedies(facts, experiment, systems=False).remedies if each.settings]
-    schemes = [each.settings.items() for each in found if SCHEME in each.settings]
+    """The remedies that can be deployed, each by itself."""
+    found = remedies(facts, experiment, systems=False).remedies
     return [
         Change(each.name, _in_all_groups(each.settings, facts), each.effort)
         for each in found
-        if not any(other < each.settings.items() for other in schemes)
+        if each.settings and not each.is_combined
     ]
 
 

@@ -199,6 +199,8 @@ def _took(facts: Facts) -> str:
         times = f"more than {times}"
     several = sum(is_fan_in(group) for group in facts.scenario["traffic"]) > 1
     whose = f" of {listed([f'traffic.{name}' for name in found.groups])}" if several else ""
+    if found.count == found.unfinished == 1 and found.p99_times < 1:
+        return f" The query{whose} had not ended after {_time(found.p99_s)}; it needs {alone} with the link to itself."
     if found.count == found.unfinished == 1:
         return (
             f" The query{whose} had not ended after {_time(found.p99_s)}, {times} the {alone} that it needs with the "
