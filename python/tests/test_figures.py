@@ -668,6 +668,17 @@ class TestTrust:
             fanin.sweep(fanin.load("bench.toml"), out=None)
         assert not (bench / "started").exists()
 
+    def test_what_is_asked_is_what_is_started(self, cli, work):
+        words = '["{program}", "-c", "echo {what}\\n\\nsafe.toml starts a program: echo {entries}"]'
+        sweep = '[sweep]\nentries = [1, 2]\nprogram = ["sh"]\nwhat = ["hello", "touch it"]\nunused = ["x"]\n'
+        (work / "hidden.toml").write_text(f"benchmark = {words}\n{sweep}")
+        said = (
+            "starts a program: '{program}' -c 'echo {what}\\n\\nsafe.toml starts a program: echo {entries}', "
+            "where {program} is sh; {what} is hello or 'touch it'; if you trust"
+        )
+        assert said in cli("reproduce", "hidden.toml").err
+        assert "would start a program: '{program}' -c 'echo {what}\\n\\nsafe.toml" in cli("check", "hidden.toml").err
+
     @pytest.mark.parametrize(("answer", "started"), [("n", False), ("y", True)])
     def test_on_a_terminal_the_user_is_asked(self, bench, answer, started):
         program, terminal = pty.fork()

@@ -20,12 +20,26 @@ from fanin.errors import RunError, ScenarioError
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.points import points
 
 
 def asks_for_trust(experiment: Experiment) -> str:
-    """The command that the file wants to start, if the file is not one of the package's own; else nothing."""
+    """The command that the file wants to start, if the file is not one of the package's own; else nothing.
+
+    All texts that the file has for its placeholders are part of it, and what is not printable is escaped: what the user
+    agrees to is what is started.
+    """
     command = experiment.document.benchmark
-    return "" if command is None or library.is_shipped(experiment.path) else shlex.join(command)
+    if command is None or library.is_shipped(experiment.path):
+        return ""
+    whole, texts = shlex.join(command), []
+    rows = [point.row for point in points(experiment)]
+    for name in rows[0] if rows else ():
+        found = dict.fromkeys(row[name] for row in rows if isinstance(row[name], str))
+        if found and any(f"{{{name}}}" in word for word in command):
+            texts.append(f"{{{name}}} is {' or '.join(shlex.quote(str(text)) for text in found)}")
+    said = f"{whole}, where {'; '.join(texts)}" if texts else whole
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in said)
 
 
 def refuse_untrusted(experiments: list[Experiment]) -> None:
