@@ -629,7 +629,7 @@ def test_a_benchmark_has_a_command(cli, work):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="groups of processes")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_program_that_was_started_ends_with_the_command(work, name):
     (work / "bench.toml").write_text(
         'benchmark = ["sh", "-c", "sleep 600 & echo $! > started; wait"]\n[sweep]\nentries = 1\n'

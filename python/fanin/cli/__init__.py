@@ -13,7 +13,7 @@ import warnings
 from typing import NoReturn
 
 from fanin import command
-from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, interrupted, note, say, version
+from fanin.cli.terminal import accept_any_text, interrupt_on_signals, interrupted, note, say, version
 from fanin.errors import FaninError, RunError
 from fanin.garbage import collect_seldom
 from fanin.later import LEAST, room
@@ -74,7 +74,7 @@ def _is_text(word: str) -> bool:
 
 def _run(arguments: list[str] | None) -> None:
     command.interrupt()
-    interrupt_on_sigterm()
+    interrupt_on_signals()
     collect_seldom()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:

@@ -68,4 +68,4 @@ def serve(
         start(out, host, port, browser=not no_browser, ready=ready)
     except KeyboardInterrupt as interrupt:
         note("ended")
-        raise typer.Exit(143 if isinstance(interrupt, Terminated) else 130) from None
+        raise typer.Exit(interrupt.code if isinstance(interrupt, Terminated) else 130) from None

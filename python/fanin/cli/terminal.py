@@ -126,7 +126,11 @@ def accept_any_text() -> None:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: batch systems and containers send it where a person presses Ctrl-C."""
+    """SIGTERM came, which batch systems send where a person presses Ctrl-C; or SIGHUP, as the terminal closed."""
+
+    def __init__(self, came: signal.Signals) -> None:
+        super().__init__()
+        self.code = 128 + came
 
 
 _came: list[signal.Signals] = []
@@ -151,18 +155,24 @@ def interrupted(code: object, error: BaseException | None = None) -> int | None:
 _INTERRUPTED = 128 + signal.SIGINT
 
 
-def interrupt_on_sigterm() -> None:
-    """Makes SIGTERM interrupt as Ctrl-C does, except in processes that are forked later: those just end."""
+def interrupt_on_signals() -> None:
+    """Makes SIGTERM and SIGHUP interrupt as Ctrl-C does, except in processes that are forked later: those just end."""
     here = os.getpid()
 
-    def interrupt(*_: object) -> None:
+    def interrupt(number: int, _: object) -> None:
         if os.getpid() != here:
-            os._exit(128 + signal.SIGTERM)
-        _came.append(signal.SIGTERM)
-        raise Terminated
+            os._exit(128 + number)
+        came = signal.Signals(number)
+        _came.append(came)
+        raise Terminated(came)
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, interrupt)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, interrupt)
+    # Under nohup it is ignored, and elsewhere there may be none.
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:
+        signal.signal(hangup, interrupt)
 
 
 def version() -> str:
@@ -386,7 +396,7 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def keeping(what: str | None, *, continues: bool = True) -> Iterator[None]:
-    """On Ctrl-C and SIGTERM, says what was kept, and that the same command continues if it does."""
+    """On Ctrl-C, SIGTERM and SIGHUP, says what was kept, and that the same command continues if it does."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -394,7 +404,7 @@ def keeping(what: str | None, *, continues: bool = True) -> Iterator[None]:
         note(f"interrupted: {what or 'nothing was kept'}{further}")
         import typer
 
-        raise typer.Exit(143 if isinstance(interrupt, Terminated) else 130) from None
+        raise typer.Exit(interrupt.code if isinstance(interrupt, Terminated) else _INTERRUPTED) from None
 
 
 PATIENCE_S = 2.0
