@@ -7,6 +7,7 @@ import pickle
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -274,7 +275,17 @@ def test_a_service_that_never_answers_is_no_scheduler(work):
     assert re.fullmatch(told, err), err
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(64)], ids=["huge", "empty"])
+def framed(*frames: bytes) -> bytes:
+    """A message as Dask sends it."""
+    head = struct.pack(f"<{len(frames) + 1}Q", len(frames), *map(len, frames))
+    return struct.pack("<Q", len(head) + sum(map(len, frames))) + head + b"".join(frames)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(64), framed(), framed(b"\x91" * 100_000 + b"\xc0")],
+    ids=["huge", "empty", "frameless", "deep"],
+)
 def test_a_service_that_answers_something_else_is_no_scheduler(work, answer):
     with socket.create_server(("127.0.0.1", 0)) as other:
         program, address = check_at(other, DEADLINE_S)

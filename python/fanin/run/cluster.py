@@ -65,8 +65,9 @@ class Cluster:
             distributed: Any = importlib.import_module("distributed")
         except ImportError:
             raise ClusterError(f"a cluster needs Dask: {how_to_install('cluster')}") from None
-        # A lost scheduler is reported as an error here, without an additional traceback.
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        # A lost scheduler, and what is none, are reported as errors here, without an additional traceback.
+        for name in ("client", "protocol"):
+            logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL + 1)
         self._killed = distributed.KilledWorker
         self._client = _connected(distributed.Client, address, timeout)
         self._address = address
@@ -226,7 +227,8 @@ def _connected(client: Any, address: str, timeout: float) -> Any:  # noqa: ANN40
         made.__init__(address, timeout=timeout, set_as_default=False)
     except BaseException as error:
         made.close(timeout=_CLOSING_S)
-        if isinstance(error, ValueError | TypeError | RuntimeError | ImportError):
+        # What cannot be unpacked says nothing.
+        if isinstance(error, ValueError | TypeError | RuntimeError | ImportError) and str(error):
             raise ClusterError(f"{address}: Dask does not connect there: {error}") from None
         if not isinstance(error, Exception):
             raise
