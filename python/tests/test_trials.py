@@ -152,6 +152,15 @@ duration = "50ms"
     assert [each.measure.name for each in what.told[0].changed] == ["goodput", "background"]
 
 
+def test_what_others_get_is_told_over_equal_times_or_with_the_rest(tmp_path):
+    long = '[[traffic]]\nname = "long"\nkind = "background"\nflows = 2\n[run]\nduration = "300ms"\n'
+    _, what = after(tmp_path / "s.toml", f"{COLLAPSE}rounds = 20\n{long}")
+    assert [each.measure.name for each in what.told[0].changed] == ["query-p99", "query-mean", "goodput"]
+    clocked = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss")
+    _, what = after(tmp_path / "s.toml", f"{clocked}{asked(20, '20KB', '5ms', 40)}{long}")
+    assert [each.measure.name for each in what.told[0].changed] == ["query-p99", "query-mean", "background"]
+
+
 def test_shorter_timers_are_told_where_they_help_and_not_where_they_do_not(tmp_path):
     lost_syns = BAD_CABLE.format(senders=20, bytes="2KB")
     _, what = after(tmp_path / "s.toml", lost_syns, **{"traffic.servers.connections": "fresh"})
