@@ -432,8 +432,12 @@ def test_a_table_in_two_parts_names_the_remedy_in_both(work, monkeypatch, capsys
     monkeypatch.setenv("COLUMNS", "66")
     longest = "Linux DCTCP, 65 packets, window of 2, timer of 1ms"
     found = answer(fan_in(), (longest, 0.1, {"a": 1}, carries(960) | {"background": Estimate(9.0, 0.1, -1.0, 0.1)}))
-    _print("A rack", found, "fanin run rack.toml", "it collapses", all_=False)
-    heads = [line.strip("┃\n") for line in capsys.readouterr().out.splitlines() if line.startswith("┃")]
+    _print("A rack", found, "fanin run a-rack-with-a-name-of-its-own.toml --set x=1", "it collapses", all_=False)
+    lines = capsys.readouterr().out.splitlines()
+    # A command is in one piece, to be copied.
+    assert found.advised.remedy.name == longest
+    assert "Try it: fanin run a-rack-with-a-name-of-its-own.toml --set x=1 --set a=1" in lines
+    heads = [line.strip("┃\n") for line in lines if line.startswith("┃")]
     heads = [[cell.strip() for cell in re.sub(r"\x1b\[[0-9;]*m", "", line).split("┃")] for line in heads]
     assert [line[:2] for line in heads if "rank" in line] == [["rank", "remedy"]] * 2
 

@@ -303,10 +303,14 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     from fanin.show import advice_page
 
     said = advice_page.sentences(found)
+    # What is only for more senders is no first thing to try.
+    first = 1 if found.best else len(said)
+    for sentence in said[:first]:
+        say_wrapped(sentence)
     if found.advised is not found.own:
-        # What is only for more senders is no first thing to try.
-        said.insert(1 if found.best else len(said), f"Try it: {command} {found.advised.remedy.command}")
-    for sentence in said:
+        # It is in one piece, to be copied.
+        say(f"Try it: {command} {found.advised.remedy.command}")
+    for sentence in said[first:]:
         say_wrapped(sentence)
     say_wrapped(f"As it is (seed {found.seeds[0]}): {as_it_is}")
     say()
