@@ -1049,6 +1049,26 @@ def test_a_link_that_is_down_and_not_a_timer_holds_transfers_up(tmp_path):
     assert not told(tmp_path / "s.toml", short, **values)[0].held_up
 
 
+def test_waits_for_what_a_fault_took_are_no_collapse(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=8, bytes="64KB")
+    down = '[[fault]]\nkind = "link-down"\nat = "10ms"\nfor = "300ms"\n'
+    # SYNs that were lost, and transfers that were under way: few of the packets, but most of those who waited.
+    for delay in ("50us", "5us"):
+        found, words = told(
+            tmp_path / "s.toml", f'{text}rounds = 10\njitter = "20us"\n{down}', **{"network.delay": delay}
+        )
+        assert found.lost_to_faults < found.summary["drops"] / 10
+        assert found.waited_for_faults
+        assert words.what.startswith(
+            "No collapse, but timers decide the slowest transfers, mostly of those that a fault met ("
+        )
+    # Those who wait all the time are not told by what a fault did to one query.
+    text = STAR.format(rate="10Gbps", buffer="30KB", window="2mss", senders=60, bytes="32KB") + "rounds = 20\n"
+    found, words = told(tmp_path / "s.toml", text + down.replace("300ms", "1ms"))
+    assert not found.waited_for_faults
+    assert words.what.startswith("Incast collapse: ")
+
+
 def test_a_fault_without_a_link_is_told(tmp_path):
     outage = '[[fault]]\nkind = "controller-outage"\nat = "1ms"\n'
     _, words = told(tmp_path / "s.toml", ON_A_STAR.format(senders=4, bytes="320KB") + outage, **{

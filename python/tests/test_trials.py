@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from test_course import BAD_CABLE, FAR, REQUESTS, STAR, UPLINK, asked
@@ -50,9 +51,16 @@ def test_nothing_is_tried_on_a_run_that_is_fast_cut_short_or_long(tmp_path, monk
     assert found.is_to_mend
     assert not after(path, COLLAPSE, **{"network.buffer": "12MB"})[0].is_to_mend
     assert not after(path, COLLAPSE, **{"run.duration": "20us"})[0].is_to_mend
+    # A change may let it go on for all of its duration.
+    longer = {"traffic.servers.rounds": 100_000, "run.duration": "20s"}
+    path.write_text(COLLAPSE)
+    for duration, is_short in (("20s", False), ("300ms", True)):
+        experiment = fanin.load(path, longer | {"run.duration": duration})
+        assert facts(experiment.run(), experiment.of_fan_in(), []).is_short == is_short
+    assert tried(found, None) == ""
     monkeypatch.setattr(diagnosis, "MOST_EVENTS", 1000)
-    assert not found.is_to_mend
-    assert tried(None) == ""
+    assert (found.is_to_mend, found.is_short) == (True, False)
+    assert tried(found, None).startswith(f"No changes were tried, as the run has {found.summary['events']:,} events, ")
     assert [each.command for each in commands(found, None, "s.toml", [])] == ["fanin advise s.toml"]
 
 
@@ -65,7 +73,7 @@ def test_commands_have_the_values_that_were_given_but_for_those_that_change(tmp_
         assert "--set transport.mss=1460B" in line
         assert ("transport.rto-min=100ms" in line) == ("transport.rto-min" not in settings)
     assert lines[-1] == "fanin advise s.toml --set transport.rto-min=100ms --set transport.mss=1460B"
-    assert tried(what) == (
+    assert tried(found, what) == (
         f"With this seed, {what.tried} changes were tried: {what.helped} of them made query-p99 better by a tenth or "
         "more."
     )
@@ -96,12 +104,17 @@ def test_jitter_is_tried_first_where_all_begin_at_the_same_instant_whatever_it_d
 
 
 def test_a_load_that_fits_is_tried_where_more_is_offered(tmp_path):
-    group = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\ncount = 3000\n'
+    group = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\ncount = 1000\n'
     both = f'[[traffic]]\nname = "a"\n{group}load = "90%"\n[[traffic]]\nname = "b"\n{group}load = "30%"\n'
-    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss") + both
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="12MB", window="10mss") + both
     found, what = after(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
     assert found.excess.load == pytest.approx(1.2, rel=0.01)
-    assert told(what)[0] == {"traffic.a.load": "60%"}
+    (fits,) = [each for each in what.told if each.change.name == "a load that fits"]
+    assert fits.change.settings == {"traffic.a.load": "60%"}
+    # That the goodput is less is what it means.
+    less = [fits.changed[0], Changed(fits.changed[-1].measure, 2e9, 1e9)]
+    assert not replace(fits, changed=less).spoils
+    assert replace(fits, changed=less, change=fits.change._replace(is_less=False)).spoils
 
 
 def test_twice_the_rate_between_switches_is_tried_if_no_fault_lowers_it(tmp_path):
@@ -172,6 +185,11 @@ def test_shorter_timers_are_told_where_they_help_and_not_where_they_do_not(tmp_p
     stalled = {"transport.ack-delay": "40ms", "transport.ack-every": "2"}
     found, what = after(tmp_path / "s.toml", text, **stalled)
     assert found.outcome == "stalls"
+    # Behind a queue, too, and where other outcomes are.
+    beside = STAR.format(rate="1Gbps", buffer="150KB", window="1mss", senders=20, bytes="64KB") + 'jitter = "10us"\n'
+    queued, more = after(tmp_path / "q.toml", beside, **stalled, **{"transport.scheme": "dctcp"})
+    assert queued.may_stall
+    assert {"transport.ack-every": 1} in told(more)
     assert {"transport.ack-every": 1} in told(what)
     assert not any("transport.rto-min" in settings for settings in told(what))
 
@@ -194,14 +212,40 @@ def test_a_group_with_a_scheme_of_its_own_is_given_the_one_that_is_tried(tmp_pat
 def test_that_nothing_helps_is_said(tmp_path):
     # A link that is down for most of the time.
     down = '[[fault]]\nkind = "link-down"\nlink = "switch-0->receiver-0"\nat = "100us"\nfor = "900ms"\n'
-    _, what = after(tmp_path / "s.toml", COLLAPSE.replace("60", "6") + down)
+    found, what = after(tmp_path / "s.toml", COLLAPSE.replace("60", "6") + down)
     assert (what.helped, what.told) == (0, [])
-    assert tried(what).endswith(" changes were tried: none of them made query-p99 better by a tenth or more.")
+    assert tried(found, what).endswith(" changes were tried: none of them made query-p99 better by a tenth or more.")
 
 
-def of(gain, effort, *paths, is_asked=False):
+def of(gain, effort, *paths, is_asked=False, before=1.0, goodput=2e9):
+    tour = fanin.load("tour/collapse")
+    p99 = Changed(measure("query-p99", tour), before, before * (1 - gain))
     change = Change("some", dict.fromkeys(paths, 1), effort, is_asked)
-    return Trial(change, [Changed(measure("query-p99", fanin.load("tour/collapse")), 1.0, 1 - gain)])
+    return Trial(change, [p99, Changed(measure("goodput", tour), 1e9, goodput)])
+
+
+def test_what_spoils_another_measure_comes_last(tmp_path):
+    fast, slower, worse = (
+        of(0.99, Effort.HOSTS, "a", goodput=0.8e9),
+        of(0.5, Effort.HOSTS, "b"),
+        of(0.4, Effort.HOSTS, "c"),
+    )
+    assert fast.spoils
+    assert module._told([fast, slower, worse], [fast, slower, worse]) == [slower, worse, fast]
+
+
+def test_where_queries_do_not_end_the_goodput_decides(tmp_path):
+    cut, more = (of(0, Effort.HOSTS, name, before=math.inf, goodput=rate) for name, rate in (("a", 1e9), ("b", 4e9)))
+    assert (cut.gain, more.gain) == (0, 0.75)
+    ends = Trial(Change("", {"c": 1}, Effort.HOSTS), [Changed(cut.changed[0].measure, math.inf, 5.0), cut.changed[1]])
+    assert module._told([cut, more, ends], [more, ends]) == [ends, more]
+    # A closed loop whose last round is cut.
+    text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=30, bytes="64KB")
+    values = {"traffic.servers.rounds": 100, "run.duration": "50ms"}
+    found, what = after(tmp_path / "s.toml", f'{text}jitter = "20us"\n', **values)
+    assert what.told
+    assert all(each.changed[0].after == math.inf for each in what.told)
+    assert "made query-p99, or the goodput where that is unfinished, better by a tenth or more" in tried(found, what)
 
 
 def test_of_about_the_same_effect_the_least_effort_comes_first():
@@ -211,9 +255,9 @@ def test_of_about_the_same_effect_the_least_effort_comes_first():
     assert module._told(found, found) == [hosts, memory, less]
     asked_for = of(0.0, Effort.NOTHING, "d", is_asked=True)
     assert module._told([*found, asked_for], found) == [asked_for, hosts, memory]
-    # One for each kind of effort, before a second of any.
+    # One for each kind of effort, before a second of any; but nothing that is much worse.
     more = [of(0.9899, Effort.HOSTS, "e"), memory, hosts, of(0.6, Effort.SWITCH_SETTING, "f")]
-    assert [each.change.settings for each in module._told(more, more)] == [{"e": 1}, {"a": 1}, {"f": 1}]
+    assert [each.change.settings for each in module._told(more, more)] == [{"e": 1}, {"a": 1}, {"b": 1}]
 
 
 def test_what_does_not_end_is_infinitely_bad():

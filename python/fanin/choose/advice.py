@@ -226,7 +226,9 @@ class Advice:
         kinds: dict[frozenset[str], Advised] = {}
         for each in [*([self.best] if self.best is not None else []), *self._first]:
             kinds.setdefault(frozenset(each.remedy.settings), each)
-        return list(kinds.values())[:_FINALISTS]
+        # What adds to another one of them would take the place of another kind.
+        own = [each for paths, each in kinds.items() if each is self.best or not any(other < paths for other in kinds)]
+        return own[:_FINALISTS]
 
     @property
     def _first(self) -> list[Advised]:

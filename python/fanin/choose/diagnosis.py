@@ -18,7 +18,7 @@ from fanin.later import pl
 from fanin.numbers.summary import column
 from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
 from fanin.results.runs import Run
-from fanin.run.observed import bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
+from fanin.run.observed import OF_FAULTS, bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort
 from fanin.scenario.loads import without_jitter
 from fanin.scenario.traffic import (
@@ -52,7 +52,7 @@ _MANY = 10
 """A transfer that takes so many round trips longer than in an empty network waits for something else."""
 
 _NEARLY = 0.9
-"""It may be delayed acknowledgements, if it takes longer by so much of one or more of their delays."""
+"""It may be a delayed acknowledgement, if it takes longer by so much of its delay."""
 
 _EVERY_OTHER = 2
 """A receiver that acknowledges fewer segments than that delays no acknowledgement."""
@@ -62,6 +62,9 @@ _BUSY = 0.8
 
 MOST_EVENTS = 5_000_000
 """A run of more events takes more than about half a second, and nobody waits for a dozen of these unasked."""
+
+_MORE = 6
+"""A change may make a run so much longer."""
 
 FEW_AT_FIRST = "2mss"
 """A small first window, to try."""
@@ -140,6 +143,8 @@ class Facts:
     """Median size of the transfers; 0 if all are endless."""
     begin_together: bool
     """Whether transfers of a file that many senders begin at one time are all that there is."""
+    waited_for_faults: bool
+    """Whether most transfers that waited for a timer had lost packets to faults, or met what was down."""
     observed: str | None
     """The port whose queue the run measured as that of its bottleneck."""
     lossiest: str
@@ -169,21 +174,24 @@ class Facts:
         return self.idle_s / self.under_way_s if self.under_way_s > 0 else 1.0
 
     @property
+    def may_stall(self) -> bool:
+        """Whether windows of one segment wait for acknowledgements that are delayed."""
+        transport = self.scenario["transport"]
+        window = min(self.size(transport["initial-window"]), self.receive_window)
+        is_short = window < _EVERY_OTHER * self.size(transport["mss"])
+        return is_short and int(transport["ack-every"]) >= _EVERY_OTHER and seconds(transport["ack-delay"]) > 0
+
+    @property
     def stalled(self) -> bool:
-        """Whether windows of one segment made some transfer longer by delayed acknowledgements than by round trips."""
+        """Whether such windows made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
         delay_s = seconds(transport["ack-delay"])
-        if int(transport["ack-every"]) < _EVERY_OTHER or not delay_s or self.idle_share < _COLLAPSED:
-            return False
-        window = min(self.size(transport["initial-window"]), self.receive_window)
-        if window >= _EVERY_OTHER * self.size(transport["mss"]):
+        if not self.may_stall or self.idle_share < _COLLAPSED:
             return False
         if not self.typical_bytes:
             # How long each of their windows took is not known, but that the receiver never lets a second segment go.
             return bool(self.endless) and self.receive_window < _EVERY_OTHER * self.size(transport["mss"])
-        delays = self.waits.longest_s / delay_s
-        whole = max(1, round(delays))
-        return abs(delays - whole) <= (1 - _NEARLY) * whole and self.waits.longest_s >= _MANY * self.loaded_s
+        return self.waits.longest_s >= max(_NEARLY * delay_s, _MANY * self.loaded_s)
 
     @property
     def receive_window(self) -> float:
@@ -242,7 +250,7 @@ class Facts:
 
         Where queries come by a clock, the link lies idle between them, too: it is how long the median took that tells.
         """
-        if self.faulty or self.held_up:
+        if self.faulty or self.held_up or self.waited_for_faults:
             return False
         queries = self.queries or self.bursts
         if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
@@ -294,9 +302,17 @@ class Facts:
 
     @property
     def is_to_mend(self) -> bool:
-        """Whether there is a reason to try changes, and the run is short enough."""
+        """Whether there is a reason to try changes."""
         is_well = self.is_fast and self.jitter_to_set is None and self.excess is None
-        return not self.cut_short and not is_well and self.summary["events"] <= MOST_EVENTS
+        return not self.cut_short and not is_well
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the run is short enough to be made a dozen times unasked."""
+        # What has no end, or did not reach it, fills the time in which the link lay idle.
+        has_more = bool(self.endless or self.unfinished)
+        most = self.summary["events"] / max(1 - self.idle_share, 1e-6) if has_more else 0.0
+        return self.summary["events"] <= MOST_EVENTS and most <= _MORE * MOST_EVENTS
 
     @property
     def excess(self) -> Together | None:
@@ -561,6 +577,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
         port=port,
         buffer=holds,
         begin_together=bursts.height > 0 and float(began.max() - began.min()) <= loaded,  # type: ignore[operator,arg-type]
+        waited_for_faults=_waited_for_faults(flows, drops, scenario["fault"], summary["simulated_s"]),
         observed=observed,
         lossiest=str(run.links().sort("drops", descending=True, maintain_order=True)["link"][0]),
         under_way_s=times.under_way_s,
@@ -576,6 +593,19 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
         loaded_s=loaded,
         all_cross=_ALL <= share <= 1,
     )
+
+
+def _waited_for_faults(flows: pl.DataFrame, drops: pl.DataFrame, faults: list[dict[str, Any]], end_s: float) -> bool:
+    """Whether most transfers that waited for a timer had to do with faults, as far as the table of drops goes."""
+    waited = flows.filter((pl.col("timeouts") > 0) | pl.col("waiting_s").is_not_null())
+    lost = drops.filter(pl.col("reason").cast(pl.String).is_in(OF_FAULTS))["connection"].unique()
+    of_faults = pl.col("connection").is_in(lost.implode())
+    for fault in faults:
+        if fault["kind"] in ("link-down", "controller-outage"):
+            begin_s = seconds(fault["at"])
+            until_s = begin_s + (seconds(fault["for"]) or math.inf)
+            of_faults |= (pl.col("start_s") < until_s) & (pl.col("completion_s").fill_null(end_s) > begin_s)
+    return 2 * waited.filter(of_faults).height > waited.height
 
 
 class _Times(NamedTuple):

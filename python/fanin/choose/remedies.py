@@ -249,7 +249,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             f"a maximum of {2000 * window} in net.ipv4.tcp_rmem on the receivers and net.ipv4.tcp_wmem on the senders, "
             "about half of which is window",
         )
-    if facts.outcome == "stalls":
+    if facts.may_stall:
         at_once = "ip route change ROUTE quickack 1 on the receivers"
         yield Remedy("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
         yield Remedy(

@@ -41,7 +41,9 @@ class Change(NamedTuple):
     settings: dict[str, Scalar]
     effort: Effort
     is_asked: bool = False
-    """Whether it is told whatever it makes of the run."""
+    """Whether it is told first, whatever it makes of the run."""
+    is_less: bool = False
+    """Whether it offers less load, so that the goodput is less, too."""
 
 
 class Changed(NamedTuple):
@@ -85,9 +87,29 @@ class Trial:
     """The goal first."""
 
     @property
+    def decides(self) -> Changed:
+        """The goal; if it has no value before and after, as where the run ends before the queries, the goodput."""
+        goal, *others = self.changed
+        open_ = math.isinf(goal.before) and math.isinf(goal.after)
+        return next((each for each in others if open_ and each.measure.more), goal)
+
+    @property
     def gain(self) -> float:
-        """By what share the goal is better."""
-        return self.changed[0].gain
+        """By what share that is better."""
+        return self.decides.gain
+
+    @property
+    def spoils(self) -> bool:
+        """Whether another measure is worse by a share that would be told."""
+        kept = [each for each in self.changed if not (self.change.is_less and each.measure.more)]
+        worse = (each._replace(before=each.after, after=each.before) for each in kept)
+        return any(each.gain >= LEAST for each in worse)
+
+    @property
+    def place(self) -> tuple[bool, bool, float]:
+        """Its place among others, the best first: what spoils nothing, has a value of the goal, and is best by that."""
+        # Of thresholds that make no difference, the usual one comes first.
+        return self.spoils, self.decides is not self.changed[0], float(f"{self.decides.left:.2g}")
 
 
 @dataclass(frozen=True)
@@ -100,7 +122,7 @@ class Trials:
     helped: int
     """How many made the goal better by a share that is told."""
     told: list[Trial]
-    """The best of these, the least effort first among those that are about as good, and those that are asked for."""
+    """What is asked for, and the best of these, the least effort first among those that are about as good."""
 
 
 def trials(
@@ -141,7 +163,7 @@ def trials(
 
 
 def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
-    """What a run asks for that no remedy is: starts that are not at one instant, less load, a faster path."""
+    """What no remedy is: starts that are not at one instant, less load, a faster path."""
     found = []
     if (jitter := facts.jitter_to_set) is not None:
         name = "answers that do not begin at the same instant"
@@ -152,7 +174,7 @@ def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
         if most is not None:
             fits = f"{100 * _FITS * number(most['load']) / excess.load:.0f}%"
             found.append(
-                Change("a load that fits", {f"traffic.{most['name']}.load": fits}, Effort.APPLICATION, is_asked=True)
+                Change("a load that fits", {f"traffic.{most['name']}.load": fits}, Effort.APPLICATION, is_less=True)
             )
     if facts.port.between_switches and not facts.port.is_slowed:
         key, rate = _rate_of(facts)
@@ -225,22 +247,22 @@ def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
 
 
 def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
-    """What is asked for, then the best of each kind of effort, then others with other values.
+    """What is asked for, then the best, each with other values.
 
-    Of what makes about the same of a run, the least effort comes first.
+    Of what is about as good as the best, there is first one for each kind of effort, that with the least before.
     """
-    least = min((each.changed[0].left for each in helping), default=0.0)
-
-    def place(trial: Trial) -> tuple[bool, float, float]:
-        left = trial.changed[0].left
-        is_near = left <= (1 + LEAST) * least
-        # Of thresholds that make no difference, the usual one comes first.
-        return not is_near, float(trial.change.effort) if is_near else 0.0, float(f"{left:.2g}")
-
-    ranked = sorted((each for each in helping if not each.change.is_asked), key=place)
-    best = {each.change.effort: each for each in reversed(ranked)}
-    first = [each for each in ranked if each is best[each.change.effort]]
+    ranked = sorted((each for each in helping if not each.change.is_asked), key=lambda each: each.place)
+    near = [each for each in ranked if _is_about(each, ranked[0])]
+    near.sort(key=lambda each: each.change.effort)
+    best: dict[Effort, Trial] = {}
+    for each in near:
+        best.setdefault(each.change.effort, each)
     unique: dict[frozenset[str], Trial] = {}
-    for each in (*(each for each in found if each.change.is_asked), *first, *ranked):
+    for each in (*(each for each in found if each.change.is_asked), *best.values(), *near, *ranked):
         unique.setdefault(frozenset(each.change.settings), each)
     return [*unique.values()][:_MOST]
+
+
+def _is_about(one: Trial, best: Trial) -> bool:
+    """Whether it is about as good as the best."""
+    return one.place[:-1] == best.place[:-1] and one.decides.left <= (1 + LEAST) * best.decides.left

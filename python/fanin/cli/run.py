@@ -79,10 +79,12 @@ def run(
 
     Then changes are tried, each once with the same seed: the remedies of `fanin advise` that can be deployed, one by
     one, and twice the rate of a link between switches that is the bottleneck. Up to three commands are told, those of
-    the changes that make the goal better by a tenth or more, the best first (of about the same, that which takes
-    least), with what they make of the goal, of the mean, and of the goodput. The goal is query-p99, without queries
-    p99-fct (fct_max_s if all transfers begin together) or goodput. Nothing is tried where nobody waited for timers and
-    queries took less than twice as long as alone, nor on runs of more than 5 million events, or with --no-try.
+    the changes that make the goal better by a tenth or more, the best first, with what they make of the goal, of the
+    mean, and of the goodput. Of what is within a tenth of the best, there is one for each kind of effort, the least
+    first; what makes another of these worse by a tenth comes last. The goal is query-p99, without queries p99-fct
+    (fct_max_s if all transfers begin together) or goodput, which also decides between runs whose queries do not end.
+    Nothing is tried where nobody waited for timers and queries took less than twice as long as alone, nor on runs of
+    more than 5 million events, or with --no-try.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.
@@ -147,7 +149,7 @@ def run(
         say_wrapped(told.what)
         say_wrapped(told.why)
     found = None
-    if try_ and happened.is_to_mend:
+    if try_ and happened.is_to_mend and happened.is_short:
         of_run = resolved["run"]["seed"] if seed is None else seed
         found = _tried(fanin.load(scenario, wanted), happened, of_run, memory, paths.get("folder"))
     # Other commands to try need no capture.
@@ -161,7 +163,7 @@ def run(
         diagnosis = {**happened.as_dict(), **words}
         print_json({**finished.summary, "diagnosis": diagnosis, "run_id": finished.run_id, "paths": paths})
         return
-    if said := tried(found):
+    if try_ and (said := tried(happened, found)):
         say_wrapped(said)
     say_trials(next_)
     say()

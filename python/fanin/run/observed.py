@@ -98,9 +98,13 @@ def mean_rate(
     return sent / (end - begin) if end > begin else rate
 
 
+OF_FAULTS = ("random-loss", "link-down")
+"""Causes of drops that have nothing to do with the load, and not with queues."""
+
+
 def lost_to_faults(summary: dict[str, Any]) -> int:
     """Packets that a run lost whatever the load: at random, or on links that were down, and not in queues."""
-    return int(summary["drops_random_loss"]) + int(summary["drops_link_down"])
+    return sum(int(summary[f"drops_{reason.replace('-', '_')}"]) for reason in OF_FAULTS)
 
 
 def faulty_s(faults: Iterable[dict[str, Any]], within: tuple[float, float]) -> float:

@@ -48,12 +48,19 @@ def course(facts: Facts) -> Course:
     return Course(_too_early(facts) if facts.cut_short else f"{_what(facts)}{_took(facts)}", why)
 
 
-def tried(found: Trials | None) -> str:
-    """How many changes were tried on a run, and how many helped, as a sentence; empty if none was."""
+def tried(facts: Facts, found: Trials | None) -> str:
+    """How many changes were tried on a run, and how many helped, as a sentence; or that it is too long for that."""
+    if found is None and facts.is_to_mend and not facts.is_short:
+        return (
+            f"No changes were tried, as the run has {facts.summary['events']:,} events, or would have too many if its "
+            "link did not lie idle: `fanin advise` tries them."
+        )
     if found is None or not found.tried:
         return ""
     count = f"{found.tried} changes were" if found.tried > 1 else "one change was"
-    better = f"{found.goal.name} better by a tenth or more"
+    is_open = any(each.decides is not each.changed[0] for each in found.told)
+    goal = f"{found.goal.name}, or the goodput where that is unfinished," if is_open else found.goal.name
+    better = f"{goal} better by a tenth or more"
     helped = f"{found.helped} of them" if found.helped else "none of them"
     return f"With this seed, {count} tried: {helped} made {better}."
 
@@ -136,6 +143,7 @@ def _what(facts: Facts) -> str:
             known = summary["fct_max_s"] is not None and not facts.waits.waiting
             times = f" ({slow}; the median is {usual})" if known else ""
             faults = ", after losses that no queue made" if facts.faulty else ""
+            faults = faults or ", mostly of those that a fault met" * facts.waited_for_faults
             if not facts.typical_bytes:
                 return f"No collapse, but some of the endless flows waited for timers{faults}{ended}: {goodput}."
             if known and not facts.waits.slowest_waited:
