@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import pickle
 import re
@@ -427,6 +428,35 @@ def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, m
     with closing(Cluster("tcp://host:8786")) as workers, pytest.raises(ClusterError, match=message):
         outcomes([job], "results", workers=workers)
     assert not list(Path("results").glob("failures/*"))
+
+
+def test_results_that_are_damaged_on_the_way_are_not_kept(work, client, monkeypatch):
+    def flipped(task):
+        (package,) = remote.simulated(task)
+        rows, content = package.tables["flows"]
+        return [replace(package, tables={**package.tables, "flows": (rows, content[:50] + b"?" + content[51:])})]
+
+    monkeypatch.setattr(cluster, "simulate", flipped)
+    job = Job(fanin.load("small.toml"), [("run.seed", "1")], frozenset(["flows"]))
+    with (
+        closing(Cluster("tcp://host:8786")) as workers,
+        pytest.raises(ClusterError, match=r"\(results were damaged on"),
+    ):
+        outcomes([job], "results", workers=workers)
+    assert not list(Path("results").glob("runs/*/flows.parquet"))
+
+
+def test_a_connection_that_breaks_is_told_in_one_line(client, monkeypatch):
+    with closing(Cluster("tcp://host:8786")):
+        for name in ("distributed.core", "distributed.protocol.core", "distributed.client", "tornado.application"):
+            assert not logging.getLogger(name).isEnabledFor(logging.CRITICAL)
+
+    def gone(*_, **__):
+        raise OSError("in <TCP (closed)>: Stream is closed")
+
+    monkeypatch.setattr(client, "run", gone)
+    with pytest.raises(ClusterError, match=r"tcp://host:8786: lost the cluster \(in <TCP"):
+        Cluster("tcp://host:8786")
 
 
 def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, monkeypatch):

@@ -42,6 +42,10 @@ _CLOSING_S = 10.0
 _ADDRESS = re.compile(r"(\w+://)?(\[[\w:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
+_LOGGERS = ("distributed", "distributed.client", "tornado.application")
+"""What Dask says itself of a connection that breaks, or of what does not speak its language, with tracebacks."""
+
+
 class Cluster:
     """A running scheduler and its workers. A :class:`fanin.run.job.Workers`."""
 
@@ -66,8 +70,8 @@ class Cluster:
         except ImportError:
             raise ClusterError(f"a cluster needs Dask: {how_to_install('cluster')}") from None
         # A lost scheduler, and what is none, are reported as errors here, without an additional traceback.
-        for name in ("client", "protocol"):
-            logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL + 1)
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._killed = distributed.KilledWorker
         self._client = _connected(distributed.Client, address, timeout)
         self._address = address
@@ -86,9 +90,9 @@ class Cluster:
                 self._unsuitable[worker] = None
                 if (wrong := _wrong(worker, found)) is not None:
                     raise wrong
-        except BaseException:
+        except BaseException as error:
             self._client.close()
-            raise
+            raise self._lost(error) from None if isinstance(error, OSError) else error
         self._executor = self._client.get_executor(pure=False)
 
     def workers(self, asked: list[str] | None = None) -> dict[str, Versions | Exception]:
@@ -181,6 +185,8 @@ class Cluster:
             raise bare from None
         if store is None:
             raise ClusterError("a cluster needs a results folder")
+        if not all(package.is_whole for package in packages):
+            raise self._lost(ClusterError("results were damaged on the way"))
         runs = kept(works, store, packages)
         self._needs.learn(works[0].job.kind, runs[-1].summary["flows"])
         return runs

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,25 @@ class Package:
     tables: dict[str, tuple[int, bytes]]
     """Rows and content of the requested result tables, each a Parquet file."""
     captured: bytes | None
+    digest: str = ""
+    """That of the rest, as it was sent."""
+
+    def sealed(self) -> Package:
+        """The package with its digest."""
+        return replace(self, digest=self._digest())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it arrived as it was sent."""
+        return self.digest == self._digest()
+
+    def _digest(self) -> str:
+        found = hashlib.sha256(self.summary.encode())
+        for name, (rows, content) in self.tables.items():
+            found.update(f"{name} {rows} {len(content)} ".encode())
+            found.update(content)
+        found.update(self.captured or b"")
+        return found.hexdigest()
 
     @property
     def table_names(self) -> list[str]:
@@ -155,7 +175,7 @@ def _packed(output: _engine.RunOutput, tables: frozenset[str], path: Path) -> Pa
     for name in (name for name in output.table_names if name in tables):
         output.write_parquet(name, path)
         found[name] = output.rows(name), path.read_bytes()
-    return Package(output.summary, found, output.capture())
+    return Package(output.summary, found, output.capture()).sealed()
 
 
 def _refuse_copies(files: Files) -> None:
