@@ -1069,6 +1069,46 @@ def test_waits_for_what_a_fault_took_are_no_collapse(tmp_path):
     assert words.what.startswith("Incast collapse: ")
 
 
+def test_timers_without_a_loss_are_no_collapse():
+    found = facts(fanin.load("dtcwa/section2").run(), fanin.load("dtcwa/section2").of_fan_in(), [])
+    assert (found.summary["drops"], found.is_spurious) == (0, True)
+    assert course(found).what.startswith("No collapse, but timers decide ")
+
+
+def test_the_aggregators_of_a_relay_tree_have_ports_of_their_own(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="64KB", window="10mss", senders=60, bytes="20KB")
+    found, _ = told(tmp_path / "s.toml", text.replace('"incast"', '"relay-tree"\nedge-count = 4\nrounds = 5'))
+    assert found.port.name.startswith("switch-0->sender-")
+    assert found.port.drops >= found.summary["drops"] / 5
+
+
+def test_a_link_is_idle_only_while_transfers_are_under_way(tmp_path):
+    text = STAR.partition("[[traffic]]")[0].format(rate="1Gbps", buffer="12MB", window="10mss")
+    long = '[[traffic]]\nkind = "background"\nflows = 1\nstop = "100ms"\n[run]\nduration = "150ms"\n'
+    found, words = told(tmp_path / "s.toml", text + long)
+    assert (found.gaps_s, found.idle_share) == (pytest.approx(0.045, abs=0.01), pytest.approx(0, abs=0.03))
+    assert "did not fill" not in words.why
+
+
+def test_whom_timers_decide_is_said(tmp_path):
+    clocked = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss")
+    load = 'kind = "requests"\nfan-in = 40\nsenders = 40\nreceivers = 1\nbytes-each = "20KB"\nload = "150%"\n'
+    values = {"run.duration": "200ms", "transport.scheme": "dctcp", "transport.rto-min": "10ms"}
+    found, words = told(tmp_path / "s.toml", f"{clocked}[[traffic]]\n{load}", **values)
+    assert found.outcome == "timeouts"
+    assert found.queries.waited > 0.5
+    assert words.what.startswith("No collapse, but timers decide most queries")
+    # There is more to send than the link carries, and it lies idle.
+    assert f"while the link lay idle for {1e3 * found.idle_s:.3g} ms" in words.why
+
+
+def test_nothing_is_said_of_one_instant_where_packets_are_delayed_at_random_or_it_is_asked_for(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="60KB", window="10mss", senders=20, bytes="32KB")
+    assert told(tmp_path / "s.toml", text)[0].jitter_to_set
+    assert not told(tmp_path / "s.toml", text, **{"network.host-jitter": "10us"})[0].jitter_to_set
+    assert not told(tmp_path / "s.toml", text, **{"traffic.servers.together": "true"})[0].jitter_to_set
+
+
 def test_a_fault_without_a_link_is_told(tmp_path):
     outage = '[[fault]]\nkind = "controller-outage"\nat = "1ms"\n'
     _, words = told(tmp_path / "s.toml", ON_A_STAR.format(senders=4, bytes="320KB") + outage, **{
@@ -1338,7 +1378,9 @@ def test_more_load_than_fits_is_named(tmp_path):
     both = f'[[traffic]]\nname = "a"\n{group}load = "90%"\n[[traffic]]\nname = "b"\n{group}load = "30%"\n'
     text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="150KB", window="10mss") + both
     _, words = told(tmp_path / "s.toml", text, **{"network.sender-hosts": 8})
-    assert words.why.startswith("The traffic asks for 120 % of what the receivers carry: queues grow for as long as ")
+    assert words.why.startswith(
+        "The traffic asks for 120 % of what the receivers can carry: queues grow for as long as "
+    )
     (warning,) = [
         each for each in fanin.load(tmp_path / "s.toml", {"network.sender-hosts": 8}).warnings() if "offer" in each
     ]

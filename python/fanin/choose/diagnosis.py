@@ -129,6 +129,7 @@ class Facts:
     faulty_s: float
     """For how long of the same a link was down or had another rate by a fault."""
     transfers: int
+    delivered_bytes: float
     waits: Waits
     """The timers that they waited for."""
     queries: Queries | None
@@ -180,6 +181,13 @@ class Facts:
         window = min(self.size(transport["initial-window"]), self.receive_window)
         is_short = window < _EVERY_OTHER * self.size(transport["mss"])
         return is_short and int(transport["ack-every"]) >= _EVERY_OTHER and seconds(transport["ack-delay"]) > 0
+
+    @property
+    def delays_acknowledgements(self) -> bool:
+        """Whether receivers delay acknowledgements for many round trips, if windows fall to one segment."""
+        transport = self.scenario["transport"]
+        delay_s = seconds(transport["ack-delay"])
+        return int(transport["ack-every"]) >= _EVERY_OTHER and delay_s >= _MANY * self.round_trip_s
 
     @property
     def stalled(self) -> bool:
@@ -250,7 +258,7 @@ class Facts:
 
         Where queries come by a clock, the link lies idle between them, too: it is how long the median took that tells.
         """
-        if self.faulty or self.held_up or self.waited_for_faults:
+        if self.faulty or self.held_up or self.waited_for_faults or self.is_spurious:
             return False
         queries = self.queries or self.bursts
         if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
@@ -309,10 +317,19 @@ class Facts:
     @property
     def is_short(self) -> bool:
         """Whether the run is short enough to be made a dozen times unasked."""
-        # What has no end, or did not reach it, fills the time in which the link lay idle.
-        has_more = bool(self.endless or self.unfinished)
-        most = self.summary["events"] / max(1 - self.idle_share, 1e-6) if has_more else 0.0
-        return self.summary["events"] <= MOST_EVENTS and most <= _MORE * MOST_EVENTS
+        return self.summary["events"] <= MOST_EVENTS and self.most_events <= _MORE * MOST_EVENTS
+
+    @property
+    def most_events(self) -> float:
+        """How many events it might have with a change, about: what has not ended goes on while the link is busy."""
+        events = float(self.summary["events"])
+        if not self.endless and not self.unfinished:
+            return events
+        busy = events / max(1 - self.idle_share, 1e-9)
+        if self.endless or self.fan_in is None or "rounds" not in self.fan_in:
+            return busy
+        asked = float(self.fan_in["rounds"]) * int(self.fan_in[self.fan_in["key"]]) * self.response_bytes
+        return min(busy, events * max(1.0, asked / max(self.delivered_bytes, 1.0)))
 
     @property
     def excess(self) -> Together | None:
@@ -329,6 +346,9 @@ class Facts:
         if self.fan_in is None or not self.port.drops or self.faulty or self.held_up:
             return None
         path = f"traffic.{self.fan_in['name']}.jitter"
+        if self.fan_in.get("together"):
+            # That they begin together is what the user asked for.
+            return None
         return path if path in without_jitter(self.scenario) else None
 
     @property
@@ -585,6 +605,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
         busy_s=min(_busy(port, summary, delivered, times), times.under_way_s),
         faulty_s=faulty_s(scenario["fault"], (times.begin_s, times.end_s)),
         transfers=flows.height,
+        delivered_bytes=delivered,
         waits=waits(flows, scenario["transport"], many, loaded, end_s, handshake),
         queries=max(filter(None, each), key=lambda found: found.p99_times, default=None),
         bursts=of(bursts, dict.fromkeys(in_bursts_of, Spread(loaded, 0.0, lowest))),
@@ -622,7 +643,9 @@ def _times(flows: pl.DataFrame, summary: dict[str, Any]) -> _Times:
     spans = flows.filter(pl.col("start_s").is_not_null()).select(
         "start_s", pl.col("completion_s").fill_null(end).alias("end_s")
     )
-    last = end if spans.is_empty() else float(spans["end_s"].max())  # type: ignore[arg-type]
+    # The goodput is measured until the last of known size is complete, or until the run ends.
+    has_sizes = flows["bytes"].is_not_null().any()
+    last = float(spans["end_s"].max()) if has_sizes and spans.height else end  # type: ignore[arg-type]
     return _Times(begin, last, covered(spans, begin))
 
 
@@ -703,7 +726,9 @@ def _name(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> str | N
     is_receivers = found is not None and found.partition("->")[2] in {
         link.partition("->")[0] for link in from_hosts(links)
     }
-    if found in crossed or not is_receivers:
+    # In a relay tree, more hosts than the client get answers.
+    relays = any(group["kind"] == "relay-tree" for group in scenario["traffic"])
+    if found in crossed or relays or not is_receivers:
         return found
     own = links.filter(pl.col("link").is_in(crossed) & (pl.col("drops") > 0)).sort("drops", descending=True)
     return str(own["link"][0]) if own.height else found

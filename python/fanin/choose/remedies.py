@@ -249,9 +249,10 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             f"a maximum of {2000 * window} in net.ipv4.tcp_rmem on the receivers and net.ipv4.tcp_wmem on the senders, "
             "about half of which is window",
         )
-    if facts.may_stall:
+    if facts.delays_acknowledgements:
         at_once = "ip route change ROUTE quickack 1 on the receivers"
         yield Remedy("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
+    if facts.may_stall:
         yield Remedy(
             "a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, _initcwnd(10)
         )

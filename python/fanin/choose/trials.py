@@ -17,6 +17,7 @@ from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import BACKGROUND, format_value
 from fanin.numbers.units import number
+from fanin.results import never_ended
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
@@ -55,11 +56,13 @@ class Changed(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """By what share it is better, at most one; what does not end is infinitely bad, and what is unknown no gain."""
-        before, after = (self.after, self.before) if self.measure.more else (self.before, self.after)
-        if math.isnan(before) or math.isnan(after) or before <= after:
+        """By what share of before it is better; what does not end is infinitely bad, and what is unknown no gain."""
+        if math.isnan(self.before) or math.isnan(self.after) or self.before == self.after:
             return 0.0
-        return 1.0 if math.isinf(before) else 1 - after / before
+        if math.isinf(self.before) or not self.before:
+            return 1.0
+        change = (self.after - self.before) / self.before
+        return max(0.0, change if self.measure.more else -change)
 
     @property
     def left(self) -> float:
@@ -233,7 +236,8 @@ def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:
     """The goal, and what a change must not spoil: the usual completion time, and the goodput of the rest."""
     usual = {"query-p99": "query-mean", "fct_max_s": "mean-fct", "p99-fct": "mean-fct"}
     names = [facts.goal, *([usual[facts.goal]] if facts.goal in usual else [])]
-    has_background = any(group["kind"] == "background" for group in facts.scenario["traffic"])
+    kinds = {group["kind"] for group in facts.scenario["traffic"]}
+    has_background = "background" in kinds and len(kinds) > 1
     # Queries that begin when others end are over sooner if they are faster, and leave the rest of the time to others.
     if has_background and not facts.is_closed_loop:
         names.append(BACKGROUND)
@@ -243,7 +247,15 @@ def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:
 
 
 def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
-    return [Changed(each, each.value(own), each.value(row)) for each in measures]
+    """The measures of both runs. One that ends is better than one that does not, however few transfers did not end."""
+    found = []
+    ends, row_ends = (never_ended.share(each) == 0 for each in (own, row))
+    for each in measures:
+        before, after = each.value(own), each.value(row)
+        if each.is_time and ends != row_ends:
+            before, after = (before, math.inf) if ends else (math.inf, after)
+        found.append(Changed(each, before, after))
+    return found
 
 
 def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:

@@ -84,7 +84,7 @@ def run(
     first; what makes another of these worse by a tenth comes last. The goal is query-p99, without queries p99-fct
     (fct_max_s if all transfers begin together) or goodput, which also decides between runs whose queries do not end.
     Nothing is tried where nobody waited for timers and queries took less than twice as long as alone, nor on runs of
-    more than 5 million events, or with --no-try.
+    more than 5 million events, or that may have more than 30 million if their link does not lie idle, or with --no-try.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.

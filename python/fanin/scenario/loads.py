@@ -229,7 +229,8 @@ def without_jitter(scenario: dict[str, Any]) -> list[str]:
     starts_vary = any(
         ("load" in group and group.get("arrivals") != "periodic") or _spread(group) > 0 for group in scenario["traffic"]
     )
-    if starts_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
+    packets_vary = number(scenario["network"].get("host-jitter", "0s")) > 0
+    if starts_vary or packets_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
         return []
     groups = [group for group in scenario["traffic"] if "jitter" in group]
     return [f"traffic.{group['name']}.jitter" for group in groups]

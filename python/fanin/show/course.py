@@ -51,18 +51,20 @@ def course(facts: Facts) -> Course:
 def tried(facts: Facts, found: Trials | None) -> str:
     """How many changes were tried on a run, and how many helped, as a sentence; or that it is too long for that."""
     if found is None and facts.is_to_mend and not facts.is_short:
-        return (
-            f"No changes were tried, as the run has {facts.summary['events']:,} events, or would have too many if its "
-            "link did not lie idle: `fanin advise` tries them."
-        )
+        events = f"{facts.most_events / 1e6:.2g} million events"
+        would = "would have" if facts.most_events > facts.summary["events"] else "has"
+        more = " if its link were busy" if would == "would have" else ""
+        return f"No changes were tried, as the run {would} about {events}{more}: `fanin advise` tries them."
     if found is None or not found.tried:
         return ""
-    count = f"{found.tried} changes were" if found.tried > 1 else "one change was"
     is_open = any(each.decides is not each.changed[0] for each in found.told)
     goal = f"{found.goal.name}, or the goodput where that is unfinished," if is_open else found.goal.name
     better = f"{goal} better by a tenth or more"
+    if found.tried == 1:
+        made = "made" if found.helped else "did not make"
+        return f"With this seed, one change was tried: it {made} {better}."
     helped = f"{found.helped} of them" if found.helped else "none of them"
-    return f"With this seed, {count} tried: {helped} made {better}."
+    return f"With this seed, {found.tried} changes were tried: {helped} made {better}."
 
 
 def commands(facts: Facts, found: Trials | None, scenario: str, given: Settings) -> list[Command]:
@@ -149,7 +151,7 @@ def _what(facts: Facts) -> str:
             if known and not facts.waits.slowest_waited:
                 # Large transfers take long without any wait.
                 return f"No collapse, but some transfers waited for timers{faults}, not the slowest{ended}: {goodput}."
-            return f"No collapse, but timers decide the slowest transfers{faults}{times}{ended}: {goodput}."
+            return f"No collapse, but timers decide {_whom(facts)}{faults}{times}{ended}: {goodput}."
         case "losses":
             return f"No collapse: packets were lost, and retransmitted without waiting for a timer{ended}: {goodput}."
         case "full":
@@ -159,11 +161,19 @@ def _what(facts: Facts) -> str:
             return f"No collapse: no packet was lost, and no retransmission timer expired{ended}; {goodput}."
 
 
+def _whom(facts: Facts) -> str:
+    """Which transfers timers decide."""
+    if facts.queries is not None and facts.queries.waited >= _MOSTLY:
+        return "most queries"
+    waited = facts.waits.timed + facts.waits.waiting
+    return "most transfers" if waited >= _MOSTLY * facts.transfers else "the slowest transfers"
+
+
 def _overload(facts: Facts) -> str:
     """That more is offered than the receivers' links carry, for which neither timers nor marks help."""
     if (most := facts.excess) is None:
         return ""
-    asked = f"{_share(most.load)} of what the {most.load_of} carry"
+    asked = f"{_share(most.load)} of what the {most.load_of} can carry"
     return f"The traffic asks for {asked}: queues grow for as long as it comes."
 
 
@@ -255,7 +265,7 @@ def _why(facts: Facts) -> str:
     if facts.outcome in ("collapse", "timeouts"):
         waited = _waited(facts)
         # Where traffic asks for no more, a link is idle without any wait.
-        asked = facts.outcome == "timeouts" and facts.summary.get("offered")
+        asked = facts.outcome == "timeouts" and facts.summary.get("offered") and facts.excess is None
         idle = f", while {idle}" if facts.idle_share >= _HARDLY and not facts.starved and not asked else ""
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome in ("crowded", "full"):
@@ -436,7 +446,7 @@ def _round_trips(facts: Facts) -> str:
     hosts = seconds(transport["interrupt-interval"])
     interrupts = f", and hosts wait for up to {_time(hosts)} until they are told of a packet" if hosts else ""
     return (
-        f" A transfer of {_bytes(size)} takes about {trips} round trip{'s' if trips != 1 else ''} of "
+        f" A transfer of {_bytes(size)} takes about {trips:,} round trip{'s' if trips != 1 else ''} of "
         f"{_time(facts.round_trip_s)} ({'1 for the handshake, ' if fresh else ''}{parts}){interrupts}; sending it "
         f"takes {_time(8 * size / facts.port.rate_bps)}."
     )
