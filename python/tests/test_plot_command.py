@@ -2,8 +2,12 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import matplotlib as mpl
 import polars as pl
@@ -288,3 +292,15 @@ def test_lanes_stand_in_order_of_start_and_tell_who_waited(work):
     assert lanes.data["waited"].sum() == 2
     # An endless transfer is drawn to the end of the run.
     assert lanes.data.filter(~pl.col("ended"))["end"].to_list() == [run.summary["simulated_s"]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process")
+def test_a_picture_is_replaced_whole_or_not_at_all(cli, work):
+    assert cli("plot", "queue", "small.toml", "--file", "a.svg").code == 0
+    whole = Path("a.svg").read_bytes()
+    limited = f"ulimit -f 2; exec {sys.executable} -m fanin plot queue small.toml --file a.svg"
+    result = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False)
+    assert result.returncode == 3
+    assert "a.svg: cannot write results: File too large; choose another place with --file" in result.stderr
+    assert Path("a.svg").read_bytes() == whole
+    assert not list(Path().glob(".*"))

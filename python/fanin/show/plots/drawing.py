@@ -20,7 +20,7 @@ from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import Floats
 from fanin.numbers.summary import format_number
-from fanin.results.files import writing
+from fanin.results.files import whole_file, writing
 from fanin.scenario.format.plot import CATEGORICAL, Plot, Published
 from fanin.show.plots import layout
 from fanin.show.plots.series import Series
@@ -101,18 +101,19 @@ def draw_picture(plot: Plot, drawn: Series, file: Path) -> None:
         ResultsError: the file cannot be written.
 
     """
-    with mpl.rc_context(STYLE), writing(file.parent):
+    with mpl.rc_context(STYLE), writing(file, "--file"):
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(_figure(plot, drawn), file)
+        with whole_file(file) as temporary:
+            _write(_figure(plot, drawn), temporary, suffix=file.suffix)
 
 
 PICTURES = (".png", ".svg", ".pdf")
 """How names of pictures end."""
 
 
-def _write(figure: Figure, file: Path, identifier: str = "") -> None:
+def _write(figure: Figure, file: Path, identifier: str = "", suffix: str = "") -> None:
     """Writes a picture, the same bytes for the same figure: `Figure.savefig` would draw all of it twice."""
-    match file.suffix:
+    match suffix or file.suffix:
         case ".png":
             FigureCanvasAgg(figure).print_png(file, metadata={"Software": None})
         case ".pdf":
