@@ -45,10 +45,10 @@ def tiny(work: Path) -> Path:
     return work / "tiny.toml"
 
 
-def searched(respond, keep="drops=0", first=2, last=1024, precision=0.0, seeds=10) -> Search:
+def searched(respond, keep="drops=0", first=2, last=1024, precision=0.0, seeds=10, own=None) -> Search:
     """A search over a made-up response: fan-in and seed to the number of drops or a whole row."""
     bounds = [goals.keep(keep, fanin.load("small.toml"))] if isinstance(keep, str) else keep
-    search = Search({}, bounds, first, last, list(range(1, seeds + 1)), precision)
+    search = Search({}, bounds, first, last, list(range(1, seeds + 1)), precision, own=own)
     while (wanted := search.next()) is not None:
         fan_in, some = wanted
         assert len(search.rows) < 100
@@ -66,6 +66,18 @@ def test_finds_the_exact_place_in_few_runs(work, capacity):
     rough = searched(lambda fan_in, _: 0 if fan_in <= capacity else 5, precision=0.05).found()
     assert rough.runs < (40 if capacity < 256 else 50)
     assert rough.capacity <= capacity < rough.breaks_at <= max(rough.capacity * 1.05, rough.capacity + 1)
+
+
+def test_a_gap_below_ones_own_fan_in_limits_nothing(work):
+    def gap(fan_in, _):
+        return 5 if fan_in == 3 or 5 <= fan_in <= 9 or fan_in > 300 else 0
+
+    assert searched(gap).found().capacity < 20
+    found = searched(gap, own=20).found()
+    assert (found.capacity, found.breaks_at) == (300, 301)
+    assert min(each.fan_in for each in found.tried) == 20
+    # One that breaks them itself limits it as any other.
+    assert searched(lambda fan_in, _: 5 if fan_in > 12 else 0, own=20).found().capacity == 12
 
 
 @pytest.mark.parametrize("capacity", [1, 7, 33, 100, 700, 1024])

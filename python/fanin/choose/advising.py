@@ -201,6 +201,7 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], st
         last=furthest(answer.fan_in),
         seeds=answer.seeds,
         precision=PRECISION,
+        own=answer.fan_in,
         stepped=stepped,
     )
     carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}

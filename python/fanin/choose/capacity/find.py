@@ -143,6 +143,7 @@ def find_in(
     last: int,
     seeds: list[int],
     precision: float,
+    own: int | None = None,
     stepped: Stepped = lambda _: None,
 ) -> list[Found]:
     """The same in a laboratory that has other runs as well.
@@ -156,11 +157,14 @@ def find_in(
         last: The largest.
         seeds: The same for every fan-in and every case.
         precision: The gap that may remain.
+        own: A fan-in that is tried first, below which bounds that do not hold are only told.
         stepped: Called before each step.
 
     """
     searches = [
-        Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
+        Search(
+            case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision, own=own
+        )
         for case in cases
     ]
     while True:

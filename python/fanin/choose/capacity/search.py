@@ -63,6 +63,8 @@ class Search:
     doubted: set[int] = field(default_factory=set)
     """Fan-ins that were run with more seeds although the first seeds broke the bounds."""
     error: str | None = None
+    own: int | None = None
+    """A fan-in that is tried first; if it keeps the bounds, smaller ones do not matter, and are not tried."""
 
     @cached_property
     def ladder(self) -> list[int]:
@@ -70,7 +72,8 @@ class Search:
         rungs = [self.first]
         while (rung := rungs[-1] * (4 if rungs[-1] < _QUICK else 2)) < self.last:
             rungs.append(rung)
-        return list(dict.fromkeys([*rungs, self.last]))
+        own = [] if self.own is None or not self.first <= self.own <= self.last else [self.own]
+        return sorted({*rungs, self.last, *own})
 
     def judged(self) -> list[Judged]:
         """All fan-ins that were tried, in ascending order."""
@@ -78,6 +81,8 @@ class Search:
 
     def next(self) -> Step | None:
         """The fan-in and the seeds to run next; ``None`` if the answer is found."""
+        if self.own in self.ladder and self.own not in self.rows:
+            return self.own, self.seeds[:GLANCE]
         judged = self.judged()
         self._learn(judged)
         unsure = [each for each in judged if each.state == "open" and len(each.seeds) < self._half]
@@ -110,7 +115,7 @@ class Search:
         if kept is not None and after is not None:
             ends = [(kept.fan_in, after.fan_in)]
         else:
-            open_ = [] if self._is_hopeless(judged) else [rung for rung in self.ladder if rung not in self.rows]
+            open_ = [] if self._is_hopeless(judged) else [each for each in self._rungs(judged) if each not in self.rows]
             rungs = [*([] if kept is None else [kept.fan_in]), *open_]
             ends = [*pairwise(rungs), *((rung, rung) for rung in rungs[-1:])]
         some = [self._runs_ahead(low, high) for low, high in ends]
@@ -179,11 +184,21 @@ class Search:
     def _climb(self, judged: list[Judged]) -> int | None:
         """The next rung of the ladder: one beyond the first that breaks the bounds after one that keeps them."""
         known = {each.fan_in: each.state == "keeps" for each in judged}
-        seen = [known[rung] for rung in self.ladder if rung in known]
         if self._is_hopeless(judged):
             return None
-        up_to = next((place for place in range(1, len(seen)) if seen[place - 1] and not seen[place]), len(self.ladder))
-        return self.ladder[len(seen)] if len(seen) < min(up_to + 2, len(self.ladder)) else None
+        rungs = self._rungs(judged)
+        ends = (
+            low for low, high in pairwise(rung for rung in rungs if rung in known) if known[low] and not known[high]
+        )
+        last_kept = next(ends, self.last)
+        # The first that breaks the bounds, and one more.
+        further = rungs[: bisect(rungs, last_kept) + 2]
+        return next((rung for rung in further if rung not in known), None)
+
+    def _rungs(self, judged: list[Judged]) -> list[int]:
+        """The ladder, from the own fan-in on if that keeps the bounds."""
+        keeps = any(each.fan_in == self.own and each.state == "keeps" for each in judged)
+        return [rung for rung in self.ladder if not keeps or self.own is None or rung >= self.own]
 
     @staticmethod
     def _is_hopeless(judged: list[Judged]) -> bool:
@@ -223,11 +238,14 @@ class Search:
             if high - low > max(1, int(self.precision * low)) and not any(low < tried < high for tried in self.rows)
         ]
 
-    @staticmethod
-    def _edge(judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
-        """The end of the first unbroken series of fan-ins that keep the bounds, and the next fan-in that was tried."""
+    def _edge(self, judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
+        """The end of the first unbroken series of fan-ins that keep the bounds, and the next fan-in that was tried.
+
+        If the own one keeps them, the series is that which it is in.
+        """
+        begin = next((at for at, each in enumerate(judged) if each.fan_in == self.own and each.state == "keeps"), 0)
         kept = None
-        for each in judged:
+        for each in judged[begin:]:
             if each.state == "keeps":
                 kept = each
             elif kept is not None:
