@@ -1,3 +1,4 @@
+import copy
 import tomllib
 
 import pytest
@@ -5,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fanin
+from fanin import _engine
 from fanin.errors import ScenarioError
-from fanin.scenario import library, remarks
+from fanin.scenario import file, library, remarks
 from fanin.scenario.format.plot import is_of_table
 from fanin.scenario.format.values import expand, parse_range, parse_values
 from fanin.scenario.sections import parse
@@ -184,3 +186,22 @@ def test_values_of_the_scheme_that_the_user_replaces_are_no_mistake(work):
     # A value that no choice uses stays one.
     (remark,) = experiment.warnings({"scheme.l2dct.g": "0.5"})
     assert remark.startswith("scheme.l2dct.g: ")
+
+
+def test_experiments_that_share_a_scenario_ask_the_engine_for_it_once(work, monkeypatch):
+    (work / "other.toml").write_text('runs-of = "small.toml"\n')
+    asked, resolve = [], _engine.resolve
+
+    def counted(*given):
+        asked.append(given)
+        return resolve(*given)
+
+    monkeypatch.setattr(_engine, "resolve", counted)
+    file._resolved.cache_clear()
+    first = fanin.load("small.toml").resolved({"run.seed": 7})
+    whole = copy.deepcopy(first)
+    # Who changes what was found changes nothing for others.
+    first["run"]["seed"] = 8
+    assert fanin.load("other.toml").resolved({"run.seed": 7}) == whole
+    assert len(asked) == 1
+    assert fanin.load("small.toml").resolved({"run.seed": 9}) != whole

@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -228,8 +228,8 @@ class ScenarioFile:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        text = _engine.resolve(self._engine_text, str(self.scenario_path), self.overrides + settings(overrides))
-        resolved: dict[str, Any] = json.loads(text)
+        given = tuple(self.overrides + settings(overrides))
+        resolved: dict[str, Any] = json.loads(_resolved(self._engine_text, str(self.scenario_path), given))
         for group, path in self._lists_of_flows(resolved):
             # The content of the file is simulated, whatever its name.
             group[_DIGEST], group["file-lines"] = _digest(path)
@@ -422,6 +422,13 @@ class ScenarioFile:
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"
+
+
+# Ids, records and warnings ask for the same points, and so do all experiments that share a scenario's runs. The text is
+# kept and not the scenario, as those who ask for it change it.
+@lru_cache(maxsize=4096)
+def _resolved(text: str, name: str, given: tuple[tuple[str, str], ...]) -> str:
+    return _engine.resolve(text, name, list(given))
 
 
 def _size(text: str) -> str:
