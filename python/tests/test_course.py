@@ -1109,6 +1109,23 @@ def test_nothing_is_said_of_one_instant_where_packets_are_delayed_at_random_or_i
     assert not told(tmp_path / "s.toml", text, **{"traffic.servers.together": "true"})[0].jitter_to_set
 
 
+def test_the_port_of_any_client_of_requests_may_be_the_one(tmp_path):
+    text = STAR.partition("[[traffic]]")[0].format(rate="10Gbps", buffer="60KB", window="10mss")
+    load = 'kind = "requests"\nfan-in = 40\nsenders = 40\nreceivers = 2\nbytes-each = "20KB"\ncount = 5\nload = "20%"\n'
+    for seed in range(1, 4):
+        found, _ = told(tmp_path / "s.toml", f"{text}[[traffic]]\n{load}", **{"run.seed": seed})
+        assert found.port.name == found.summary["bottleneck"]
+
+
+def test_a_run_that_hangs_has_no_slowest_time(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="64KB", window="10mss", senders=16, bytes="64KB")
+    found, words = told(tmp_path / "s.toml", f'{text}rounds = 20\njitter = "20us"\n', **{"run.duration": "700ms"})
+    other = replace(found, waits=replace(found.waits, timed=1, waiting=0, timed_in_fan_in=0, waiting_in_fan_in=0))
+    assert other.unfinished
+    words = course(other)
+    assert "; the median is" not in words.what
+
+
 def test_a_fault_without_a_link_is_told(tmp_path):
     outage = '[[fault]]\nkind = "controller-outage"\nat = "1ms"\n'
     _, words = told(tmp_path / "s.toml", ON_A_STAR.format(senders=4, bytes="320KB") + outage, **{

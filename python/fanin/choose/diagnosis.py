@@ -263,10 +263,10 @@ class Facts:
         queries = self.queries or self.bursts
         if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
             return False
-        if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
-            return True
-        probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
         timed = self.waits.timed_in_fan_in or self.waits.waiting_in_fan_in
+        if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
+            return bool(timed or self.waits.probed_in_fan_in)
+        probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
         return self.idle_share >= _COLLAPSED and bool(timed or probes)
 
     @property
@@ -563,8 +563,9 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     """
     summary, queues, drops = run.summary, run.queues(), run.table("drops")
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
+    flows = run.flows()
     name = _name(run, scenario, ports) or observed or run.links()["link"][0]
-    flows, port = run.flows(), _port(run, name, queues, drops)
+    port = _port(run, name, queues, drops)
     flows = flows.filter(pl.col("start_s").is_null() | (pl.col("start_s") < summary["simulated_s"]))
     times = _times(flows, summary)
     rate = mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (times.begin_s, times.end_s))
@@ -726,9 +727,11 @@ def _name(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> str | N
     is_receivers = found is not None and found.partition("->")[2] in {
         link.partition("->")[0] for link in from_hosts(links)
     }
-    # In a relay tree, more hosts than the client get answers.
-    relays = any(group["kind"] == "relay-tree" for group in scenario["traffic"])
-    if found in crossed or relays or not is_receivers:
+    # Other hosts get answers as well: the aggregators of a relay tree, and several clients.
+    others = any(
+        group["kind"] != "incast" and group.get("receivers") != 1 for group in scenario["traffic"] if is_fan_in(group)
+    )
+    if found in crossed or not is_receivers or others:
         return found
     own = links.filter(pl.col("link").is_in(crossed) & (pl.col("drops") > 0)).sort("drops", descending=True)
     return str(own["link"][0]) if own.height else found

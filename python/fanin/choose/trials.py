@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from fanin.choose.comparison import SCHEME
 from fanin.choose.diagnosis import Facts
+from fanin.choose.diagnosis import facts as diagnosed
 from fanin.choose.goals import Measure, measure
 from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import ScenarioError
@@ -27,6 +28,9 @@ from fanin.scenario.loads import SOME_JITTER
 
 LEAST = 0.1
 """What makes a run better by a smaller share is not told: another seed may differ by as much."""
+
+_READ = frozenset(["flows", "links", "queues", "drops"])
+"""Tables that say what happened in a run."""
 
 _MOST = 3
 """So many changes are told."""
@@ -50,9 +54,15 @@ class Change(NamedTuple):
 class Changed(NamedTuple):
     """A measure of the run, before and after a change."""
 
-    measure: Measure
+    name: str
+    shown_as: str
+    """The column whose unit it is shown in."""
+    more: bool
+    """Whether more of it is better."""
     before: float
     after: float
+    is_so_far: bool = False
+    """Whether it is that of queries of which some had not ended, with what they have taken so far."""
 
     @property
     def gain(self) -> float:
@@ -62,23 +72,24 @@ class Changed(NamedTuple):
         if math.isinf(self.before) or not self.before:
             return 1.0
         change = (self.after - self.before) / self.before
-        return max(0.0, change if self.measure.more else -change)
+        return max(0.0, change if self.more else -change)
 
     @property
     def left(self) -> float:
         """How bad it is after the change: a time, or the inverse of what more is better of."""
-        return (1 / self.after if self.after else math.inf) if self.measure.more else self.after
+        return (1 / self.after if self.after else math.inf) if self.more else self.after
 
     @property
     def text(self) -> str:
         """As a part of a sentence."""
         before, after = (self._shown(value) for value in (self.before, self.after))
-        return f"{self.measure.name} {before} -> {after}" if before != after else f"{self.measure.name} stays {after}"
+        so_far = " so far" * self.is_so_far
+        return f"{self.name} {before} -> {after}{so_far}" if before != after else f"{self.name} stays {after}{so_far}"
 
     def _shown(self, value: float) -> str:
         if math.isinf(value):
             return "unfinished"
-        return "-" if math.isnan(value) else format_value(self.measure.shown_as, value)
+        return "-" if math.isnan(value) else format_value(self.shown_as, value)
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,7 @@ class Trial:
         """The goal; if it has no value before and after, as where the run ends before the queries, the goodput."""
         goal, *others = self.changed
         open_ = math.isinf(goal.before) and math.isinf(goal.after)
-        return next((each for each in others if open_ and each.measure.more), goal)
+        return next((each for each in others if open_ and each.more), goal)
 
     @property
     def gain(self) -> float:
@@ -104,7 +115,7 @@ class Trial:
     @property
     def spoils(self) -> bool:
         """Whether another measure is worse by a share that would be told."""
-        kept = [each for each in self.changed if not (self.change.is_less and each.measure.more)]
+        kept = [each for each in self.changed if not (self.change.is_less and each.more)]
         worse = (each._replace(before=each.after, after=each.before) for each in kept)
         return any(each.gain >= LEAST for each in worse)
 
@@ -119,7 +130,7 @@ class Trial:
 class Trials:
     """What was tried on a run."""
 
-    goal: Measure
+    goal: str
     tried: int
     """How many changes."""
     helped: int
@@ -152,17 +163,20 @@ def trials(
     changes = [*_asked(experiment, facts), *_remedies(experiment, facts)]
     measures = _measures(experiment, facts)
     laboratory = Laboratory(experiment, None, workers=workers, advance=advance)
-    own, *others = laboratory.cases([({}, [seed]), *((each.settings, [seed]) for each in changes)])
+    cases = [({}, [seed]), *((each.settings, [seed]) for each in changes)]
+    own, *others = laboratory.cases(cases, tables=_READ)
     if not own.rows:
         return None
-    found = [
-        Trial(change, _changed(measures, own.rows[0], outcome.rows[0]))
-        for change, outcome in zip(changes, others, strict=True)
-        if outcome.rows
-    ]
+    found = []
+    for change, outcome in zip(changes, others, strict=True):
+        if outcome.rows:
+            scenario, ports = resolved(experiment, change.settings), experiment.loads(change.settings)["fan_in"]
+            changed = _changed(measures, own.rows[0], outcome.rows[0])
+            of_queries = _of_queries(facts, diagnosed(outcome.runs[0], scenario, ports))
+            found.append(Trial(change, [*of_queries, *changed[len(of_queries) :]]))
     helping = [each for each in found if each.gain >= LEAST]
     told = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
-    return Trials(measures[0], len(found), len(helping), told)
+    return Trials(measures[0].name, len(found), len(helping), told)
 
 
 def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
@@ -254,8 +268,29 @@ def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
         before, after = each.value(own), each.value(row)
         if each.is_time and ends != row_ends:
             before, after = (before, math.inf) if ends else (math.inf, after)
-        found.append(Changed(each, before, after))
+        found.append(Changed(each.name, each.shown_as, each.more, before, after))
     return found
+
+
+def _of_queries(own: Facts, facts: Facts) -> list[Changed]:
+    """The queries of both runs as `fanin run` tells them, in place of the goal and the mean; nothing if it tells none.
+
+    Where the run ends before the queries, their totals are of those that have ended, and one that hangs is not there.
+    """
+    before, after = own.queries, facts.queries
+    if own.goal != "query-p99" or before is None or after is None or before.groups != after.groups:
+        return []
+    return [
+        Changed(
+            "query-p99",
+            "query_p99_s",
+            more=False,
+            before=before.p99_s,
+            after=after.p99_s,
+            is_so_far=after.unfinished > 0,
+        ),
+        Changed("query-median", "query_p99_s", more=False, before=before.median_s, after=after.median_s),
+    ]
 
 
 def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fanin.results import columns, never_ended
@@ -29,6 +29,8 @@ class Outcome:
     rows: list[Row]
     """Rows of a sweep's table for the successful runs, in the order of their seeds."""
     failures: list[Failure]
+    runs: list[Run] = field(default_factory=list)
+    """The successful runs, if tables of them are asked for."""
 
 
 class Batches:
@@ -103,12 +105,19 @@ class Laboratory:
         self.experiment = experiment.vary({}, bare=True)
         self._batches = Batches(out, workers=workers, again=again, advance=advance)
 
-    def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]], what: str = "") -> list[Outcome]:
+    def cases(
+        self,
+        asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]],
+        what: str = "",
+        *,
+        tables: frozenset[str] = frozenset(),
+    ) -> list[Outcome]:
         """The results of some cases, each with scenario values and seeds, in their order.
 
         Args:
             asked: The cases.
             what: What the progress says they are.
+            tables: Result tables that the runs are to have beside those that rows need.
 
         Raises:
             ScenarioError: a value is invalid.
@@ -119,8 +128,8 @@ class Laboratory:
         going_on = [never_ended.going_on(self.experiment.resolved(values)) for values, _ in asked]
         read = [_READ if on else frozenset() for on, (_, seeds) in zip(going_on, asked, strict=True) for _ in seeds]
         wanted = [
-            Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row) | tables)
-            for point, tables in zip(points, read, strict=True)
+            Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row) | own | tables)
+            for point, own in zip(points, read, strict=True)
         ]
         runs = zip(points, self._batches.run(wanted, what), strict=True)
         found = []
@@ -134,5 +143,6 @@ class Laboratory:
                     if on and row["incomplete"]:
                         row[never_ended.JUST_BEGUN] = never_ended.just_begun(run.flows(), row["simulated_s"], on)
                     outcome.rows.append(row)
+                    outcome.runs.extend([run] if tables else [])
             found.append(outcome)
         return found

@@ -58,7 +58,7 @@ def tried(facts: Facts, found: Trials | None) -> str:
     if found is None or not found.tried:
         return ""
     is_open = any(each.decides is not each.changed[0] for each in found.told)
-    goal = f"{found.goal.name}, or the goodput where that is unfinished," if is_open else found.goal.name
+    goal = f"{found.goal}, or the goodput where that is unfinished," if is_open else found.goal
     better = f"{goal} better by a tenth or more"
     if found.tried == 1:
         made = "made" if found.helped else "did not make"
@@ -142,7 +142,7 @@ def _what(facts: Facts) -> str:
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
             # What still waits for a timer has no time.
-            known = summary["fct_max_s"] is not None and not facts.waits.waiting
+            known = summary["fct_max_s"] is not None and not facts.unfinished
             times = f" ({slow}; the median is {usual})" if known else ""
             faults = ", after losses that no queue made" if facts.faulty else ""
             faults = faults or ", mostly of those that a fault met" * facts.waited_for_faults
