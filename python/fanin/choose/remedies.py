@@ -14,15 +14,17 @@ from typing import Any, NamedTuple
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import FEW_AT_FIRST, Facts
-from fanin.choose.threshold import carried_threshold, given_threshold
+from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_one_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import gbps, number, quantity, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.loads import LOSS_BASED
 from fanin.scenario.settings import as_options
 from fanin.scenario.thresholds import (
+    THRESHOLD_OF_THE_QUEUE,
     Marking,
     marking_of,
     most_marked,
@@ -343,10 +345,33 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             Effort.SWITCH_SETTING,
             "ports of the switch that drop what does not fit, and nothing before (no RED or WRED)",
         )
+    yield from _marks_of_losses(facts, given)
     # A comparison of schemes is one on the same stack; that of Linux is another remedy.
     if facts.scenario["transport"]["stack"] != _LINUX:
         yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"], given)
     yield from _marks(facts, "linux-dctcp", _LINUX, given)
+
+
+def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
+    """Marks that senders take for losses, as they have been since RFC 3168, where only losses slow these down."""
+    transport = facts.scenario["transport"]
+    if transport["scheme"] not in LOSS_BASED or transport["ecn"] == "on":
+        return
+    kind = {} if _has_threshold(facts) else {"queue.kind": "ecn-threshold"}
+    hosts = "net.ipv4.tcp_ecn=1" if transport["stack"] == _LINUX else "ECN (RFC 3168)"
+    for marks in _thresholds_to_try(facts, given):
+        yield Remedy(
+            f"ECN (RFC 3168), marks from {in_packets(marks.threshold)}",
+            {"transport.ecn": "on", **kind, THRESHOLD_OF_THE_QUEUE: marks.threshold},
+            Effort.SWITCH_SETTING,
+            f"an ECN threshold in the switch, and {hosts} on the hosts at both ends",
+            marks=marks,
+        )
+
+
+def _has_threshold(facts: Facts) -> bool:
+    """Whether the scenario gives its queues a threshold of their own, which is that of the switch for any scheme."""
+    return THRESHOLD_OF_THE_QUEUE.partition(".")[2] in facts.scenario["queue"]
 
 
 def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
@@ -360,8 +385,11 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
         settings: dict[str, Scalar] = {
             SCHEME: scheme,
             STACK: stack,
-            "queue.kind": "auto",
-            threshold_path(scheme): marks.threshold,
+            **(
+                {THRESHOLD_OF_THE_QUEUE: marks.threshold}
+                if _has_threshold(facts)
+                else {"queue.kind": "auto", threshold_path(scheme): marks.threshold}
+            ),
         }
         alone = Remedy(
             f"{scheme_title(scheme)}, marks from {in_packets(marks.threshold)}", settings, effort, needs, marks=marks
@@ -444,7 +472,10 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
         effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
-            # What changes only hosts leaves the queues of the switch as they are.
+            # What changes only hosts leaves the queues of the switch as they are, and so does a switch that has them.
+            if _has_threshold(facts) and marks_by_one_threshold(key):
+                yield Remedy(scheme_title(key), settings, effort, needs)
+                continue
             if row["reacts_to_marks"] or effort >= Effort.SWITCH:
                 settings["queue.kind"] = "auto"
             yield Remedy(scheme_title(key), settings | carried_threshold(experiment, key, given), effort, needs)
