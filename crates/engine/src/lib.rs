@@ -10,9 +10,9 @@
 //! | module | what |
 //! |---|---|
 //! | [`spec`] | the scenario file: parsing, checking, schema |
-//! | [`sim`] | building the world, the only event loop, and the invariants that every run must satisfy |
-//! | `event` | the event queue, the order of simultaneous events, and the reference core that tests compare with |
-//! | `net` | ports, paths, faults, switches, the control channel, and the books (counts of what happened to packets) |
+//! | [`sim`] | building the world, the event loop (in `windows` node by node), and the invariants that every run must satisfy |
+//! | `event` | the event queue, the order of simultaneous events, windows of one node at a time, and the reference core that tests compare with |
+//! | `net` | ports, paths, faults, switches, the control channel, the books (counts of what happened to packets), and a ledger for them |
 //! | `host` | flows, their senders and receivers, the receiving host's scheduler, interrupts and host queues |
 //! | `work` | traffic groups, transfers and queries, and how long a transfer would take alone |
 //! | [`roles`] | the six places where a remedy can act |

@@ -14,7 +14,8 @@ use crate::event::links::LinkQueue;
 use crate::event::memory::SharedMemory;
 use crate::event::order::{Class, Event, MiscKey};
 use crate::event::ports::{Port, SlowPort, Stepped, in_port};
-use crate::event::{CoreParts, EventCore, PortAudit};
+use crate::event::windows::Windows;
+use crate::event::{CoreParts, EventCore, NodeByNode as _, PortAudit};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
 use crate::net::port::{Decision, Limit, LinkState, PortSpec, Situation};
@@ -27,20 +28,21 @@ use std::collections::{BinaryHeap, VecDeque};
 
 pub(crate) struct Core {
     /// When the last event happened.
-    now: Time,
-    links: LinkQueue,
-    ports: Vec<Port>,
+    pub(super) now: Time,
+    pub(super) links: LinkQueue,
+    pub(super) ports: Vec<Port>,
     /// Apart from the rest, as in a large network packets come to them much more often.
     stepped: Vec<Option<Stepped>>,
     slow: Vec<SlowPort>,
-    misc: BinaryHeap<Reverse<(u64, MiscKey)>>,
+    pub(super) misc: BinaryHeap<Reverse<(u64, MiscKey)>>,
     /// Time of the first entry of `misc`.
-    misc_min: u64,
-    nodes: Vec<Box<dyn Any + Send>>,
+    pub(super) misc_min: u64,
+    pub(super) windows: Windows,
+    pub(super) nodes: Vec<Box<dyn Any + Send>>,
     memory: SharedMemory,
     /// By node, its ports whose disciplines act on dequeue, if the node's roles share a state.
     siblings: Vec<Vec<LinkId>>,
-    books: Books,
+    pub(super) books: Books,
 }
 
 impl Core {
@@ -113,12 +115,6 @@ impl Core {
                 }
             }
         }
-    }
-
-    /// Advances the clock without an event, to test that the invariant checks notice it.
-    #[cfg(test)]
-    pub(crate) fn set_clock(&mut self, now: Time) {
-        self.now = now;
     }
 
     /// Miscounts one departed byte of a port that is tracked exactly, to test that the invariant checks notice it.
@@ -225,7 +221,7 @@ impl Core {
 
     /// Brings a port's state up to date and returns its backlog.
     #[inline(always)]
-    fn look(&mut self, link: LinkId) -> Backlog {
+    pub(super) fn look(&mut self, link: LinkId) -> Backlog {
         let port = &mut self.ports[link.index()];
         if port.scheduled {
             self.catch_up(link);
@@ -404,6 +400,8 @@ impl Core {
 }
 
 impl EventCore for Core {
+    type Windows = Self;
+
     fn new(parts: CoreParts) -> Self {
         let CoreParts { ports: specs, nodes, books, ties } = parts;
         let mut siblings = vec![Vec::new(); nodes.len()];
@@ -426,6 +424,7 @@ impl EventCore for Core {
             slow: specs.into_iter().map(slow_part).collect(),
             misc: BinaryHeap::new(),
             misc_min: u64::MAX,
+            windows: Windows::default(),
             nodes,
             memory: SharedMemory::new(&pools),
             siblings,
@@ -476,8 +475,8 @@ impl EventCore for Core {
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {
-        self.misc.push(Reverse((at.ps(), MiscKey::new(class, index))));
-        self.misc_min = self.misc_min.min(at.ps());
+        let key = MiscKey::new(class, index);
+        if self.windows.is_later(at) { self.windows.put_off(at, key) } else { self.give(at, key) }
     }
 
     #[inline(always)]
@@ -523,6 +522,10 @@ impl EventCore for Core {
 
     fn books(&mut self) -> &mut Books {
         &mut self.books
+    }
+
+    fn windows(&mut self) -> Option<&mut Self> {
+        Some(self)
     }
 
     fn settle(&mut self) {

@@ -39,6 +39,8 @@ pub(crate) struct LinkQueue {
     end: u64,
     ties: TieBreak,
     walks: Walks,
+    /// Nobody asks for the earliest arrival, so no time is set until the queue wakes.
+    asleep: bool,
 }
 
 /// Writes a key to a leaf and updates the nodes above it.
@@ -124,6 +126,7 @@ impl LinkQueue {
             end: 0,
             ties,
             walks,
+            asleep: false,
         };
         queue.begin(0);
         queue
@@ -150,6 +153,9 @@ impl LinkQueue {
     /// Sets the time of a link, whatever it was; without a time the link is removed. No time is before `now`.
     #[inline(always)]
     pub(crate) fn set(&mut self, link: LinkId, at: Option<Time>, now: Time) {
+        if self.asleep {
+            return;
+        }
         let key = if let Some(at) = at { self.key(link, at.ps(), now.ps()) } else { NONE };
         (self.walks.to_change)(&mut self.nodes, link.index(), key);
     }
@@ -158,9 +164,35 @@ impl LinkQueue {
     /// reaches the root and need not look for an early end.
     #[inline(always)]
     pub(crate) fn replace_top(&mut self, link: LinkId, at: Option<Time>, now: Time) {
+        if self.asleep {
+            return;
+        }
         debug_assert_eq!(self.top().map(|(_, top)| top), Some(link));
         let key = if let Some(at) = at { self.key(link, at.ps(), now.ps()) } else { NONE };
         (self.walks.to_root)(&mut self.nodes, link.index(), key);
+    }
+
+    /// The order of simultaneous arrivals.
+    pub(crate) fn ties(&self) -> TieBreak {
+        self.ties
+    }
+
+    /// Sets no more times until [`Self::wake`].
+    pub(crate) fn sleep(&mut self) {
+        self.asleep = true;
+    }
+
+    /// Sets the times of all links at once: the next arrivals after `now`, by link.
+    pub(crate) fn wake(&mut self, arrivals: impl Iterator<Item = Option<Time>>, now: Time) {
+        self.asleep = false;
+        self.begin(now.ps());
+        let first = self.nodes.len() / 2;
+        for (i, at) in arrivals.enumerate() {
+            self.nodes[first + i] = at.map_or(NONE, |at| self.key(LinkId::new(i), at.ps(), now.ps()));
+        }
+        for i in (1..first).rev() {
+            self.nodes[i] = lesser(self.nodes[2 * i], self.nodes[2 * i + 1]);
+        }
     }
 
     #[inline(always)]
@@ -236,6 +268,23 @@ mod tests {
             assert_eq!(queue.top(), Some((Time::from_ps(at), LinkId::new(7))));
         }
         assert_eq!(queue.base, 0, "the base did not move");
+    }
+
+    #[test]
+    fn a_queue_that_wakes_knows_what_it_is_told_and_nothing_of_its_sleep() {
+        let mut queue = LinkQueue::new(TieBreak::new(5, 1));
+        let us = Time::from_us;
+        queue.set(LinkId::new(0), Some(us(1)), Time::ZERO);
+        queue.sleep();
+        queue.set(LinkId::new(1), Some(us(2)), us(1));
+        queue.replace_top(LinkId::new(0), None, us(1));
+        let arrivals = [None, None, Some(us(9)), Some(us(7)), None];
+        queue.wake(arrivals.into_iter(), us(3));
+        assert_eq!(queue.top(), Some((us(7), LinkId::new(3))));
+        queue.replace_top(LinkId::new(3), None, us(7));
+        assert_eq!(queue.top(), Some((us(9), LinkId::new(2))));
+        queue.replace_top(LinkId::new(2), None, us(9));
+        assert_eq!(queue.top(), None);
     }
 
     #[test]

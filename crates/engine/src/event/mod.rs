@@ -1,5 +1,6 @@
 //! Events in time order: the event queue, and the ports whose packets are events.
 
+mod by_node;
 pub(crate) mod core;
 pub(crate) mod links;
 mod memory;
@@ -8,12 +9,13 @@ mod ports;
 #[cfg(any(test, feature = "reference-core"))]
 pub(crate) mod reference_core;
 pub(crate) mod slots;
+mod windows;
 
-use crate::event::order::{Class, Event, TieBreak};
+use crate::event::order::{Class, Event, MiscKey, TieBreak};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
 use crate::net::port::{LinkState, PortSpec};
-use crate::packet::Packet;
+use crate::packet::{Onward, Packet};
 use crate::roles::Backlog;
 use crate::units::Time;
 use std::any::Any;
@@ -26,6 +28,8 @@ pub(crate) trait EventCore {
     /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
     /// when the event comes. Otherwise deadlines move lazily, which must not change any result.
     const EAGER_TIMERS: bool = false;
+    /// The core that simulates node by node.
+    type Windows: NodeByNode;
     /// A core before the first event.
     fn new(parts: CoreParts) -> Self;
     /// The clock: the time of the last event.
@@ -47,6 +51,10 @@ pub(crate) trait EventCore {
     fn held(&mut self, link: LinkId) -> Backlog;
     /// The books, which both cores keep in the same way.
     fn books(&mut self) -> &mut Books;
+    /// The core, if it can simulate node by node.
+    fn windows(&mut self) -> Option<&mut Self::Windows> {
+        None
+    }
     /// Brings every observed port up to date (for the end of the run and samples).
     fn settle(&mut self);
     /// The current state shared by a switch's roles.
@@ -57,6 +65,43 @@ pub(crate) trait EventCore {
     fn is_idle(&self) -> bool;
     /// Each port's counts, together with its actual contents, for the checks.
     fn audit(&mut self) -> Vec<PortAudit>;
+}
+
+/// An event core that can simulate one node after the other in windows of time (`windows.rs`).
+pub(crate) trait NodeByNode {
+    /// Whether no node's state is part of another's, and departures follow from arrivals.
+    fn is_plain(&self) -> bool;
+    /// The longest window that can be told apart to the picosecond.
+    fn longest_window(&self) -> Time;
+    /// The time of the next event.
+    fn upcoming(&self) -> Option<Time>;
+    /// Goes over from the order of time to windows.
+    fn open_windows(&mut self);
+    /// Goes back to the order of time; every event before `now` has happened.
+    fn close_windows(&mut self, now: Time);
+    /// Sets the clock, which goes back where the next node's part of a window begins.
+    fn set_clock(&mut self, now: Time);
+    /// A window begins: everything before `from` has happened, and nothing from `until` on will. While it is planned, its end is
+    /// its beginning.
+    fn begin_window(&mut self, from: Time, until: Time);
+    /// The next rare event before `until`, if there is one.
+    fn first_rare(&self, until: Time) -> Option<(Time, MiscKey)>;
+    /// Takes out the next rare event.
+    fn take_rare(&mut self);
+    /// Keeps a rare event for later.
+    fn put_off(&mut self, at: Time, key: MiscKey);
+    /// The times of all arrivals before `until`, in no order, and how many packets there are on all links.
+    fn arrival_times(&self, until: Time) -> (Vec<u64>, u64);
+    /// It is a node's turn, which `links` lead to: what arrives on them in this window is sorted.
+    fn gather(&mut self, links: &[LinkId]);
+    /// Gives a rare event to the node at work.
+    fn give(&mut self, at: Time, key: MiscKey);
+    /// The next link of the packet that arrives now over `link`, and the rest of its path.
+    fn onward(&self, link: LinkId) -> Onward;
+    /// The packet that arrives now over `link` goes on over `next`, with what is `left` of its path after that.
+    fn pass_on(&mut self, link: LinkId, next: LinkId, left: Onward);
+    /// The next event of the node at work; the clock is set to it.
+    fn next_here(&mut self) -> Option<Event>;
 }
 
 /// Everything that an event core is built from.

@@ -82,6 +82,20 @@ impl TieBreak {
     pub(crate) const fn rank(self, link: LinkId, at: Time) -> u64 {
         link.index() as u64 ^ self.mask(at)
     }
+    /// Place of an arrival at `at` among those since `since`: the time, then the rank.
+    #[inline(always)]
+    pub(crate) const fn place(self, link: LinkId, at: Time, since: Time) -> u64 {
+        (at.ps() - since.ps()) << self.bits | self.rank(link, at)
+    }
+    /// The time and the rank of an arrival at such a place.
+    #[inline(always)]
+    pub(crate) const fn placed(self, place: u64, since: Time) -> (Time, u64) {
+        (Time::from_ps(since.ps() + (place >> self.bits)), place & ((1 << self.bits) - 1))
+    }
+    /// The longest time whose places fit.
+    pub(crate) const fn reach(self) -> Time {
+        Time::from_ps(u64::MAX >> self.bits)
+    }
     /// The link with that rank.
     #[inline(always)]
     pub(crate) const fn link(self, rank: u64, at: Time) -> LinkId {
@@ -131,7 +145,6 @@ impl MiscKey {
         Self((class as u32) << INDEX_BITS | index as u32)
     }
     /// Position among rare events of one instant.
-    #[cfg(any(test, feature = "reference-core"))]
     pub(crate) fn order(self) -> u64 {
         u64::from(self.0)
     }

@@ -1,7 +1,7 @@
 //! The state of a port in the event core: the part that every hop touches, and the part that only the slow path needs.
 
 use crate::net::port::{Limit, PortSpec};
-use crate::packet::Packet;
+use crate::packet::{Onward, Packet};
 use crate::roles::{Backlog, Markable, Step};
 use crate::units::Time;
 use std::collections::VecDeque;
@@ -93,6 +93,16 @@ impl Port {
         (self.head != self.tail).then(|| Time::from_ps(self.at(self.head).arrival))
     }
 
+    /// Shows when the packets of the link arrive, as far as that is before `until`.
+    #[inline(always)]
+    pub(super) fn arrivals(&self, until: Time, mut show: impl FnMut(u64)) {
+        let mut i = self.head;
+        while i != self.tail && self.at(i).arrival < until.ps() {
+            show(self.at(i).arrival);
+            i = i.wrapping_add(1);
+        }
+    }
+
     /// Starts the transmission of `packet` at `at`; returns when it arrives.
     #[inline(always)]
     pub(super) fn begin(&mut self, packet: &Packet, at: u64) -> u64 {
@@ -109,6 +119,13 @@ impl Port {
         slot.arrival = arrival;
         self.tail = self.tail.wrapping_add(1);
         arrival
+    }
+
+    /// Sets what is left of the path of the last packet.
+    #[inline(always)]
+    pub(super) fn set_onward(&mut self, left: Onward) {
+        let index = self.index(self.tail.wrapping_sub(1));
+        self.ring[index].onward = left;
     }
 
     /// Returns to the front of an empty ring: most of thousands of links carry a packet or two, whose memory is still

@@ -7,6 +7,7 @@
 //! deadline of a timer even if it moves, and nothing is skipped. Buffer limits, disciplines and books are shared;
 //! everything else is implemented separately.
 
+use crate::event::core::Core;
 use crate::event::order::{Class, Event, MiscKey, TieBreak};
 use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
@@ -175,6 +176,7 @@ impl ReferenceCore {
 
 impl EventCore for ReferenceCore {
     const EAGER_TIMERS: bool = true;
+    type Windows = Core;
 
     fn new(parts: CoreParts) -> Self {
         let CoreParts { ports: specs, nodes, books, ties } = parts;

@@ -167,14 +167,16 @@ impl Hosts {
     /// flow's paths are read first.
     pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, net: &mut Network<C>) -> Counters {
         let state = &self.flows[flow];
-        for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
-            for link in net.paths.links(*path) {
-                net.core.backlog(link);
+        if net.marks_late {
+            for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
+                for link in net.paths.links(*path) {
+                    net.core.backlog(link);
+                }
             }
         }
         let book = &net.core.books().flows[flow];
         Counters {
-            retransmissions: state.sender.retransmissions,
+            retransmissions: book.retransmissions,
             loss_probes: u64::from(state.loss_probes),
             timeouts: state.timeouts,
             timer_wait: state.timer_wait,

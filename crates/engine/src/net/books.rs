@@ -5,6 +5,7 @@ use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::queue::{QueueStats, Trace};
+use crate::net::ledger::{Ledger, What};
 use crate::net::port::Limit;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
@@ -65,6 +66,8 @@ pub(crate) struct FlowBook {
     pub(crate) marks: u64,
     /// Segments whose latest transmission was dropped.
     pub(crate) lost: Vec<LostSegment>,
+    /// Segments that its sender retransmitted, SYNs included.
+    pub(crate) retransmissions: u64,
     /// The runs of its lost segments.
     pub(crate) loss_run: LossRun,
     /// Acknowledgements (and SYN-ACKs) of the flow that were dropped (`acks_dropped`) or marked (`acks_marked`).
@@ -77,6 +80,15 @@ pub(crate) struct FlowBook {
     /// Bytes of these packets.
     pub(crate) kept_bytes: i64,
     pub(crate) group: GroupId,
+}
+
+impl FlowBook {
+    /// Counts a marked packet: an acknowledgement, or a segment.
+    #[inline(always)]
+    pub(crate) fn count_mark(&mut self, ack: bool) {
+        self.marks += u64::from(!ack);
+        self.acks_marked += u64::from(ack);
+    }
 }
 
 /// What happened to packets of a traffic group, acknowledgements included.
@@ -134,6 +146,8 @@ pub(crate) struct Books {
     pub(crate) drop_log: Vec<DropRecord>,
     /// By node, the bytes held by its switch agent.
     pub(crate) kept: Vec<i64>,
+    /// What nodes do out of the order of time, and waits to be entered in it.
+    pub(crate) ledger: Ledger,
     /// The first invariant that was violated.
     pub(crate) breach: Option<Breach>,
     /// Bytes of headers in every packet: a segment of this size carries no data.
@@ -160,6 +174,7 @@ impl Books {
             sack: Slots::default(),
             drop_log: Vec::new(),
             kept: vec![0; nodes],
+            ledger: Ledger::default(),
             breach: None,
             header,
         }
@@ -212,6 +227,9 @@ impl Books {
 
     #[cold]
     pub(crate) fn on_drop(&mut self, link: LinkId, packet: &Packet, reason: DropReason, now: Time) {
+        if self.ledger.open {
+            return self.ledger.note(What::Drop(link, Box::new(*packet), reason));
+        }
         self.drops[reason as usize] += 1;
         let port = &mut self.ports[link.index()];
         port.drops += 1;
@@ -320,10 +338,12 @@ impl Books {
     #[inline]
     pub(crate) fn on_mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
         self.ports[link.index()].marks += 1;
-        let Some(book) = self.flows.get_mut(packet.flow) else { return self.stray(packet, now) };
         let ack = packet.is_ack();
-        book.marks += u64::from(!ack);
-        book.acks_marked += u64::from(ack);
+        if self.ledger.open {
+            return self.ledger.note(What::Mark(packet.flow, ack));
+        }
+        let Some(book) = self.flows.get_mut(packet.flow) else { return self.stray(packet, now) };
+        book.count_mark(ack);
         if let Some(bins) = &mut self.bins {
             bins.add_mark(book.group, now);
         }
@@ -332,7 +352,12 @@ impl Books {
     /// The segment at `seq` was retransmitted: its earlier loss no longer counts.
     #[cold]
     pub(crate) fn on_resent(&mut self, flow: FlowId, seq: u32) {
-        self.flows[flow].lost.retain(|lost| lost.seq != seq);
+        if self.ledger.open {
+            return self.ledger.note(What::Resent(flow, seq));
+        }
+        let book = &mut self.flows[flow];
+        book.retransmissions += 1;
+        book.lost.retain(|lost| lost.seq != seq);
     }
 
     /// A packet of `size` bytes, in transmission since `begun`, has left the port of `link`. The next packet in

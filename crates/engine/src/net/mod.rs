@@ -3,6 +3,7 @@
 pub(crate) mod books;
 pub(crate) mod control;
 pub(crate) mod faults;
+pub(crate) mod ledger;
 pub(crate) mod network;
 pub(crate) mod paths;
 pub(crate) mod port;

@@ -24,6 +24,10 @@ pub(crate) struct Network<C> {
     pub(crate) buffers: Vec<u64>,
     /// Bytes of headers in every packet, link layer included.
     pub(crate) header: u16,
+    /// Whether a port marks packets when they leave, which becomes known when it is looked at.
+    pub(crate) marks_late: bool,
+    /// Packets that hosts have sent.
+    pub(crate) sent: u64,
     pub(crate) faults: Faults,
     pub(crate) capture: Option<Capture>,
     pub(crate) crossings: Option<Crossings>,
@@ -93,6 +97,7 @@ impl<C: EventCore> Network<C> {
         if self.host_queues.is_some() && !self.enters_queue(link, packet, group) {
             return;
         }
+        self.sent += 1;
         self.core.send(link, packet);
     }
 

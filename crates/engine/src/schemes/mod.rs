@@ -202,6 +202,10 @@ pub trait Scheme: Send + Sync {
     fn follows_requests(&self) -> bool {
         false
     }
+    /// Whether its senders and queues have no state in common: each acts on what reaches it in packets alone.
+    fn shares_nothing(&self) -> bool {
+        false
+    }
     /// Whether all hosts at one switch share the scheduler of the first of them, at no distance.
     fn shares_scheduler(&self) -> bool {
         false

@@ -9,6 +9,7 @@ mod map;
 mod preview;
 #[cfg(test)]
 mod tests;
+mod windows;
 pub(crate) mod world;
 
 pub use crate::measure::flow_table::FlowTable;

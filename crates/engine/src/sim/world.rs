@@ -1,7 +1,7 @@
-//! The simulated world, and the only event loop.
+//! The simulated world, and its event loop in the order of time.
 
 use crate::event::EventCore;
-use crate::event::order::{Class, Event};
+use crate::event::order::{Class, Event, MiscKey};
 use crate::host::hosts::Hosts;
 use crate::host::interfaces::Handed;
 use crate::ids::{FlowId, LinkId, NodeId, TransferId};
@@ -27,6 +27,7 @@ pub(crate) struct World<C> {
     pub(crate) work: Plan,
     pub(crate) watch: Watch,
     pub(crate) looks: Looks,
+    pub(crate) windows: Windows,
     /// Packets that have crossed a link.
     pub(crate) hops: u64,
     pub(crate) events: u64,
@@ -41,18 +42,40 @@ pub(crate) struct Watch {
     pub(crate) samples: Vec<(Time, LinkId, Backlog)>,
 }
 
+/// When and how windows are used.
+#[derive(Debug, Default)]
+pub(crate) struct Windows {
+    /// Length of a window: the least delay of a link. None if results depend on the order of nodes.
+    pub(super) span: Option<Time>,
+    /// By node, the links that lead to it; then all links.
+    pub(super) inbound: Vec<Vec<LinkId>>,
+    pub(super) all: Vec<LinkId>,
+    /// The number of packet-hops at which windows are tried.
+    pub(super) next: u64,
+    /// Packets on all links when they were last counted, less those that hosts had sent by then.
+    pub(super) inside: u64,
+    /// A transfer with data that had not been sent when it was last looked at.
+    pub(super) witness: TransferId,
+    /// Rare events of the window, and their nodes.
+    pub(super) rare: Vec<(NodeId, Time, MiscKey)>,
+    /// Windows so far.
+    pub(super) count: u64,
+    /// Used at any size, and tried after so many events, for tests.
+    pub(super) first_look: Option<u32>,
+}
+
 /// Called at intervals with the share of simulated time that has passed; returns whether to continue.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// Events of any kind from one call to the next, some milliseconds: timers alone can be seconds apart while long flows send.
-const EVENTS_PER_LOOK: u32 = 1 << 14;
+pub(super) const EVENTS_PER_LOOK: u32 = 1 << 14;
 
 impl<C: EventCore> World<C> {
     /// Runs until all finite transfers are complete or the duration has passed.
     pub(crate) fn run(&mut self, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
         self.start();
         let mut last = self.net.now();
-        let mut until_look = EVENTS_PER_LOOK;
+        let mut until_look = self.windows.first_look.unwrap_or(EVENTS_PER_LOOK);
         while !self.work.over {
             let Some(event) = self.net.core.next() else { break };
             let now = self.net.now();
@@ -69,8 +92,10 @@ impl<C: EventCore> World<C> {
             }
             until_look -= 1;
             if until_look == 0 {
-                until_look = EVENTS_PER_LOOK;
+                until_look = self.windows.first_look.unwrap_or(EVENTS_PER_LOOK);
                 self.look(now, &mut progress)?;
+                self.run_windows(&mut progress)?;
+                last = self.net.now();
             }
         }
         if let Some(failure) = self.work.failure.take() {
@@ -85,7 +110,7 @@ impl<C: EventCore> World<C> {
     /// Asks whether to continue, and whether what must never happen has happened.
     #[cold]
     #[inline(never)]
-    fn look(&mut self, now: Time, progress: &mut Option<Progress<'_>>) -> Result<(), RunError> {
+    pub(super) fn look(&mut self, now: Time, progress: &mut Option<Progress<'_>>) -> Result<(), RunError> {
         self.check_breach()?;
         let go_on = progress.as_mut().is_none_or(|progress| progress(now.secs() / self.duration.secs()));
         if go_on { Ok(()) } else { Err(RunError::Stopped { at: now }) }
@@ -115,10 +140,11 @@ impl<C: EventCore> World<C> {
         self.net.core.schedule(self.duration, Class::Stop, 0);
         self.switches.start(&mut self.net, &self.hosts.flows);
         self.work.see_whether_finished();
+        self.plan_windows();
     }
 
     #[inline(always)]
-    fn on_arrival(&mut self, link: LinkId) {
+    pub(super) fn on_arrival(&mut self, link: LinkId) {
         let mut packet = self.net.core.take(link);
         if self.net.watched && self.net.is_lost_or_seen(link, &packet, &self.hosts.flows) {
             return;
@@ -142,7 +168,7 @@ impl<C: EventCore> World<C> {
 
     /// A packet has reached the end of its path, and TCP may see it.
     #[inline(always)]
-    fn hand_over(&mut self, packet: &Packet) {
+    pub(super) fn hand_over(&mut self, packet: &Packet) {
         if packet.flags.has(Flags::ACK) {
             self.hosts.on_ack(packet, &mut self.net);
         } else {
@@ -203,7 +229,7 @@ impl<C: EventCore> World<C> {
         }
     }
 
-    fn on_misc(&mut self, class: Class, index: usize) {
+    pub(super) fn on_misc(&mut self, class: Class, index: usize) {
         let Self { net, switches, hosts, work, .. } = self;
         match class {
             Class::Fault => {

@@ -192,6 +192,10 @@ impl Traffic for Flows {
         self.next.is_some()
     }
 
+    fn is_open_loop(&self) -> bool {
+        true
+    }
+
     fn classes(&self) -> &[String] {
         &self.classes
     }

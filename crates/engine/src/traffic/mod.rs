@@ -215,6 +215,11 @@ pub trait Traffic: Send {
     fn has_more(&self) -> bool {
         false
     }
+    /// Whether its transfers start at times that do not depend on others, each on a connection of its own and without a
+    /// request, and at least one is planned at each time that it requests.
+    fn is_open_loop(&self) -> bool {
+        false
+    }
     /// Names of its transfers' classes.
     fn classes(&self) -> &[String] {
         &[]

@@ -163,6 +163,10 @@ impl Traffic for Requests {
         self.await_next(cx.now, self.offered.interval, cx);
     }
 
+    fn is_open_loop(&self) -> bool {
+        self.request == 0
+    }
+
     fn offered(&self) -> Option<Offered> {
         Some(self.offered)
     }

@@ -8,6 +8,7 @@ use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
 use crate::measure::counters::Counters;
 use crate::measure::rows::Row;
+use crate::net::ledger::What;
 use crate::net::network::Network;
 use crate::roles::Announcement;
 use crate::sim::error::RunError;
@@ -104,6 +105,14 @@ impl Plan {
         flow
     }
 
+    /// Opens the flow for the data of a transfer before its start, which changes nothing: flows are numbered by the order of
+    /// the starts, and this must be called in that.
+    pub(crate) fn open_ahead<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        if self.transfers[id].response.is_none() {
+            self.transfers[id].response = Some(self.data_flow(id, hosts, net));
+        }
+    }
+
     fn send_data<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
         let flow = self.data_flow(id, hosts, net);
         let &Transfer { bytes, deadline, connection, asked, .. } = &self.transfers[id];
@@ -148,6 +157,10 @@ impl Plan {
         let flow = &mut hosts.flows[id];
         // Nothing more can arrive until the sender gets the next transfer.
         flow.receiver.boundary = u64::MAX;
+        let ledger = &mut net.core.books().ledger;
+        if ledger.open {
+            return ledger.note(What::Arrived(id));
+        }
         let transfer = flow.carries();
         let fresh = self.transfers[transfer].connection == Connection::Fresh;
         match flow.purpose {

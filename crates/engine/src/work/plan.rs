@@ -57,10 +57,30 @@ impl Plan {
         self.see_whether_finished();
     }
 
+    /// Whether traffic patterns may still ask for transfers, so that the work is not finished whatever completes.
+    pub(crate) fn has_more(&self) -> bool {
+        self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0)
+    }
+
+    /// Whether the work certainly goes on until a packet that no host has sent yet has crossed a link: more transfers may
+    /// be asked for, or one has data that were never sent. `witness` is the last one that was found.
+    pub(crate) fn goes_on(&self, hosts: &Hosts, witness: &mut TransferId) -> bool {
+        let has_unsent = |transfer: &Transfer| {
+            let sender = transfer.flow.map(|flow| &hosts.flows[flow].sender);
+            let sent = sender.is_some_and(|sender| sender.max_sent() >= sender.data_end());
+            transfer.bytes.is_some() && !transfer.failed && !sent
+        };
+        if self.has_more() || self.transfers.get(*witness).is_some_and(has_unsent) {
+            return true;
+        }
+        let found = self.transfers.open().find(|(_, transfer)| has_unsent(transfer));
+        *witness = found.map_or(*witness, |(id, _)| id);
+        found.is_some()
+    }
+
     /// The work is finished when no finite transfer is open or will start, unless there are only endless ones.
     pub(crate) fn see_whether_finished(&mut self) {
-        let more = self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0);
-        self.finished = self.transfers.any_finite && self.transfers.unfinished == 0 && !more;
+        self.finished = self.transfers.any_finite && self.transfers.unfinished == 0 && !self.has_more();
         self.over |= self.finished;
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Transfer {
     pub(crate) asked: bool,
     /// The flow that carries its data, once it has started.
     pub(crate) flow: Option<FlowId>,
-    /// The flow that will carry its data, if it was opened together with its request.
+    /// The flow that will carry its data, if it was opened together with its request, or otherwise before its start.
     pub(crate) response: Option<FlowId>,
     /// Payload that had arrived when the goodput window opened.
     pub(crate) delivered_before: u64,

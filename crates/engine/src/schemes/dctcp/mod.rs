@@ -72,6 +72,9 @@ impl Scheme for Bundle {
             Flavour::RccCode => Box::new(RccCode::new(g)),
         }
     }
+    fn shares_nothing(&self) -> bool {
+        true
+    }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(self.marking))
     }

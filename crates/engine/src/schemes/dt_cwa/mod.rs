@@ -162,6 +162,9 @@ impl Scheme for Bundle {
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(self.sender(flow.mss))
     }
+    fn shares_nothing(&self) -> bool {
+        true
+    }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(self.marking))
     }

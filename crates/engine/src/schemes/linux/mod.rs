@@ -163,6 +163,9 @@ impl Scheme for Bundle {
             Self::Rfc(cfg) => Box::new(Cubic::new(*cfg)),
         }
     }
+    fn shares_nothing(&self) -> bool {
+        true
+    }
 }
 
 struct Reno;
@@ -170,6 +173,9 @@ struct Reno;
 impl Scheme for Reno {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(LinuxReno::default())
+    }
+    fn shares_nothing(&self) -> bool {
+        true
     }
 }
 
@@ -192,6 +198,9 @@ impl MarkedDctcp {
 impl Scheme for MarkedDctcp {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(LinuxDctcp::new(self.shift_g, self.alpha_on_init))
+    }
+    fn shares_nothing(&self) -> bool {
+        true
     }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(self.marking))

@@ -34,6 +34,9 @@ impl Scheme for Bundle {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         if self.ns3 { Box::new(sender::Ns3) } else { Box::new(NewReno) }
     }
+    fn shares_nothing(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

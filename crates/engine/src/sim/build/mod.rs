@@ -21,7 +21,7 @@ use crate::net::paths::Paths;
 use crate::net::switch::Switches;
 use crate::rng::Stream;
 use crate::schemes::NetworkFacts;
-use crate::sim::world::{Watch, World};
+use crate::sim::world::{Watch, Windows, World};
 use crate::spec::{Scenario, SpecError};
 use crate::traffic::Place;
 use crate::units::Time;
@@ -40,6 +40,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let looked_at: Vec<bool> = agents.iter().map(|agent| agent.as_ref().is_some_and(|a| a.needs_backlog())).collect();
     let ports = ports::ports(scenario, &layout, &looked_at, seed)?;
     let books = ports::books(scenario, &layout, &ports);
+    let marks_late = ports.iter().any(|port| port.discipline.acts_on_dequeue());
     let links = layout.topology.links.len();
     let ties = TieBreak::new(links, seed);
     let packet = layout.mss + u64::from(layout.header);
@@ -63,6 +64,8 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
             rates: layout.topology.links.iter().map(|link| link.rate).collect(),
             buffers,
             header: layout.header,
+            marks_late,
+            sent: 0,
             watched: layout.faults.any_loss() || capture.is_some() || crossings.is_some(),
             faults: layout.faults,
             host_queues,
@@ -75,6 +78,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         work: Plan::new(groups, measure.time("warmup")),
         watch: Watch { every: if sampled { measure.time("queue-sample") } else { Time::ZERO }, samples: Vec::new() },
         looks: Looks::new(links),
+        windows: Windows::default(),
         hops: 0,
         events: 0,
     })

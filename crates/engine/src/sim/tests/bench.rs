@@ -68,7 +68,7 @@ fn ending(outcome: &Result<Outcome, Failure>) -> String {
 }
 
 /// The first value in which two outcomes differ: table, column and row, or the name of a total.
-fn difference(one: &Outcome, other: &Outcome) -> Option<String> {
+pub(super) fn difference(one: &Outcome, other: &Outcome) -> Option<String> {
     // The port that is found is not hashed.
     if one.hash() == other.hash() && one.summary.get("bottleneck") == other.summary.get("bottleneck") {
         return None;

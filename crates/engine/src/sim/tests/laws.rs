@@ -1,10 +1,10 @@
 //! The laws that every run is held to: each is broken once, and the run must say so.
 
 use super::bench::{Parts, instead, scenario, star};
-use crate::event::EventCore;
 use crate::event::core::Core;
 use crate::event::order::{Class, Event};
 use crate::event::reference_core::ReferenceCore;
+use crate::event::{EventCore, NodeByNode as _};
 use crate::ids::FlowId;
 use crate::net::port::Limit;
 use crate::roles::{AckEvent, CongestionControl, SenderCx};

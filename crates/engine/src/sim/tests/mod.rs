@@ -21,3 +21,4 @@ mod random;
 mod retransmissions;
 mod switch_agent;
 mod window_control;
+mod windows;

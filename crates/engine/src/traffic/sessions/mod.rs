@@ -174,6 +174,10 @@ impl Traffic for Sessions {
         }
     }
 
+    fn is_open_loop(&self) -> bool {
+        matches!(self.arrivals, Arrivals::Poisson(_)) && self.request.is_none()
+    }
+
     fn offered(&self) -> Option<Offered> {
         match self.arrivals {
             Arrivals::Closed { .. } => None,

@@ -1,0 +1,69 @@
+//! What nodes do in a window of time in which each goes on by itself: everything whose order among nodes shows in results.
+
+use crate::ids::{FlowId, LinkId};
+use crate::packet::Packet;
+use crate::roles::DropReason;
+use crate::units::Time;
+
+/// Entries in the order in which they were made, to be carried out in the order of time.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    /// Whether entries are made. If not, everything happens in the order of time, and is carried out at once.
+    pub(crate) open: bool,
+    /// The place of the current event in the order of time: its instant, and its place among simultaneous ones.
+    pub(crate) now: (Time, u64),
+    entries: Vec<Entry>,
+}
+
+/// One entry.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The place of its event in the order of time.
+    pub(crate) at: (Time, u64),
+    pub(crate) what: What,
+}
+
+/// What is to be carried out.
+#[derive(Debug)]
+pub(crate) enum What {
+    Drop(LinkId, Box<Packet>, DropReason),
+    /// A packet of the flow was marked; whether it was an acknowledgement.
+    Mark(FlowId, bool),
+    /// The segment with this number was retransmitted.
+    Resent(FlowId, u32),
+    /// The data of the transfer that the flow carries have arrived.
+    Arrived(FlowId),
+}
+
+impl Ledger {
+    /// Makes an entry for the current event.
+    pub(crate) fn note(&mut self, what: What) {
+        self.entries.push(Entry { at: self.now, what });
+    }
+
+    /// Ends the entries. Returns those made so far in the order of time, which two of one event keep.
+    pub(crate) fn close(&mut self) -> Vec<Entry> {
+        self.open = false;
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_by_key(|entry| entry.at);
+        entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_in_the_order_of_time_and_those_of_one_event_as_they_were_made() {
+        let mut ledger = Ledger { open: true, ..Ledger::default() };
+        for (us, place, seqs) in [(5, 1, [0, 1]), (3, 9, [2, 3]), (5, 0, [4, 5])] {
+            ledger.now = (Time::from_us(us), place);
+            seqs.iter().for_each(|seq| ledger.note(What::Resent(FlowId::new(0), *seq)));
+        }
+        let seq = |entry: Entry| if let What::Resent(_, seq) = entry.what { seq } else { u32::MAX };
+        let seqs: Vec<u32> = ledger.close().into_iter().map(seq).collect();
+        assert_eq!(seqs, [2, 3, 4, 5, 0, 1]);
+        assert!(!ledger.open && ledger.close().is_empty());
+    }
+}
