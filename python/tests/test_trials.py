@@ -207,11 +207,12 @@ def test_remedies_are_tried_one_by_one_also_where_the_scheme_is_one_of_them(tmp_
 
 
 def test_a_group_with_a_scheme_of_its_own_is_given_the_one_that_is_tried(tmp_path):
-    text = STAR.format(rate="1Gbps", buffer="150KB", window="2mss", senders=8, bytes="320KB")
-    _, what = after(tmp_path / "s.toml", f'{text}jitter = "20us"\nscheme = "newreno"\n')
-    schemes = [settings for settings in told(what) if "transport.scheme" in settings]
-    assert schemes
-    assert all(each["traffic.servers.scheme"] == each["transport.scheme"] for each in schemes)
+    (tmp_path / "s.toml").write_text(f'{COLLAPSE}scheme = "newreno"\n')
+    experiment = fanin.load(tmp_path / "s.toml")
+    found = facts(experiment.run(), experiment.of_fan_in(), experiment.loads()["fan_in"])
+    changes = [each.settings for each in module._remedies(experiment, found) if "transport.scheme" in each.settings]
+    assert changes
+    assert all(each["traffic.servers.scheme"] == each["transport.scheme"] for each in changes)
 
 
 def test_a_run_that_ends_is_better_than_one_that_does_not():
