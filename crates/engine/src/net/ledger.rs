@@ -53,17 +53,41 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::GroupId;
+    use crate::net::books::Books;
+    use crate::net::port::Limit;
 
     #[test]
     fn entries_come_in_the_order_of_time_and_those_of_one_event_as_they_were_made() {
         let mut ledger = Ledger { open: true, ..Ledger::default() };
         for (us, place, seqs) in [(5, 1, [0, 1]), (3, 9, [2, 3]), (5, 0, [4, 5])] {
             ledger.now = (Time::from_us(us), place);
-            seqs.iter().for_each(|seq| ledger.note(What::Resent(FlowId::new(0), *seq)));
+            for seq in seqs {
+                ledger.note(What::Resent(FlowId::new(0), seq));
+            }
         }
         let seq = |entry: Entry| if let What::Resent(_, seq) = entry.what { seq } else { u32::MAX };
         let seqs: Vec<u32> = ledger.close().into_iter().map(seq).collect();
         assert_eq!(seqs, [2, 3, 4, 5, 0, 1]);
         assert!(!ledger.open && ledger.close().is_empty());
+    }
+
+    #[test]
+    fn the_book_of_a_flow_waits_for_what_is_in_the_ledger() {
+        let (flow, link) = (FlowId::new(0), LinkId::new(0));
+        let mut books = Books::new(std::iter::once(Limit::Unlimited), 1, None, 40);
+        books.add_flow(GroupId::new(0));
+        let packet = Packet { size: 1500, ..Packet::default() };
+        let counted = |books: &mut Books| {
+            books.on_mark(link, &packet, Time::ZERO);
+            books.on_resent(flow, 0);
+            books.on_drop(link, &packet, DropReason::BufferFull, Time::ZERO);
+            let book = &books.flows[flow];
+            (book.marks, book.retransmissions, book.drops, book.lost.len(), books.drop_log.len())
+        };
+        books.ledger.open = true;
+        assert_eq!(counted(&mut books), (0, 0, 0, 0, 0));
+        assert_eq!(books.ledger.close().len(), 3);
+        assert_eq!(counted(&mut books), (1, 1, 1, 1, 1));
     }
 }
