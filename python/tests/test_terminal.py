@@ -1,6 +1,7 @@
 """Tables on terminals: words and numbers stay whole."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -236,3 +237,15 @@ def test_a_library_that_is_interrupted_inside_and_the_parser_end_as_the_signal_s
     assert terminal.interrupted(None, RuntimeError("something else")) is None
     monkeypatch.setattr(terminal, "_came", [signal.SIGTERM])
     assert terminal.interrupted(None, panic) == terminal.interrupted(130) == 143
+
+
+@pytest.mark.parametrize("width", ["0", "-3", "1"])
+def test_a_terminal_of_no_width_ends_no_command(width):
+    """Where nothing fits, text is as wide as elsewhere; where hardly anything does, it breaks."""
+    environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": width}
+    for command in (["list", "schemes"], ["run", "none.toml"]):
+        result = subprocess.run(
+            [sys.executable, "-m", "fanin", *command], capture_output=True, text=True, check=False, env=environment
+        )
+        assert result.returncode in (0, 3)
+        assert "Traceback" not in result.stderr

@@ -6,6 +6,7 @@ Data goes to stdout, progress and messages to stderr. :data:`fanin.cli.commands.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ import warnings
 from typing import NoReturn
 
 from fanin import command
-from fanin.cli.terminal import accept_any_text, interrupt_on_signals, interrupted, note, say, version
+from fanin.cli.terminal import accept_any_text, ignore_no_width, interrupt_on_signals, interrupted, note, say, version
 from fanin.errors import FaninError, RunError
 from fanin.garbage import collect_seldom
 from fanin.later import LEAST, room
@@ -50,7 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _refuse_output(error: OSError) -> NoReturn:
     if isinstance(error, BrokenPipeError) and error.filename is None:
         _end_unread()
-    note(f"error: {error.filename or 'output'}: {error.strerror or error}")
+    unnamed = "the current folder" if error.errno == errno.ENOENT else "output"
+    note(f"error: {error.filename or unnamed}: {error.strerror or error}")
     sys.exit(3)
 
 
@@ -75,6 +77,7 @@ def _is_text(word: str) -> bool:
 def _run(arguments: list[str] | None) -> None:
     command.interrupt()
     interrupt_on_signals()
+    ignore_no_width()
     collect_seldom()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:

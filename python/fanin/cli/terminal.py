@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 _PLAIN_INTERVAL_S = 5.0
 
 
+def ignore_no_width() -> None:
+    """Forgets a width of the terminal of which no text can be."""
+    with contextlib.suppress(ValueError):
+        if int(os.environ.get("COLUMNS", "1")) < 1:
+            del os.environ["COLUMNS"]
+
+
 def terminal(stream: TextIO) -> Console | None:
     """A console for the stream if it is a terminal; otherwise rich is not imported."""
     if not (stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE")):
