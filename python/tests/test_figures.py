@@ -668,16 +668,35 @@ class TestTrust:
             fanin.sweep(fanin.load("bench.toml"), out=None)
         assert not (bench / "started").exists()
 
-    def test_what_is_asked_is_what_is_started(self, cli, work):
-        words = '["{program}", "-c", "echo {what}\\n\\nsafe.toml starts a program: echo {entries}"]'
-        sweep = '[sweep]\nentries = [1, 2]\nprogram = ["sh"]\nwhat = ["hello", "touch it"]\nunused = ["x"]\n'
-        (work / "hidden.toml").write_text(f"benchmark = {words}\n{sweep}")
-        said = (
-            "starts a program: '{program}' -c 'echo {what}\\n\\nsafe.toml starts a program: echo {entries}', "
-            "where {program} is sh; {what} is hello or 'touch it'; if you trust"
-        )
-        assert said in cli("reproduce", "hidden.toml").err
-        assert "would start a program: '{program}' -c 'echo {what}\\n\\nsafe.toml" in cli("check", "hidden.toml").err
+    @pytest.mark.parametrize(
+        ("words", "sweep", "said"),
+        [
+            (
+                ["{program}", "-c", "echo {what}\\n{entries}"],
+                "entries = [1, 2]\nprogram = ['sh']\nwhat = ['hello', 'touch it']\nunused = ['x']\n",
+                r"sh -c 'echo hello\n{entries}'; or: sh -c 'echo touch it\n{entries}'",
+            ),
+            (["sh", "-c", "{a}"], "a = ['echo']\n[quick]\na = ['touch it']\n", "sh -c echo; or: sh -c 'touch it'"),
+            (["sh", "-c", "{a}"], "a = ['{b}']\nb = ['touch it']\n", "sh -c '{b}'"),
+            (["sh", "-c", "{{x}}"], "x = ['b']\nb = ['touch it']\n", "sh -c '{b}'"),
+            (
+                ["true", "{x}", "{y}"],
+                "seeds = '1..2'\n[variant.k]\nA = { x = '1a' }\nB = { y = '; it' }\n",
+                "true 1a '{y}'; or: true '{x}' '; it'",
+            ),
+            (["echo", " " * 4000 + "safe\u2800"], "a = 1\n", r"echo ' (4000 spaces) safe\u2800'"),
+        ],
+    )
+    def test_what_is_asked_is_what_is_started(self, cli, work, words, sweep, said):
+        (work / "hidden.toml").write_text(f"benchmark = {json.dumps(words)}\n[sweep]\n{sweep}")
+        assert f"starts a program: {said}; if you trust" in cli("reproduce", "hidden.toml").err
+        assert f"would start a program: {said}\n" in cli("check", "hidden.toml").err
+
+    def test_a_value_is_not_looked_at_for_further_names(self, work):
+        words = json.dumps(["sh", "-c", 'echo "$0" >started; echo \'{"t": 1}\'', "{a}"])
+        (work / "chain.toml").write_text(f"benchmark = {words}\n[sweep]\na = ['{{b}}']\nb = ['hidden']\n")
+        fanin.sweep(fanin.load("chain.toml"), out=None, trust=True)
+        assert (work / "started").read_text() == "{b}\n"
 
     @pytest.mark.parametrize(("answer", "started"), [("n", False), ("y", True)])
     def test_on_a_terminal_the_user_is_asked(self, bench, answer, started):

@@ -320,3 +320,33 @@ def test_run_tries_changes_unless_told_not_to(cli, work):
     other = json.loads(cli("run", "s.toml", "--no-store", "--json", "--seed", "3").out)["diagnosis"]
     assert all("--set run.seed=3" in each["command"] for each in other["try"])
     assert other["try"][0]["why"] != found["try"][0]["why"]
+
+
+def test_where_timers_decide_few_it_is_the_slowest_that_is_compared(tmp_path):
+    text = """[network]
+topology = "star"
+rate = "1Gbps"
+delay = "25us"
+buffer = "256KB"
+[transport]
+stack = "linux-6"
+scheme = "linux"
+[[traffic]]
+name = "memc"
+kind = "requests"
+fan-in = 30
+bytes-each = "4KB"
+load = "25%"
+senders = 30
+receivers = 2
+jitter = "30us"
+count = 300
+"""
+    found, what = after(tmp_path / "s.toml", text)
+    assert found.is_of_few
+    assert what.goal == "the slowest transfer"
+    slowest, p99_, rest = what.told[0].changed
+    assert (slowest.name, p99_.name, rest.name) == ("the slowest transfer", "query-p99", "goodput")
+    assert slowest.before > 0.2 > 2 * slowest.after
+    assert p99_.before < 0.01
+    assert "of them made the slowest transfer better by a tenth or more" in tried(found, what)

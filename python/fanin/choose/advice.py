@@ -25,7 +25,7 @@ _ROOM = 0.25
 
 Room = Literal["enough", "hardly any", "too little"]
 
-_FINALISTS = 3
+_FINALISTS = 5
 """So many remedies that are about as good are tried on other hosts."""
 
 MUCH = 0.2

@@ -57,6 +57,8 @@ _NEARLY = 0.9
 _EVERY_OTHER = 2
 """A receiver that acknowledges fewer segments than that delays no acknowledgement."""
 
+_A_HUNDREDTH = 0.01
+
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
 
@@ -295,6 +297,15 @@ class Facts:
         if not self.summary["flows"] or self.summary["fct_p99_s"] is None:
             return "goodput"
         return "fct_max_s" if self.begin_together else "p99-fct"
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether timers decided so few that no 99th percentile tells of them, but only the slowest does."""
+        if self.outcome != "timeouts" or not self.typical_bytes:
+            return False
+        if self.queries is not None:
+            return self.queries.waited < _A_HUNDREDTH
+        return self.waits.timed + self.waits.waiting < _A_HUNDREDTH * self.transfers
 
     @property
     def is_fast(self) -> bool:

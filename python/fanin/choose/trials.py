@@ -171,12 +171,12 @@ def trials(
     for change, outcome in zip(changes, others, strict=True):
         if outcome.rows:
             scenario, ports = resolved(experiment, change.settings), experiment.loads(change.settings)["fan_in"]
+            told = _of_queries(facts, diagnosed(outcome.runs[0], scenario, ports))
             changed = _changed(measures, own.rows[0], outcome.rows[0])
-            of_queries = _of_queries(facts, diagnosed(outcome.runs[0], scenario, ports))
-            found.append(Trial(change, [*of_queries, *changed[len(of_queries) :]]))
+            found.append(Trial(change, [told.get(each.name, each) for each in changed]))
     helping = [each for each in found if each.gain >= LEAST]
-    told = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
-    return Trials(measures[0].name, len(found), len(helping), told)
+    best = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
+    return Trials(_IN_WORDS.get(measures[0].name, measures[0].name), len(found), len(helping), best)
 
 
 def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
@@ -250,6 +250,8 @@ def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:
     """The goal, and what a change must not spoil: the usual completion time, and the goodput of the rest."""
     usual = {"query-p99": "query-mean", "fct_max_s": "mean-fct", "p99-fct": "mean-fct"}
     names = [facts.goal, *([usual[facts.goal]] if facts.goal in usual else [])]
+    if facts.is_of_few:
+        names = list(dict.fromkeys([_SLOWEST, facts.goal]))
     kinds = {group["kind"] for group in facts.scenario["traffic"]}
     has_background = "background" in kinds and len(kinds) > 1
     # Queries that begin when others end are over sooner if they are faster, and leave the rest of the time to others.
@@ -268,20 +270,26 @@ def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
         before, after = each.value(own), each.value(row)
         if each.is_time and ends != row_ends:
             before, after = (before, math.inf) if ends else (math.inf, after)
-        found.append(Changed(each.name, each.shown_as, each.more, before, after))
+        found.append(Changed(_IN_WORDS.get(each.name, each.name), each.shown_as, each.more, before, after))
     return found
 
 
-def _of_queries(own: Facts, facts: Facts) -> list[Changed]:
-    """The queries of both runs as `fanin run` tells them, in place of the goal and the mean; nothing if it tells none.
+_SLOWEST = "fct_max_s"
+
+_IN_WORDS = {_SLOWEST: "the slowest transfer"}
+"""Measures that have no short name."""
+
+
+def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
+    """The queries of both runs as `fanin run` tells them, by what they are in place of; nothing if it tells none.
 
     Where the run ends before the queries, their totals are of those that have ended, and one that hangs is not there.
     """
     before, after = own.queries, facts.queries
     if own.goal != "query-p99" or before is None or after is None or before.groups != after.groups:
-        return []
-    return [
-        Changed(
+        return {}
+    return {
+        "query-p99": Changed(
             "query-p99",
             "query_p99_s",
             more=False,
@@ -289,8 +297,8 @@ def _of_queries(own: Facts, facts: Facts) -> list[Changed]:
             after=after.p99_s,
             is_so_far=after.unfinished > 0,
         ),
-        Changed("query-median", "query_p99_s", more=False, before=before.median_s, after=after.median_s),
-    ]
+        "query-mean": Changed("query-median", "query_p99_s", more=False, before=before.median_s, after=after.median_s),
+    }
 
 
 def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:

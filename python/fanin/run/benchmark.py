@@ -9,6 +9,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -24,22 +25,33 @@ from fanin.scenario.points import points
 
 
 def asks_for_trust(experiment: Experiment) -> str:
-    """The command that the file wants to start, if the file is not one of the package's own; else nothing.
+    """The commands that the file wants to start, if the file is not one of the package's own; else nothing.
 
-    All texts that the file has for its placeholders are part of it, and what is not printable is escaped: what the user
-    agrees to is what is started.
+    What the user agrees to is what is started: all texts for placeholders are in their places, those of a quick look
+    too; only numbers are left out. What could look like something else is escaped.
     """
     command = experiment.document.benchmark
     if command is None or library.is_shipped(experiment.path):
         return ""
-    whole, texts = shlex.join(command), []
-    rows = [point.row for point in points(experiment)]
-    for name in rows[0] if rows else ():
-        found = dict.fromkeys(row[name] for row in rows if isinstance(row[name], str))
-        if found and any(f"{{{name}}}" in word for word in command):
-            texts.append(f"{{{name}}} is {' or '.join(shlex.quote(str(text)) for text in found)}")
-    said = f"{whole}, where {'; '.join(texts)}" if texts else whole
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in said)
+    rows = [point.row for quick in (False, True) for point in points(experiment, quick=quick)]
+    texts = [{name: value for name, value in row.items() if isinstance(value, str)} for row in rows] or [{}]
+    found = dict.fromkeys(shlex.join(_started(command, each)) for each in texts)
+    return "; or: ".join(map(_escaped, found))
+
+
+def _started(command: list[str], values: Mapping[str, Scalar]) -> list[str]:
+    """The words of a command with values in place of their names; a value is not looked at for further names."""
+    names = {f"{{{name}}}": str(value) for name, value in values.items()}
+    if not names:
+        return command
+    either = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+    return [either.sub(lambda found: names[found[0]], word) for word in command]
+
+
+def _escaped(text: str) -> str:
+    """A text of which every character is seen: many spaces would push it off the screen."""
+    plain = "".join(each if " " <= each <= "~" else each.encode("unicode_escape").decode() for each in text)
+    return re.sub(" {9,}", lambda found: f" ({len(found[0])} spaces) ", plain)
 
 
 def refuse_untrusted(experiments: list[Experiment]) -> None:
@@ -66,12 +78,7 @@ def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
         RunError: the command fails, or does not print a JSON object of numbers, or one with what the point has.
 
     """
-    values = {"{python}": sys.executable, **{f"{{{name}}}": str(value) for name, value in row.items()}}
-    words = []
-    for word in command:
-        for name, value in values.items():
-            word = word.replace(name, value)
-        words.append(word)
+    words = _started(command, {"python": sys.executable, **row})
     try:
         output = _output(words)
     except (OSError, ValueError) as error:
