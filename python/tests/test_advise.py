@@ -1430,3 +1430,14 @@ def test_marks_that_senders_take_for_losses_are_tried(work):
     # Who reacts to marks already, or has them on, needs none.
     assert not any(name.startswith("ECN ") for name in tried(LINUX, **{"transport.scheme": "linux-dctcp"})[0])
     assert not any(name.startswith("ECN ") for name in tried(LINUX, **{"transport.ecn": "on"})[0])
+
+
+def test_what_may_be_better_than_the_advice_is_told_with_the_seeds_that_would_tell(work):
+    noisy = {"values": dict(enumerate(NOISY, start=1)), "change": Estimate(0.4, 0.7, -0.6, 0.7), **SWITCH}
+    found = answer(fan_in(), ("sure", 0.8, {"a": 1}, {}), ("open", 0.4, {"b": 1}, noisy))
+    assert (found.best.remedy.name, found.may_be_better.remedy.name) == ("sure", "open")
+    (said,) = [each for each in sentences(found) if "may be better" in each]
+    assert said == f'"open" may be better (400 ms): about {found.may_be_better.seeds_to_decide} seeds would tell.'
+    # What is about as good is not worth the seeds.
+    near = answer(fan_in(), ("sure", 0.42, {"a": 1}, {}), ("open", 0.4, {"b": 1}, noisy))
+    assert near.may_be_better is None

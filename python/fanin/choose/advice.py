@@ -285,6 +285,21 @@ class Advice:
         return next(iter(_surest(open_)), None) if self.best is None else None
 
     @property
+    def may_be_better(self) -> Advised | None:
+        """What may be better than the remedy to deploy, if seeds do not tell: the best by its mean; else ``None``."""
+        if self.best is None:
+            return None
+        best = self.best.place.value.mean
+        open_ = [
+            each
+            for each in self.every
+            if each.remedy.effort.is_deployable
+            and each.effect(self.goal) == "undecided"
+            and not is_about(best, each.place.value.mean, self.goal, NEAR)
+        ]
+        return next(iter(_surest(open_)), None)
+
+    @property
     def beside_the_switch(self) -> Advised | None:
         """The best by the goal that changes no switch, if the remedy to deploy does; ``None`` if none is better."""
         if self.best is None or self.best.remedy.effort < Effort.SWITCH_SETTING:

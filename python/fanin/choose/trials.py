@@ -16,7 +16,7 @@ from fanin.choose.diagnosis import facts as diagnosed
 from fanin.choose.goals import Measure, measure
 from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import ScenarioError
-from fanin.numbers.summary import BACKGROUND, format_value
+from fanin.numbers.summary import format_value
 from fanin.numbers.units import number
 from fanin.results import never_ended
 from fanin.results.dataset import Row
@@ -63,6 +63,8 @@ class Changed(NamedTuple):
     after: float
     is_so_far: bool = False
     """Whether it is that of queries of which some had not ended, with what they have taken so far."""
+    was_so_far: bool = False
+    """The same before the change."""
 
     @property
     def gain(self) -> float:
@@ -102,8 +104,10 @@ class Trial:
 
     @property
     def decides(self) -> Changed:
-        """The goal; if it has no value before and after, as where the run ends before the queries, the goodput."""
+        """The goal; if the end of the run decided it before and after, the median of queries, or else the goodput."""
         goal, *others = self.changed
+        if goal.is_so_far and goal.was_so_far:
+            return next((each for each in others if not each.more), goal)
         open_ = math.isinf(goal.before) and math.isinf(goal.after)
         return next((each for each in others if open_ and each.more), goal)
 
@@ -247,17 +251,13 @@ def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
 
 
 def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:
-    """The goal, and what a change must not spoil: the usual completion time, and the goodput of the rest."""
+    """The goal, and what a change must not spoil: the usual completion time, and the goodput of all."""
     usual = {"query-p99": "query-mean", "fct_max_s": "mean-fct", "p99-fct": "mean-fct"}
     names = [facts.goal, *([usual[facts.goal]] if facts.goal in usual else [])]
     if facts.is_of_few:
         names = list(dict.fromkeys([_SLOWEST, facts.goal]))
-    kinds = {group["kind"] for group in facts.scenario["traffic"]}
-    has_background = "background" in kinds and len(kinds) > 1
-    # Queries that begin when others end are over sooner if they are faster, and leave the rest of the time to others.
-    if has_background and not facts.is_closed_loop:
-        names.append(BACKGROUND)
-    elif facts.goal != "goodput":
+    # Not that of the rest alone: where queries are faster, a run is over sooner, in which others have less of the time.
+    if facts.goal != "goodput":
         names.append("goodput")
     return [measure(name, experiment) for name in names]
 
@@ -296,6 +296,7 @@ def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
             before=before.p99_s,
             after=after.p99_s,
             is_so_far=after.unfinished > 0,
+            was_so_far=before.unfinished > 0,
         ),
         "query-mean": Changed("query-median", "query_p99_s", more=False, before=before.median_s, after=after.median_s),
     }

@@ -80,13 +80,13 @@ def run(
     Then changes are tried, each once with the same seed: the remedies of `fanin advise` that can be deployed, one by
     one, and twice the rate of a link between switches that is the bottleneck. Up to three commands are told, those of
     the changes that make the goal better by a tenth or more, the best first, with what they make of the goal, of the
-    median of queries or the mean, and of the goodput. Of what is within a tenth of the best, there is one for each kind
-    of effort, the least first; what makes another of these worse by a tenth comes last. The goal is query-p99, without
-    queries p99-fct (the slowest transfer if all begin together) or goodput, and the slowest transfer where timers
-    decided fewer than one of a hundred; goodput also decides between runs that do not end; queries that have not ended
-    count with what they have taken so far. Nothing is tried where nobody waited for timers and queries took less than
-    twice as long as alone, nor on runs of more than 5 million events, or that may have more than 30 million if their
-    link does not lie idle, or with --no-try.
+    median of queries or the mean, and of the goodput. Of what is within a tenth of the best, there is first one for
+    each kind of effort, the least first; what makes another of these worse by a tenth comes last. The goal is
+    query-p99, without queries p99-fct (the slowest transfer if all begin together) or goodput, and the slowest transfer
+    where timers decided fewer than one of a hundred; goodput also decides between runs that do not end; queries that
+    have not ended count with what they have taken so far, and their median decides if there are such before and after.
+    Nothing is tried where nobody waited for timers and queries took less than twice as long as alone, nor on runs of
+    more than 5 million events, or that may have more than 30 million if their link does not lie idle, or with --no-try.
 
     The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
     and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.

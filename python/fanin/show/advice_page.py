@@ -41,7 +41,7 @@ def sentences(advice: Advice) -> list[str]:
     if advice.is_provisional:
         return [_provisional(advice)]
     said = _as_it_is(advice) if advice.best is None else _take(advice, advice.best)
-    said += [_passed_over(advice), _threshold(advice), *_robustness(advice), _beside_the_switch(advice)]
+    said += [_passed_over(advice), _open(advice), _threshold(advice), *_robustness(advice), _beside_the_switch(advice)]
     said += [_with_memory(advice), _ideal(advice)]
     return [sentence for sentence in said if sentence]
 
@@ -120,6 +120,15 @@ def _passed_over(advice: Advice) -> str:
         against.append("it was not tried on other hosts")
     by = format_number(100 * advice.gain_passed_over, 2)
     return f"{_quoted(each)} is {by} % better ({how}){', but ' * bool(against)}{', and '.join(against)}."
+
+
+def _open(advice: Advice) -> str:
+    """What may be better than the advice, if seeds do not tell."""
+    each = advice.may_be_better
+    if each is None:
+        return ""
+    how = f"{_result(each, advice)}{_at_cost(each)}{_at_bounds(each)}"
+    return f"{_quoted(each)} may be better ({how}): about {each.seeds_to_decide} seeds would tell."
 
 
 def _threshold(advice: Advice) -> str:

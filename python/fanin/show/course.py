@@ -57,8 +57,8 @@ def tried(facts: Facts, found: Trials | None) -> str:
         return f"No changes were tried, as the run {would} about {events}{more}: `fanin advise` tries them."
     if found is None or not found.tried:
         return ""
-    is_open = any(each.decides is not each.changed[0] for each in found.told)
-    goal = f"{found.goal}, or the goodput where that is unfinished," if is_open else found.goal
+    others = sorted({each.decides.name for each in found.told if each.decides is not each.changed[0]})
+    goal = f"{found.goal}, or the {' or '.join(others)} where not all ended," if others else found.goal
     better = f"{goal} better by a tenth or more"
     if found.tried == 1:
         made = "made" if found.helped else "did not make"
