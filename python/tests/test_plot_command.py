@@ -296,11 +296,13 @@ def test_lanes_stand_in_order_of_start_and_tell_who_waited(work):
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of a process")
 def test_a_picture_is_replaced_whole_or_not_at_all(cli, work):
-    assert cli("plot", "queue", "small.toml", "--file", "a.svg").code == 0
-    whole = Path("a.svg").read_bytes()
-    limited = f"ulimit -f 2; exec {sys.executable} -m fanin plot queue small.toml --file a.svg"
-    result = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False)
-    assert result.returncode == 3
-    assert "a.svg: cannot write results: File too large; choose another place with --file" in result.stderr
-    assert Path("a.svg").read_bytes() == whole
+    for name in ("a.svg", "a.pdf"):
+        assert cli("plot", "queue", "small.toml", "--file", name).code == 0
+        whole = Path(name).read_bytes()
+        limited = f"ulimit -f 2; exec {sys.executable} -m fanin plot queue small.toml --file {name}"
+        result = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False)
+        assert result.returncode == 3
+        assert f"{name}: cannot write results: File too large; choose another place with --file" in result.stderr
+        assert "Traceback" not in result.stderr
+        assert Path(name).read_bytes() == whole
     assert not list(Path().glob(".*"))

@@ -206,13 +206,17 @@ def test_remedies_are_tried_one_by_one_also_where_the_scheme_is_one_of_them(tmp_
     assert not any("transport.initial-window" in settings and len(settings) > 1 for settings in told(what))
 
 
-def test_a_group_with_a_scheme_of_its_own_is_given_the_one_that_is_tried(tmp_path):
-    (tmp_path / "s.toml").write_text(f'{COLLAPSE}scheme = "newreno"\n')
-    experiment = fanin.load(tmp_path / "s.toml")
-    found = facts(experiment.run(), experiment.of_fan_in(), experiment.loads()["fan_in"])
-    changes = [each.settings for each in module._remedies(experiment, found) if "transport.scheme" in each.settings]
-    assert changes
-    assert all(each["traffic.servers.scheme"] == each["transport.scheme"] for each in changes)
+def test_trials_that_fail_take_nothing_from_the_run(cli, work, monkeypatch):
+    (work / "s.toml").write_text(COLLAPSE)
+
+    def fail(*_, **__):
+        raise fanin.RunError("a list of flows has changed")
+
+    monkeypatch.setattr(module, "trials", fail)
+    result = cli("run", "s.toml", "--no-store", "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["diagnosis"]["tried"] == 0
+    assert "warning: no changes were tried: a list of flows has changed" in result.err
 
 
 def test_a_run_that_ends_is_better_than_one_that_does_not():

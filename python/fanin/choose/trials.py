@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from fanin.choose.comparison import SCHEME
 from fanin.choose.diagnosis import Facts
 from fanin.choose.diagnosis import facts as diagnosed
 from fanin.choose.goals import Measure, measure
@@ -216,19 +215,7 @@ def _rate_of(facts: Facts) -> tuple[str, str]:
 def _remedies(experiment: Experiment, facts: Facts) -> list[Change]:
     """The remedies that can be deployed, each by itself."""
     found = remedies(facts, experiment, systems=False).remedies
-    return [
-        Change(each.name, _in_all_groups(each.settings, facts), each.effort)
-        for each in found
-        if each.settings and not each.is_combined
-    ]
-
-
-def _in_all_groups(settings: dict[str, Scalar], facts: Facts) -> dict[str, Scalar]:
-    """Values with the scheme also for groups that have one of their own, and would keep that."""
-    if (scheme := settings.get(SCHEME)) is None:
-        return settings
-    own = [group["name"] for group in facts.scenario["traffic"] if group["own-scheme"]]
-    return settings | {f"traffic.{name}.scheme": scheme for name in own}
+    return [Change(each.name, each.settings, each.effort) for each in found if each.settings and not each.is_combined]
 
 
 def _shortest(experiment: Experiment, change: Change) -> Change:

@@ -33,6 +33,7 @@ from fanin.cli.terminal import (
     summary_rows,
     watching,
 )
+from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
@@ -186,7 +187,12 @@ def _tried(
         workers(None, None, memory) as pool,
         counting("trying changes", PATIENCE_S) as counter,
     ):
-        return trials(experiment, happened, seed, workers=pool, advance=counter.advance)
+        try:
+            return trials(experiment, happened, seed, workers=pool, advance=counter.advance)
+        except FaninError as error:
+            # The run itself is made, and told.
+            note(f"warning: no changes were tried: {error}")
+            return None
 
 
 def _capturing(experiment: fanin.Experiment, wanted: Settings) -> Settings:

@@ -90,10 +90,10 @@ class Cluster:
                 self._unsuitable[worker] = None
                 if (wrong := _wrong(worker, found)) is not None:
                     raise wrong
+            self._executor = self._client.get_executor(pure=False)
         except BaseException as error:
             self._client.close()
             raise self._lost(error) from None if isinstance(error, OSError) else error
-        self._executor = self._client.get_executor(pure=False)
 
     def workers(self, asked: list[str] | None = None) -> dict[str, Versions | Exception]:
         """The workers by address, or some of them, each with its versions, or the reason why it has none."""

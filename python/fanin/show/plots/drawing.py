@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -117,7 +118,10 @@ def _write(figure: Figure, file: Path, identifier: str = "", suffix: str = "") -
         case ".png":
             FigureCanvasAgg(figure).print_png(file, metadata={"Software": None})
         case ".pdf":
-            FigureCanvasPdf(figure).print_pdf(file, metadata={"CreationDate": None, "Creator": "fanin"})
+            # What fails in the middle of a file leaves the writer of PDF in no state to end.
+            content = io.BytesIO()
+            FigureCanvasPdf(figure).print_pdf(content, metadata={"CreationDate": None, "Creator": "fanin"})
+            file.write_bytes(content.getvalue())
         case _:
             name = {"Identifier": identifier} if identifier else {}
             write_svg(figure, file, {"Date": None, "Creator": "fanin", **name})
