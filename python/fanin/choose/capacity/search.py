@@ -64,7 +64,9 @@ class Search:
     """Fan-ins that were run with more seeds although the first seeds broke the bounds."""
     error: str | None = None
     own: int | None = None
-    """A fan-in that is tried first; if it keeps the bounds, smaller ones do not matter, and are not tried."""
+    """A fan-in that is tried first; if it keeps the bounds, the answer is the end of the series that it is in."""
+    skips_below: bool = False
+    """Whether smaller ones are not tried then."""
 
     @cached_property
     def ladder(self) -> list[int]:
@@ -193,7 +195,8 @@ class Search:
         last_kept = next(ends, self.last)
         # The first that breaks the bounds, and one more.
         further = rungs[: bisect(rungs, last_kept) + 2]
-        return next((rung for rung in further if rung not in known), None)
+        below = [] if self.skips_below else [rung for rung in self.ladder if rung < rungs[0]]
+        return next((rung for rung in (*below, *further) if rung not in known), None)
 
     def _rungs(self, judged: list[Judged]) -> list[int]:
         """The ladder, from the own fan-in on if that keeps the bounds."""
