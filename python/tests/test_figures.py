@@ -685,6 +685,9 @@ class TestTrust:
                 "true 1a '{y}'; or: true '{x}' '; it'",
             ),
             (["echo", " " * 4000 + "safe\u2800"], "a = 1\n", r"echo ' (4000 spaces) safe\u2800'"),
+            (["echo", "a\\nb"], "a = 1\n", r"echo 'a\\nb'"),
+            (["{a}{b}"], "a = ['x']\nb = ['y']\n'a}{b' = [7]\n", "xy"),
+            (["echo", "." * 300], "a = 1\n", f"echo {'.' * 300} (1 commands, 305 characters: read them all)"),
         ],
     )
     def test_what_is_asked_is_what_is_started(self, cli, work, words, sweep, said):

@@ -36,12 +36,21 @@ def asks_for_trust(experiment: Experiment) -> str:
     rows = [point.row for quick in (False, True) for point in points(experiment, quick=quick)]
     texts = [{name: value for name, value in row.items() if isinstance(value, str)} for row in rows] or [{}]
     found = dict.fromkeys(shlex.join(_started(command, each)) for each in texts)
-    return "; or: ".join(map(_escaped, found))
+    said = "; or: ".join(map(_escaped, found))
+    # On a screen, the end of it may be all that is seen.
+    return (
+        said if len(said) < _A_FEW_LINES else f"{said} ({len(found)} commands, {len(said)} characters: read them all)"
+    )
+
+
+_A_FEW_LINES = 300
+"""Characters."""
 
 
 def _started(command: list[str], values: Mapping[str, Scalar]) -> list[str]:
     """The words of a command with values in place of their names; a value is not looked at for further names."""
-    names = {f"{{{name}}}": str(value) for name, value in values.items()}
+    # A name with braces could take a part of another's.
+    names = {f"{{{name}}}": str(value) for name, value in values.items() if not set(name) & set("{}")}
     if not names:
         return command
     either = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
@@ -50,7 +59,9 @@ def _started(command: list[str], values: Mapping[str, Scalar]) -> list[str]:
 
 def _escaped(text: str) -> str:
     """A text of which every character is seen: many spaces would push it off the screen."""
-    plain = "".join(each if " " <= each <= "~" else each.encode("unicode_escape").decode() for each in text)
+    plain = "".join(
+        each if " " <= each <= "~" and each != "\\" else each.encode("unicode_escape").decode() for each in text
+    )
     return re.sub(" {9,}", lambda found: f" ({len(found[0])} spaces) ", plain)
 
 

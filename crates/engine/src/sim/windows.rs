@@ -47,7 +47,7 @@ impl<C: EventCore> World<C> {
     /// Finds out whether this run can have windows.
     pub(super) fn plan_windows(&mut self) {
         let few = self.net.topology.links.len() < FEW_LINKS && self.windows.first_look.is_none();
-        if few || !self.has_independent_nodes() {
+        if cfg!(target_arch = "wasm32") || few || !self.has_independent_nodes() {
             return;
         }
         let links = &self.net.topology.links;
@@ -84,6 +84,10 @@ impl<C: EventCore> World<C> {
 
     /// Goes on in windows, if that pays, for as long as it does.
     pub(super) fn run_windows(&mut self, progress: &mut Option<Progress<'_>>) -> Result<(), RunError> {
+        // A page in a browser shows small networks, and loads sooner without what only large ones need.
+        if cfg!(target_arch = "wasm32") {
+            return Ok(());
+        }
         let Some(span) = self.windows.span.filter(|_| !self.work.over && self.hops >= self.windows.next) else {
             return Ok(());
         };
