@@ -672,7 +672,7 @@ class TestTrust:
         ("words", "sweep", "said"),
         [
             (
-                ["{program}", "-c", "echo {what}\\n{entries}"],
+                ["{program}", "-c", "echo {what}\n{entries}"],
                 "entries = [1, 2]\nprogram = ['sh']\nwhat = ['hello', 'touch it']\nunused = ['x']\n",
                 r"sh -c 'echo hello\n{entries}'; or: sh -c 'echo touch it\n{entries}'",
             ),
