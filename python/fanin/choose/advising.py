@@ -202,7 +202,6 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], st
         seeds=answer.seeds,
         precision=PRECISION,
         own=answer.fan_in,
-        skips_below=True,
         stepped=stepped,
     )
     carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}

@@ -130,10 +130,7 @@ def find(
 
     """
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
-    given = (row["value"] for row in experiment.resolved_table({}) if row["path"] == over)
-    own = next((int(value) for value in given if str(value).isdecimal()), None)
-    how: dict[str, Any] = {"over": over, "first": first, "last": last, "seeds": seeds, "precision": precision}
-    return find_in(laboratory, cases, keeps, **how, own=own)
+    return find_in(laboratory, cases, keeps, over=over, first=first, last=last, seeds=seeds, precision=precision)
 
 
 def find_in(
@@ -147,7 +144,6 @@ def find_in(
     seeds: list[int],
     precision: float,
     own: int | None = None,
-    skips_below: bool = False,
     stepped: Stepped = lambda _: None,
 ) -> list[Found]:
     """The same in a laboratory that has other runs as well.
@@ -161,21 +157,13 @@ def find_in(
         last: The largest.
         seeds: The same for every fan-in and every case.
         precision: The gap that may remain.
-        own: The scenario's fan-in, below which bounds that do not hold are only told.
-        skips_below: Whether smaller ones are not tried if it keeps the bounds.
+        own: A fan-in that is tried first, below which bounds that do not hold are only told.
         stepped: Called before each step.
 
     """
     searches = [
         Search(
-            case,
-            keeps,
-            first,
-            largest_valid(laboratory.experiment, over, first, last, case),
-            seeds,
-            precision,
-            own=own,
-            skips_below=skips_below,
+            case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision, own=own
         )
         for case in cases
     ]

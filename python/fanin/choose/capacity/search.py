@@ -64,9 +64,7 @@ class Search:
     """Fan-ins that were run with more seeds although the first seeds broke the bounds."""
     error: str | None = None
     own: int | None = None
-    """A fan-in that is tried first; if it keeps the bounds, the answer is the end of the series that it is in."""
-    skips_below: bool = False
-    """Whether smaller ones are not tried then."""
+    """A fan-in that is tried first; if it keeps the bounds, smaller ones do not matter, and are not tried."""
 
     @cached_property
     def ladder(self) -> list[int]:
@@ -195,8 +193,7 @@ class Search:
         last_kept = next(ends, self.last)
         # The first that breaks the bounds, and one more.
         further = rungs[: bisect(rungs, last_kept) + 2]
-        below = [] if self.skips_below else [rung for rung in self.ladder if rung < rungs[0]]
-        return next((rung for rung in (*below, *further) if rung not in known), None)
+        return next((rung for rung in further if rung not in known), None)
 
     def _rungs(self, judged: list[Judged]) -> list[int]:
         """The ladder, from the own fan-in on if that keeps the bounds."""
