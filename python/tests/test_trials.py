@@ -357,3 +357,20 @@ count = 300
     assert slowest.before > 0.2 > 2 * slowest.after
     assert p99_.before < 0.01
     assert "of them made the slowest transfer better by a tenth or more" in tried(found, what)
+
+
+def test_a_scenario_that_has_changed_since_the_run_is_not_tried(cli, work, monkeypatch):
+    (work / "s.toml").write_text(COLLAPSE)
+    load, loads = fanin.load, []
+
+    def change_before_the_second(*arguments):
+        loads.append(arguments)
+        if len(loads) == 2:
+            (work / "s.toml").write_text(COLLAPSE.replace("32KB", "30KB"))
+        return load(*arguments)
+
+    monkeypatch.setattr(fanin, "load", change_before_the_second)
+    result = cli("run", "s.toml", "--no-store")
+    assert "warning: no changes were tried: " in result.err
+    assert "has changed since the run" in result.err
+    assert "changes were tried: " not in result.out

@@ -14,7 +14,7 @@ from fanin.choose.diagnosis import Facts
 from fanin.choose.diagnosis import facts as diagnosed
 from fanin.choose.goals import Measure, measure
 from fanin.choose.remedies import Effort, remedies, resolved
-from fanin.errors import ScenarioError
+from fanin.errors import RunError, ScenarioError
 from fanin.numbers.summary import format_value
 from fanin.numbers.units import number
 from fanin.results import never_ended
@@ -30,6 +30,9 @@ LEAST = 0.1
 
 _READ = frozenset(["flows", "links", "queues", "drops"])
 """Tables that say what happened in a run."""
+
+_SAME = ("goodput_bps", "flows", "drops", "retransmissions", "fct_max_s")
+"""Totals that tell one run from another, whatever of it is measured."""
 
 _MOST = 3
 """So many changes are told."""
@@ -161,6 +164,7 @@ def trials(
 
     Raises:
         ScenarioError: the scenario is not valid.
+        RunError: it is no longer the one that was run.
 
     """
     changes = [*_asked(experiment, facts), *_remedies(experiment, facts)]
@@ -170,6 +174,8 @@ def trials(
     own, *others = laboratory.cases(cases, tables=_READ)
     if not own.rows:
         return None
+    if any(own.rows[0][name] != facts.summary[name] for name in _SAME):
+        raise RunError("the scenario, or a file that it names, has changed since the run")
     found = []
     for change, outcome in zip(changes, others, strict=True):
         if outcome.rows:

@@ -154,7 +154,7 @@ def run(
     found = None
     if try_ and happened.is_to_mend and happened.is_short:
         of_run = resolved["run"]["seed"] if seed is None else seed
-        found = _tried(fanin.load(scenario, wanted), happened, of_run, memory, paths.get("folder"))
+        found = _tried(scenario, wanted, happened, of_run, memory, paths.get("folder"))
     # Other commands to try need no capture.
     next_ = commands(happened, found, scenario, [*wanted, *of_seed])
     if json:
@@ -176,7 +176,7 @@ def run(
 
 
 def _tried(
-    experiment: fanin.Experiment, happened: Facts, seed: int, memory: str | None, folder: str | None
+    scenario: str, wanted: Settings, happened: Facts, seed: int, memory: str | None, folder: str | None
 ) -> Trials | None:
     """What changes make of the run, which is in a folder."""
     from fanin.choose.trials import trials
@@ -188,7 +188,7 @@ def _tried(
         counting("trying changes", PATIENCE_S) as counter,
     ):
         try:
-            return trials(experiment, happened, seed, workers=pool, advance=counter.advance)
+            return trials(fanin.load(scenario, wanted), happened, seed, workers=pool, advance=counter.advance)
         except FaninError as error:
             # The run itself is made, and told.
             note(f"warning: no changes were tried: {error}")

@@ -102,8 +102,16 @@ class Cluster:
         return {worker: each for worker, each in sorted(found.items()) if not isinstance(each, OSError)}
 
     def threads(self) -> dict[str, int]:
-        """Threads of each worker."""
-        found: dict[str, int] = self._client.nthreads()
+        """Threads of each worker.
+
+        Raises:
+            ClusterError: the cluster is lost.
+
+        """
+        try:
+            found: dict[str, int] = self._client.nthreads()
+        except OSError as error:
+            raise self._lost(error) from None
         return found
 
     @property
