@@ -458,6 +458,17 @@ def test_a_connection_that_breaks_is_told_in_one_line(client, monkeypatch):
     with pytest.raises(ClusterError, match=r"tcp://host:8786: lost the cluster \(in <TCP"):
         Cluster("tcp://host:8786")
 
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    # A signal and an unsuitable worker are told as what they are.
+    monkeypatch.setattr(client, "run", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        Cluster("tcp://host:8786")
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://one": ModuleNotFoundError("no fanin")})
+    with pytest.raises(ClusterError, match="worker tcp://one has no working fanin: no fanin"):
+        Cluster("tcp://host:8786")
+
 
 def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, monkeypatch):
     def full(*_, **__):

@@ -91,9 +91,12 @@ class Cluster:
                 if (wrong := _wrong(worker, found)) is not None:
                     raise wrong
             self._executor = self._client.get_executor(pure=False)
-        except BaseException as error:
+        except OSError as error:
             self._client.close()
-            raise self._lost(error) from None if isinstance(error, OSError) else error
+            raise self._lost(error) from None
+        except BaseException:
+            self._client.close()
+            raise
 
     def workers(self, asked: list[str] | None = None) -> dict[str, Versions | Exception]:
         """The workers by address, or some of them, each with its versions, or the reason why it has none."""
