@@ -273,16 +273,12 @@ class Advice:
     @property
     def undecided(self) -> Advised | None:
         """What may be better, if nothing is that can be deployed: the best by its mean; ``None`` if there is none."""
+        if self.best is not None:
+            return None
         own = self.own.place.value.mean
-        open_ = [
-            each
-            for each in self.every
-            if each.remedy.effort.is_deployable
-            and each.effect(self.goal) == "undecided"
-            and each.place.value.mean != own
-            and is_about(each.place.value.mean, own, self.goal, 1.0)
-        ]
-        return next(iter(_surest(open_)), None) if self.best is None else None
+        means = [(each, each.place.value.mean) for each in self._open]
+        found = [each for each, mean in means if mean != own and is_about(mean, own, self.goal, 1.0)]
+        return next(iter(_surest(found)), None)
 
     @property
     def may_be_better(self) -> Advised | None:
@@ -290,14 +286,15 @@ class Advice:
         if self.best is None:
             return None
         best = self.best.place.value.mean
-        open_ = [
-            each
-            for each in self.every
-            if each.remedy.effort.is_deployable
-            and each.effect(self.goal) == "undecided"
-            and not is_about(best, each.place.value.mean, self.goal, NEAR)
+        found = [each for each in self._open if not is_about(best, each.place.value.mean, self.goal, NEAR)]
+        return next(iter(_surest(found)), None)
+
+    @property
+    def _open(self) -> list[Advised]:
+        """Those that can be deployed and of which seeds do not tell whether they are better than the scenario."""
+        return [
+            each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "undecided"
         ]
-        return next(iter(_surest(open_)), None)
 
     @property
     def beside_the_switch(self) -> Advised | None:

@@ -58,6 +58,7 @@ _EVERY_OTHER = 2
 """A receiver that acknowledges fewer segments than that delays no acknowledgement."""
 
 _A_HUNDREDTH = 0.01
+"""What fewer wait for than that moves no 99th percentile."""
 
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
@@ -67,9 +68,6 @@ MOST_EVENTS = 5_000_000
 
 _MORE = 6
 """A change may make a run so much longer."""
-
-FEW_AT_FIRST = "2mss"
-"""A small first window, to try."""
 
 TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
 """Causes of timeouts, as the totals name them."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
-from fanin.choose.diagnosis import FEW_AT_FIRST, Facts
+from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_one_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
@@ -127,6 +127,9 @@ _SHORT = _TIMERS[-1]
 
 _FIRST = "10ms"
 """An initial timer for connections of a data centre that have measured no round trip."""
+
+_FEW_AT_FIRST = "2mss"
+"""A small first window."""
 
 _ALPHA = 8
 """A dynamic threshold of usual switches with which one port may take most of a memory that the others do not use."""
@@ -260,7 +263,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
         )
     if _has_large_window(facts):
         yield Remedy(
-            "a window of 2 segments at first", {"transport.initial-window": FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2)
+            "a window of 2 segments at first", {"transport.initial-window": _FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2)
         )
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
         yield Remedy(
@@ -272,7 +275,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
 
 
 def _has_large_window(facts: Facts) -> bool:
-    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(FEW_AT_FIRST)
+    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_FEW_AT_FIRST)
 
 
 _LINUX = "linux-6"
@@ -380,7 +383,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
     transport = facts.scenario["transport"]
     is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
     timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
-    window = Remedy("window of 2", {"transport.initial-window": FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2))
+    window = Remedy("window of 2", {"transport.initial-window": _FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2))
     for index, marks in enumerate(_thresholds_to_try(facts, given)):
         settings: dict[str, Scalar] = {
             SCHEME: scheme,
@@ -472,10 +475,9 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
         effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
-            # What changes only hosts leaves the queues of the switch as they are, and so does a switch that has them.
-            if _has_threshold(facts) and marks_by_one_threshold(key):
-                yield Remedy(scheme_title(key), settings, effort, needs)
-                continue
-            if row["reacts_to_marks"] or effort >= Effort.SWITCH:
-                settings["queue.kind"] = "auto"
-            yield Remedy(scheme_title(key), settings | carried_threshold(experiment, key, given), effort, needs)
+            # A switch that has queues for it leaves them as they are, and so does what changes only hosts.
+            if not (_has_threshold(facts) and marks_by_one_threshold(key)):
+                if row["reacts_to_marks"] or effort >= Effort.SWITCH:
+                    settings["queue.kind"] = "auto"
+                settings |= carried_threshold(experiment, key, given)
+            yield Remedy(scheme_title(key), settings, effort, needs)

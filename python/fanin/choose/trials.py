@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fanin.choose.diagnosis import Facts
 from fanin.choose.diagnosis import facts as diagnosed
@@ -206,7 +206,7 @@ def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
         key, rate = _rate_of(facts)
         found.append(Change(f"twice the {key}", {f"network.{key}": rate}, Effort.SWITCH))
     for each in found:
-        if _is_valid(experiment, each.settings):
+        if _scenario(experiment, each.settings) is not None:
             yield each
 
 
@@ -229,18 +229,17 @@ def _shortest(experiment: Experiment, change: Change) -> Change:
     wanted, settings = resolved(experiment, change.settings), change.settings
     for path in change.settings:
         fewer = {other: value for other, value in settings.items() if other != path}
-        # A value alone may be invalid.
-        if _is_valid(experiment, fewer) and resolved(experiment, fewer) == wanted:
+        if _scenario(experiment, fewer) == wanted:
             settings = fewer
     return change._replace(settings=settings)
 
 
-def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
+def _scenario(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, Any] | None:
+    """The scenario with these values; ``None`` if it is not valid, as it may be with one of several values alone."""
     try:
-        resolved(experiment, settings)
+        return resolved(experiment, settings)
     except ScenarioError:
-        return False
-    return True
+        return None
 
 
 def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:

@@ -37,10 +37,10 @@ def asks_for_trust(experiment: Experiment) -> str:
     texts = [{name: value for name, value in row.items() if isinstance(value, str)} for row in rows] or [{}]
     found = dict.fromkeys(shlex.join(_started(command, each)) for each in texts)
     said = "; or: ".join(map(_escaped, found))
+    if len(said) < _A_FEW_LINES:
+        return said
     # On a screen, the end of it may be all that is seen.
-    return (
-        said if len(said) < _A_FEW_LINES else f"{said} ({len(found)} commands, {len(said)} characters: read them all)"
-    )
+    return f"{said} ({len(found)} commands, {len(said)} characters: read them all)"
 
 
 _A_FEW_LINES = 300

@@ -157,7 +157,7 @@ def find_in(
         last: The largest.
         seeds: The same for every fan-in and every case.
         precision: The gap that may remain.
-        own: A fan-in that is tried first, below which bounds that do not hold are only told.
+        own: A fan-in that is tried first; if it keeps the bounds, smaller ones are not tried.
         stepped: Called before each step.
 
     """

@@ -197,8 +197,12 @@ class Search:
 
     def _rungs(self, judged: list[Judged]) -> list[int]:
         """The ladder, from the own fan-in on if that keeps the bounds."""
-        keeps = any(each.fan_in == self.own and each.state == "keeps" for each in judged)
-        return [rung for rung in self.ladder if not keeps or self.own is None or rung >= self.own]
+        begin = self._begin(judged)
+        return [rung for rung in self.ladder if rung >= begin]
+
+    def _begin(self, judged: list[Judged]) -> int:
+        """The fan-in from which on the answer is looked for: the own one if it keeps the bounds, or else the first."""
+        return next((each.fan_in for each in judged if each.fan_in == self.own and each.state == "keeps"), self.first)
 
     @staticmethod
     def _is_hopeless(judged: list[Judged]) -> bool:
@@ -243,9 +247,10 @@ class Search:
 
         If the own one keeps them, the series is that which it is in.
         """
-        begin = next((at for at, each in enumerate(judged) if each.fan_in == self.own and each.state == "keeps"), 0)
-        kept = None
-        for each in judged[begin:]:
+        begin, kept = self._begin(judged), None
+        for each in judged:
+            if each.fan_in < begin:
+                continue
             if each.state == "keeps":
                 kept = each
             elif kept is not None:
