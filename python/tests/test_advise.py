@@ -12,7 +12,7 @@ import pytest
 import fanin
 from fanin.choose import goals, robust
 from fanin.choose.advice import Advice, Advised, _plainest_of_the_furthest
-from fanin.choose.advising import _plainest
+from fanin.choose.advising import _paid, _plainest
 from fanin.choose.cautions import by_what_is_said
 from fanin.choose.comparison import Estimate, Placed
 from fanin.choose.diagnosis import facts
@@ -472,6 +472,36 @@ def test_what_the_background_pays_is_over_equal_times(cli, rack):
     assert not any(each["costly"] for each in found["remedies"])
 
 
+def run_of(background, rate, window_s, start_s=1.0):
+    """A run in which the background has so much of the goodput, over a window that begins at some time."""
+    row = {"seed": 1, "window_start_s": start_s, "simulated_s": start_s + window_s, "goodput_bps": rate}
+    return row | {"groups.backup.goodput_bps": background}
+
+
+def test_what_the_background_pays_is_weighed_with_the_lengths_of_the_windows(work):
+    Path("rack.toml").write_text(RACK + BACKUP)
+    background = goals.measure("background", fanin.load("rack.toml"))
+    own = run_of(19_142e6, 24_119e6, 0.494)
+    # 1,085 Mbit/s for 125 ms and 24,119 Mbit/s for the other 369 ms are 18,291 Mbit/s.
+    paid = _paid([run_of(1_085e6, 24_119e6, 0.125)], [own], background)
+    assert paid.mean == pytest.approx((0.125 * 1_085e6 + 0.369 * 24_119e6) / 0.494)
+    assert paid.difference / own["groups.backup.goodput_bps"] == pytest.approx(-0.0445, abs=5e-4)
+
+
+@pytest.mark.parametrize("start", ["0s", "1s", "10s"])
+def test_queries_on_a_full_link_cost_the_background_what_they_send_whenever_they_start(work, start):
+    # Ten queries of 200 KB and a long flow: marks or not, the link is full and they send the same.
+    slow = LINUX.replace('"10Gbps"', '"100Mbps"').replace("40", "4").replace("32KB", "50KB")
+    Path("rack.toml").write_text(f'{slow}rounds = 10\nstart = "{start}"\n{BACKUP}')
+    experiment = fanin.load("rack.toml")
+    marks = {"transport.ecn": "on", "queue.kind": "ecn-threshold", "queue.threshold": "10pkt"}
+    before, after = Laboratory(experiment, None).cases([({}, [1]), (marks, [1])])
+    own, faster = before.rows[0], after.rows[0]
+    assert own["query_mean_s"] > 2 * faster["query_mean_s"]
+    paid = _paid(after.rows, before.rows, goals.measure("background", experiment))
+    assert abs(paid.difference) < 0.03 * (paid.mean - paid.difference)
+
+
 def test_no_remedy_is_named_or_listed_without_what_the_background_pays(cli, rack):
     Path(rack).write_text(LINUX + BACKUP)
     found = advised(cli, rack, "--capacities", "0", "--margin", "0.1%", *GOES_ON)
@@ -484,7 +514,7 @@ def test_no_remedy_is_named_or_listed_without_what_the_background_pays(cli, rack
     out = cli("advise", rack, *FEW, "--capacities", "0", "--margin", "0.1%", *GOES_ON).out
     assert f"\t{100 * changes[found['recommended']]:.3g} % !" in out
     assert "; ! marks those that cost it 20 % or more." in out
-    assert "The queries are a closed loop, " in out
+    assert "Faster queries end sooner. " in out
 
 
 def test_what_is_better_but_cannot_be_deployed_is_told_with_how_it_does_on_other_hosts(cli, rack):

@@ -39,7 +39,7 @@ from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError, RunError
 from fanin.later import np
 from fanin.registry import registry, scheme_title
-from fanin.results.dataset import Row
+from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
@@ -291,7 +291,7 @@ def _paid(rows: list[Row], own: list[Row], background: Measure) -> Estimate | No
     """The goodput of the background, and how it differs from that of the scenario as it is, over equal times.
 
     A closed loop of queries ends sooner with a remedy that makes them faster. For the rest of the time that the longer
-    of two runs takes, the background is taken to have what all traffic had together, in that of the two in which it had
+    of two takes, the background is taken to have what all traffic had together, in that of the two runs in which it had
     more: nothing else is left on the link.
     """
     before = {row["seed"]: row for row in own}
@@ -299,9 +299,9 @@ def _paid(rows: list[Row], own: list[Row], background: Measure) -> Estimate | No
     for after in rows:
         if (other := before.get(after["seed"])) is None or not after["goodput_bps"] or not other["goodput_bps"]:
             continue
-        longest = max(each["simulated_s"] for each in (after, other))
+        longest = max(window_s(each) for each in (after, other))
         alone = max(each["goodput_bps"] for each in (after, other))
-        shares = [(each["simulated_s"] / longest, background.value(each)) for each in (after, other)]
+        shares = [(window_s(each) / longest, background.value(each)) for each in (after, other)]
         found.append([share * goodput + (1 - share) * alone for share, goodput in shares])
     return paired(*np.array(found).T) if found else None
 

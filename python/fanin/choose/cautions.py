@@ -16,7 +16,7 @@ from fanin.numbers.stats import FEWEST, fewest_for
 from fanin.numbers.summary import BACKGROUND, format_value
 from fanin.numbers.units import quantity, seconds
 from fanin.registry import reacts_to_marks, scheme_title
-from fanin.results.dataset import Row
+from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
@@ -84,7 +84,7 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
     """
     if not any(each.name == BACKGROUND for each in measures):
         return []
-    lasting = {name: fmean(row["simulated_s"] for row in rows) for name, rows in cases.items() if rows}
+    lasting = {name: fmean(map(window_s, rows)) for name, rows in cases.items() if rows}
     if not lasting:
         return []
     first, last = min(lasting, key=lasting.__getitem__), max(lasting, key=lasting.__getitem__)
@@ -92,13 +92,13 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
         return []
     ends = [f"{format_value('simulated_s', lasting[each])} ({each})" for each in (first, last)]
     return [
-        f"background: runs last from {' to '.join(ends)}, as they end with their queries, and each goodput is over its "
-        "run's own time: the longer the queries take, the more; 'fanin advise' compares it over equal times"
+        f"background: its goodput is over the time that the queries of each run take, from {' to '.join(ends)}. The "
+        "longer they take, the more it has. 'fanin advise' compares it over equal times"
     ]
 
 
 _LONGER = 1.1
-"""Runs that last longer by this factor give the background other traffic beside it."""
+"""Queries that take longer by this factor give the background other traffic beside it."""
 
 
 def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:

@@ -94,6 +94,15 @@ def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None
 Row = dict[str, Any]
 
 
+def window_s(row: Row) -> float:
+    """The length of a run's goodput window, over which its rates are; a time to weigh them with.
+
+    It ends with the run, unless the last transfers of that failed to open their connections.
+    """
+    begin, end = (float(row[name]) for name in ("window_start_s", "simulated_s"))
+    return end - begin
+
+
 def row_of(experiment: ScenarioFile, point: Point, run: Run) -> Row:
     """A run as a row: varied values, seed, run id, totals and the file's own columns."""
     row: Row = {**point.row, "run_id": run.run_id, **totals(run.summary)}

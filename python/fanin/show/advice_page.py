@@ -436,8 +436,8 @@ def remarks(advice: Advice) -> list[str]:
         said.append(f'"background" is the change of the goodput of the background flows{much}.')
         if advice.facts.is_closed_loop:
             said.append(
-                "The queries are a closed loop, which ends sooner with a remedy that makes them faster. The change is "
-                "over equal times: for the rest of them, the background has what is then left to it, all of the link."
+                "Faster queries end sooner. The change is over equal times: once the queries are done, the background "
+                "has the whole link."
             )
     if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
         said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
