@@ -11,7 +11,8 @@ import pytest
 from patches import stored
 
 import fanin
-from fanin.choose.comparison import FEWEST_AGREEING
+from fanin.choose.comparison import BY_FAR, FEWEST_AGREEING
+from fanin.numbers.stats import FEWEST
 from fanin.results import records
 
 VERBS = ["run", "reproduce", "claims", "report", "compare", "list", "explain", "check", "describe", "export"]
@@ -33,7 +34,8 @@ def test_version_and_help_name_everything(cli):
 def test_help_has_the_whole_rule_of_what_differs(cli, verb):
     page = " ".join(cli(verb, "--help").out.split())
     assert "its interval excludes zero or six or more seeds differ by" in page
-    assert FEWEST_AGREEING == 6
+    assert "all of them with one sign, or three or more all by a factor of 3," in page
+    assert (FEWEST_AGREEING, FEWEST, BY_FAR) == (6, 3, 3.0)
 
 
 def test_wrong_usage_exits_with_2(cli):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 
 import numpy as np
@@ -610,6 +610,22 @@ def test_six_differences_of_one_sign_count_where_their_interval_contains_zero():
         mixed = paired(np.array([other + 1, *after[1:]]), before)
         assert (mixed.agreeing(), mixed.matters()) == (0, False)
         assert mixed.seeds_to_decide(6) > 6
+
+
+def test_three_pairs_that_all_differ_by_far_count_where_their_interval_contains_zero():
+    before, after = np.array([5.3, 202.0, 202.0]), np.array([0.69, 0.69, 0.7])
+    found = paired(after, before)
+    assert found.difference_half > abs(found.difference)
+    assert found.factor == pytest.approx(5.3 / 0.69)
+    assert (found.is_sure(), found.matters(), found.seeds_to_decide(3)) == (False, True, None)
+    assert (paired(before, after).factor, paired(before, after).matters()) == (found.factor, True)
+    # Two may be chance, as may a factor below 3, and one pair of the other direction.
+    assert not paired(after[:2], before[:2]).matters()
+    for other in (2.0, 0.5):
+        assert not paired(after, np.array([other * 0.69, 202.0, 202.0])).matters()
+    # Of nothing, and of what may be negative, anything is any times as much.
+    assert isnan(paired(np.array([0.0, 1.0, 1.0]), before).factor)
+    assert isnan(paired(-after, before).factor)
 
 
 def test_differences_that_are_of_no_use_do_not_agree():

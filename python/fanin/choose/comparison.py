@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fanin.choose.goals import Goal, Measure
 from fanin.later import np
-from fanin.numbers.stats import Floats, Spread, finite, has_two_modes, mean_interval, percentile
+from fanin.numbers.stats import FEWEST, Floats, Spread, finite, has_two_modes, mean_interval, percentile
 from fanin.results.dataset import Row, Timeouts, capacity_of, spread_of, timeouts_of
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
@@ -44,6 +44,14 @@ LEAST = 0.01
 FEWEST_AGREEING = 6
 """So many differences of one sign have a probability of 2 / 2^6 = 3.1 % if both are as likely; five have 6.3 %."""
 
+BY_FAR = 3.0
+"""Pairs of enough seeds that all differ in one direction by this factor or more decide without an interval.
+
+Seeds may fall into two groups, as of those that wait for a timer and those that do not. If they do so at random, and as
+often for both, a pair has the two in different groups, in a given direction, with a probability of at most 1/4. Three
+pairs then agree with one of 2 / 4^3 = 3.1 %, as six differences of one sign do.
+"""
+
 FEW_SEEDS = list(range(1, FEWEST_AGREEING + 1))
 """Seeds for a scenario that names at most one: the fewest with which the sign test can decide."""
 
@@ -63,6 +71,8 @@ class Estimate:
     """Those of the differences, if they fall into two groups."""
     sizes: tuple[float, ...] = ()
     """Those of the differences, if all have one sign; otherwise none."""
+    factor: float = math.nan
+    """By what factor all pairs differ at least, if all do in one direction; not a number where that has no meaning."""
 
     @property
     def away(self) -> Spread:
@@ -77,7 +87,11 @@ class Estimate:
         return sum(size >= margin * abs(self.mean) for size in self.sizes)
 
     def differs(self, margin: float = 0.0) -> bool:
-        """Whether it is no chance: its interval excludes zero, or enough differences have all one sign.
+        """Whether it is no chance: with 95 % confidence, or all pairs of enough seeds differ by far."""
+        return self.is_sure(margin) or (len(self.sizes) >= FEWEST and self.factor >= BY_FAR)
+
+    def is_sure(self, margin: float = 0.0) -> bool:
+        """Whether it is no chance with 95 % confidence: the interval excludes zero, or enough signs are the same.
 
         Student's interval takes differences for about normal. It contains zero when each of few seeds is better, some
         by a little and others by a timer; the sign test does not mind how they are distributed. So it does not mind
@@ -125,14 +139,18 @@ def paired(values: Floats, others: Floats) -> Estimate | None:
     """The mean of some values and of their differences from others of the same seeds; ``None`` if any is infinite."""
     if np.isinf(values).any() or np.isinf(others).any():
         return None
-    return _estimate(values, values - others)
+    return _estimate(values, values, others)
 
 
-def _estimate(values: Floats, differences: Floats) -> Estimate:
+def _estimate(values: Floats, pair: Floats, others: Floats) -> Estimate:
+    """The mean of some values, and of those of them that have a pair the differences from that."""
+    differences = pair - others
     ends = (percentile(differences, 2.5), percentile(differences, 97.5)) if has_two_modes(differences) else None
     agree = (differences > 0).all() or (differences < 0).all()
     sizes = tuple(map(float, np.abs(differences))) if agree else ()
-    return Estimate(*mean_interval(values), *mean_interval(differences), ends, sizes)
+    has_factor = agree and (pair > 0).all() and (others > 0).all()
+    factor = float(np.maximum(pair / others, others / pair).min()) if has_factor else math.nan
+    return Estimate(*mean_interval(values), *mean_interval(differences), ends, sizes, factor)
 
 
 @dataclass(frozen=True)
@@ -314,8 +332,7 @@ def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:
             continue
         # Seed by seed: variation between seeds that both share cancels out.
         pairs = _same_seeds(own, others)
-        differences = np.array([math.nan]) if pairs is None else pairs[0] - pairs[1]
-        estimates[metric] = _estimate(_array(own.values()), differences)
+        estimates[metric] = _estimate(_array(own.values()), *(pairs or [np.array([math.nan])] * 2))
     return estimates
 
 

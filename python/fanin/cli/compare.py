@@ -120,14 +120,15 @@ def compare(
 
     Every scheme runs with the same seeds. The first table shows means over seeds with half of their 95 % intervals, the
     best by --goal first. A difference counts if it is paired, its interval excludes zero or six or more seeds differ by
-    --margin, all of them with one sign, and it is at least --margin of the scheme's own value. A star marks schemes
-    whose difference from --against counts. The second table ranks the schemes by the goal and shows the paired
-    difference from the best. A scheme's place is the next after the last one that holds a scheme better by a difference
-    that counts. Schemes in one place share a rank, counted as in a competition: 1=, 1=, 3. There is none if results
-    vary so much between seeds that a scheme with a better mean has a worse place. Where more seeds would decide, the
-    table says about how many. Traffic groups that name a scheme of their own keep it. A run that fails is recorded and
-    does not stop the others; the exit code is then 1. Finished runs are reused. A warning names the keys of [transport]
-    in which the systems differ besides their scheme: recovery, acknowledgements, timers.
+    --margin, all of them with one sign, or three or more all by a factor of 3, and it is at least --margin of the
+    scheme's own value. A star marks schemes whose difference from --against counts. The second table ranks the schemes
+    by the goal and shows the paired difference from the best. A scheme's place is the next after the last one that
+    holds a scheme better by a difference that counts. Schemes in one place share a rank, counted as in a competition:
+    1=, 1=, 3. There is none if results vary so much between seeds that a scheme with a better mean has a worse place.
+    Where more seeds would decide, the table says about how many. Traffic groups that name a scheme of their own keep
+    it. A run that fails is recorded and does not stop the others; the exit code is then 1. Finished runs are reused. A
+    warning names the keys of [transport] in which the systems differ besides their scheme: recovery, acknowledgements,
+    timers.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked

@@ -78,9 +78,9 @@ def tune(
     if its means keep all bounds, where a share such as goodput=95% is relative to the scenario's own values. The best
     of many trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired
     difference from the scenario's own values there, with 95 % intervals. Only if that is better by at least --margin,
-    its interval excludes zero or six or more seeds differ by the margin, all of them with one sign, and the bounds hold
-    there too, the values are recommended, as a scenario fragment; otherwise keep yours. So it is if a bound on the
-    background is of runs that last differently long.
+    its interval excludes zero or six or more seeds differ by the margin, all of them with one sign, or three or more
+    all by a factor of 3, and the bounds hold there too, the values are recommended, as a scenario fragment; otherwise
+    keep yours. So it is if a bound on the background is of runs that last differently long.
 
     OUT/studies/NAME-HASH/tried.jsonl is the log from which the same command continues an interrupted study; more
     --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as

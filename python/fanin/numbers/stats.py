@@ -129,7 +129,8 @@ NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
 
 QUANTILES_OF_DIFFERENCES = (
     "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; it counts by the "
-    "interval of its mean, or if all have one sign and six or more are no smaller than what counts"
+    "interval of its mean, or if all have one sign and six or more are no smaller than what counts, or three or more "
+    "all by a factor of 3"
 )
 """The same for differences between runs with the same seeds."""
 

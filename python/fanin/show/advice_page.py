@@ -9,10 +9,10 @@ from typing import Any
 from fanin.choose.advice import MUCH, PRECISION, Advice, Advised
 from fanin.choose.capacity.find import fan_ins
 from fanin.choose.capacity.judge import in_words
-from fanin.choose.comparison import FEWEST_AGREEING, SCHEME
+from fanin.choose.comparison import BY_FAR, FEWEST_AGREEING, SCHEME, Estimate
 from fanin.choose.remedies import AS_IT_IS, TIMERS_ARE_BOUND, in_packets
 from fanin.choose.robust import Outcome, Varied, times
-from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
+from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number, format_value
 from fanin.registry import reacts_to_marks, scheme_title
 from fanin.results.dataset import as_json
@@ -69,7 +69,7 @@ def _take(advice: Advice, best: Advised) -> list[str]:
     own = advice.own
     said = [
         f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}"
-        f"{_at_cost(best)}{_at_bounds(best)}. It needs {best.remedy.needs}."
+        f"{_at_cost(best)}{_at_bounds(best)}.{_by_far(best.change, best.margin)} It needs {best.remedy.needs}."
     ]
     if best.found is not None:
         # The bounds are those of the sentence before.
@@ -83,6 +83,14 @@ def _take(advice: Advice, best: Advised) -> list[str]:
         how = f"{_result(other, advice)}{_at_cost(other)}{_at_cautions(other)}"
         said.append(f"{_quoted(other)} keeps the bounds: {advice.goal.name} {how}.")
     return said
+
+
+def _by_far(change: Estimate | None, margin: float) -> str:
+    """How sure a difference is that all seeds have, and by far, but too few of them for 95 % confidence."""
+    if change is None or change.is_sure(margin) or not change.differs(margin):
+        return ""
+    seeds = f"{len(change.sizes)} seeds; --seeds 1..{FEWEST_AGREEING} for 95 % confidence"
+    return f" It is better with every seed, by {format_number(change.factor, 2)} times or more ({seeds})."
 
 
 def _at_cost(each: Advised) -> str:
@@ -470,10 +478,10 @@ def legend(advice: Advice) -> list[str]:
     """What the columns of the table mean, a sentence each."""
     said = [
         "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
-        f"zero, or all have one sign and {FEWEST_AGREEING} or more count by themselves, and it is at least "
-        f"{100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. A rank is one more than "
-        "the number of remedies that are better by a difference that counts, so ranks may be left out; what does not "
-        "differ from yours has no rank but yours.",
+        f"zero, or all have one sign and {FEWEST_AGREEING} or more count by themselves, or {FEWEST} or more all by a "
+        f"factor of {BY_FAR:g}. It is also at least {100 * advice.own.margin:g} % of the value. What does not differ "
+        "in that sense ties. A rank is one more than the number of remedies that are better by a difference that "
+        "counts, so ranks may be left out. What does not differ from yours has no rank but yours.",
         *remarks(advice),
     ]
     if any("transport.rto-min" in each.remedy.settings for each in advice.every):
