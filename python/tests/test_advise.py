@@ -254,9 +254,9 @@ def test_what_seeds_do_not_decide_is_a_third_answer(work):
     # A rank beside another of yours would say that it differs; here all have one.
     places = [replace(each, place=replace(each.place, rank=at)) for at, each in enumerate(found.every)]
     other = replace(found, every=places)
-    assert [line[0] for line in rows(other)] == ["-", "1"]
-    assert rows(other)[0][3] == f"undecided: about {needed} seeds"
-    assert [line[0] for line in rows(found)] == ["1=", "1="]
+    assert [line[0] for line in rows(other, other.every)] == ["-", "1"]
+    assert rows(other, other.every)[0][3] == f"undecided: about {needed} seeds"
+    assert [line[0] for line in rows(found, found.every)] == ["1=", "1="]
     # What would take very many seeds, what may be worse, and what is beside a remedy that is better.
     far = ("far", 0.9, {"a": 1}, {"change": Estimate(0.9, 0.1, -0.1, 1.2)})
     worse = ("worse", 1.9, {"a": 1}, {"change": Estimate(1.9, 0.1, 0.9, 1.2)})
@@ -425,15 +425,18 @@ def test_the_answer_comes_first_and_is_short(cli, rack):
     first, try_, *_ = result.out.splitlines()
     assert first.startswith('Take "')
     assert try_.startswith(f"Try it: fanin run {rack} --set ")
-    begun, names = "# A rack: remedies by query-p99", [each["remedy"] for each in advised(cli, rack)["remedies"]]
+    begun, found = "# A rack: remedies by query-p99", advised(cli, rack, "--capacities", "0")
+    names = [each["remedy"] for each in found["remedies"] if not each["same_runs"] or each["remedy"] == AS_IT_IS]
     assert result.out.splitlines().index(begun) < 9
-    shown = [line.split("\t")[1] for line in result.out.partition(begun)[2].splitlines()[2:] if "\t" in line]
-    # The best ten, and the scenario as it is wherever it is.
-    assert shown[:10] == names[:10]
-    assert AS_IT_IS in shown
-    assert len(shown) <= 12 < len(names)
+    lines = [line.split("\t") for line in result.out.partition(begun)[2].splitlines() if "\t" in line]
+    shown = [line[1] for line in lines if line[1] != "remedy"]
+    # All that can be deployed, as it is among them, then the best few of the others.
+    can = {each["remedy"] for each in found["remedies"] if each["deployable"]}
+    first = [name for name in names if name in can]
+    assert shown == [*first, *[name for name in names if name not in can][:5]]
+    assert {AS_IT_IS, "timer of 10ms", "a window of 2 segments at first", "connections that stay open"} < {*first}
     whole = cli("advise", rack, *FEW, "--capacities", "0", "--all").out
-    assert f"--all shows {len(names) - len(shown)} more remedies" in result.out
+    assert f"--all shows {len(names) - len(shown)} more of the published systems, " in result.out
     assert "What they need" not in result.out
     assert "What they need" in whole
     assert all(f"\t{name}\t" in whole for name in names)
@@ -931,6 +934,17 @@ def test_variations_are_other_hosts_and_connections(work):
     assert other.settings == {"traffic.servers.connections": "fresh"}
 
 
+def test_connections_that_stay_open_are_a_remedy_whatever_was_waited_for(work):
+    found, happened, experiment = tried(LINUX, **{"traffic.servers.senders": 4})
+    assert happened.outcome != "collapse"
+    assert not happened.timeouts.get("syn")
+    kept = found["connections that stay open"]
+    assert (kept.settings, kept.effort) == ({"traffic.servers.connections": "persistent"}, Effort.APPLICATION)
+    # Hosts on which they are open already are no other hosts for it.
+    assert "connections that are open before" not in [each.name for each in variations(happened, kept, experiment)]
+    assert "connections that stay open" not in tried(f'{LINUX}connections = "persistent"\n')[0]
+
+
 def test_advice_says_on_which_hosts_it_does_not_hold(cli, work):
     # DCTCP's SYNs are no packets that a switch can mark; RFC 8257 leaves them as they are.
     marked = (
@@ -1004,6 +1018,10 @@ def test_a_healthy_scenario_needs_nothing_on_hosts_that_only_take_longer(cli, wo
     slow = others["interrupts every 64us"]
     assert slow["own"]["mean"] > 3 * given["own"]["mean"]
     assert (found["recommended"], slow["outcome"]) == (None, "holds")
+    # Connections that are open save a handshake, which is told but cures nothing.
+    kept = next(each for each in found["remedies"] if each["remedy"] == "connections that stay open")
+    assert (kept["effect"], kept["mean"] < found["variations"][0]["own"]["mean"]) == ("better", True)
+    assert ', beyond the handshake that "connections that stay open" saves (' in found["sentences"][0]
 
 
 def test_how_much_longer_a_query_takes_alone_on_other_hosts(work):
@@ -1123,9 +1141,9 @@ def test_the_sentence_names_what_becomes_of_it_and_never_that_broken_bounds_need
         ]
 
     taken = answer(fan_in(), ("fast", 0.1, {"a": 1}, {}))
-    assert sentences(replace(taken, hosts={"fast": varied("holds", "not needed")}))[-1] == (
-        "On other hosts, it holds with hosts 1; it is not needed with hosts 2."
-    )
+    # Who does not need it reads no further.
+    _, first, *_, last = sentences(replace(taken, hosts={"fast": varied("holds", "not needed")}))
+    assert (first, last) == ("You do not need it with hosts 2.", "On other hosts, it holds with hosts 1.")
     unsure = replace(taken, hosts={"fast": varied("helps less", "undecided", "does not hold")})
     assert (unsure.holds, replace(taken, hosts={"fast": varied("not needed")}).holds) == (False, True)
     assert sentences(unsure)[-1] == (
@@ -1184,7 +1202,7 @@ def test_a_timer_that_never_runs_is_not_listed(cli, rack):
     few = ("--set", "traffic.servers.senders=2", "--capacities", "0")
     result = cli("advise", rack, *few, *FEW)
     assert "\ttimer of 1ms\t" not in result.out
-    (line,) = [line for line in result.out.splitlines() if line.startswith("Not listed, as its runs are those")]
+    (line,) = [line for line in result.out.splitlines() if line.startswith("No effect at all: ")]
     assert "timer of 10ms" in line
     same = {each["remedy"]: each["same_runs"] for each in advised(cli, rack, *few)["remedies"]}
     assert (same["timer of 1ms"], same["SDTCP"]) == (True, False)

@@ -14,7 +14,7 @@ from fanin.choose.comparison import SCHEME, STACK, BySeed, Estimate, Placed, pai
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import NEAR, Varied, effect, is_about, seeds_to_decide
+from fanin.choose.robust import NEAR, Varied, effect, is_about, seeds_to_decide, times
 from fanin.numbers.stats import FEWEST, finite
 
 PRECISION = 0.1
@@ -61,6 +61,11 @@ class Advised:
         if self.remedy.name == AS_IT_IS:
             return "-"
         return effect(self.own, self.place.value.mean, self.change, goal, self.margin, self.place.seeds)
+
+    @property
+    def only_saves(self) -> bool:
+        """Whether it gains hardly more than a query alone does with it."""
+        return self.remedy.alone < 1 and times(self.own, self.place.value.mean) * self.remedy.alone < NEAR
 
     @property
     def seeds_to_decide(self) -> int | None:
@@ -144,8 +149,8 @@ class Advice:
     @property
     def rival(self) -> Advised | None:
         """The remedy of the variations: the recommended one, or the best other that can be deployed and has effects."""
-        others = (each for each in self.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
-        return self.best or next((each for each in others if not each.is_same), None)
+        others = (each for each in self._settings if each.remedy.name != AS_IT_IS)
+        return self.best or next((each for each in others if not each.is_same and each is not self.saving), None)
 
     @property
     def varied(self) -> list[Varied]:
@@ -246,10 +251,18 @@ class Advice:
     @property
     def _usable(self) -> list[Advised]:
         """Those that can be deployed and are better than the scenario as it is, the best first."""
-        better = [
-            each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "better"
-        ]
+        better = [each for each in self._settings if each.effect(self.goal) == "better" and not each.only_saves]
         return without_useless_settings(_surest(better))
+
+    @property
+    def _settings(self) -> list[Advised]:
+        """Those that can be deployed."""
+        return [each for each in self.every if each.remedy.effort.is_deployable]
+
+    @property
+    def saving(self) -> Advised | None:
+        """What is better only by what a query alone gains with it; ``None`` if there is nothing."""
+        return next((each for each in self.every if each.effect(self.goal) == "better" and each.only_saves), None)
 
     def _plainest_of_the_least(self, found: list[Advised]) -> Advised | None:
         """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
@@ -267,8 +280,7 @@ class Advice:
     @property
     def is_comparable(self) -> bool:
         """Whether the scenario as it is has a value of the goal, or a remedy that can be deployed has one."""
-        usable = [each for each in self.every if each.remedy.effort.is_deployable]
-        return not all(math.isinf(each.place.value.mean) for each in usable)
+        return not all(math.isinf(each.place.value.mean) for each in self._settings)
 
     @property
     def undecided(self) -> Advised | None:
@@ -292,9 +304,7 @@ class Advice:
     @property
     def _open(self) -> list[Advised]:
         """Those that can be deployed and of which seeds do not tell whether they are better than the scenario."""
-        return [
-            each for each in self.every if each.remedy.effort.is_deployable and each.effect(self.goal) == "undecided"
-        ]
+        return [each for each in self._settings if each.effect(self.goal) == "undecided" and not each.only_saves]
 
     @property
     def beside_the_switch(self) -> Advised | None:

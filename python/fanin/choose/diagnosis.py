@@ -422,6 +422,10 @@ class Facts:
 
         Interrupts and handshakes take their time in every round trip, and that is no fault of what is deployed.
         """
+        return max(1.0, self.alone(scenario))
+
+    def alone(self, scenario: dict[str, Any]) -> float:
+        """The same, less than one if it is shorter there: a handshake that is saved is no cure of what is measured."""
         if not self.typical_bytes:
             return 1.0
         here, there = (
@@ -429,7 +433,7 @@ class Facts:
             for each in (self.scenario, scenario)
         )
         alone = here + 8 * self.typical_bytes / self.port.rate_bps if self.queries is None else self.queries.alone_s
-        return max(1.0, 1 + (there - here) / alone)
+        return 1 + (there - here) / alone
 
     @property
     def segment(self) -> float:

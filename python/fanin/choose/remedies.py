@@ -88,6 +88,8 @@ class Remedy:
     """What `fanin check` says against that threshold."""
     is_combined: bool = False
     """Whether it adds to another remedy."""
+    alone: float = 1.0
+    """What share of its time a query alone takes with it, at most one: connections that are open save a handshake."""
 
     @property
     def command(self) -> str:
@@ -294,12 +296,13 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
             Effort.APPLICATION,
             "a client that asks for so many answers at a time",
         )
-    if facts.timeouts.get("syn") and group.get("connections") == "fresh":
+    if group.get("connections") == "fresh":
         yield Remedy(
             "connections that stay open",
             {f"traffic.{group['name']}.connections": "persistent"},
             Effort.APPLICATION,
             "an application that keeps its connections open from query to query",
+            alone=min(1.0, facts.alone(facts.scenario | {"traffic": [group | {"connections": "persistent"}]})),
         )
     answer = quantity(group.get("bytes-each", ""))
     if "jitter" in group and answer is not None and at_once:

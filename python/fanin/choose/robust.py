@@ -139,6 +139,8 @@ class Varied:
 def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Variation]:
     """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
 
+    What the remedy itself sets is no other host.
+
     Args:
         facts: What a run of the scenario says about it.
         remedy: The remedy, which each is tried with as well.
@@ -164,7 +166,8 @@ def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Var
     return [
         replace(each, slower=facts.slower(experiment.of_fan_in(each.settings)))
         for each in found
-        if all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))
+        if not (each.settings and each.settings.items() <= remedy.settings.items())
+        and all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))
     ]
 
 

@@ -51,6 +51,8 @@ class Change(NamedTuple):
     """Whether it is told first, whatever it makes of the run."""
     is_less: bool = False
     """Whether it offers less load, so that the goodput is less, too."""
+    alone: float = 1.0
+    """What share of its time a query alone takes with it."""
 
 
 class Changed(NamedTuple):
@@ -183,7 +185,7 @@ def trials(
             told = _of_queries(facts, diagnosed(outcome.runs[0], scenario, ports))
             changed = _changed(measures, own.rows[0], outcome.rows[0])
             found.append(Trial(change, [told.get(each.name, each) for each in changed]))
-    helping = [each for each in found if each.gain >= LEAST]
+    helping = [each for each in found if each.gain - (1 - each.change.alone) >= LEAST]
     best = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
     return Trials(_IN_WORDS.get(measures[0].name, measures[0].name), len(found), len(helping), best)
 
@@ -221,7 +223,8 @@ def _rate_of(facts: Facts) -> tuple[str, str]:
 def _remedies(experiment: Experiment, facts: Facts) -> list[Change]:
     """The remedies that can be deployed, each by itself."""
     found = remedies(facts, experiment, systems=False).remedies
-    return [Change(each.name, each.settings, each.effort) for each in found if each.settings and not each.is_combined]
+    alone = [each for each in found if each.settings and not each.is_combined]
+    return [Change(each.name, each.settings, each.effort, alone=each.alone) for each in alone]
 
 
 def _shortest(experiment: Experiment, change: Change) -> Change:

@@ -43,7 +43,7 @@ from fanin.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from fanin.choose.advice import Advice
+    from fanin.choose.advice import Advice, Advised
     from fanin.choose.diagnosis import Facts
     from fanin.choose.goals import Measure
     from fanin.choose.plan import Plan
@@ -86,22 +86,23 @@ def advise(
 ) -> None:
     """Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.
 
-    Tried are the remedies that can be deployed (shorter timers, a smaller first window, fewer answers at once, starts
-    spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a timer and a window), and the
-    systems of the papers, those of senders on the stack of the scenario. Their sizes follow from the scenario:
-    thresholds from the rate, the number of answers at once from the buffer, the spread from the time that the link
-    needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the best by the goal of
-    those that take only settings of hosts, applications and switches, if it is better than the scenario as it is by a
-    difference that counts; where up to 30 seeds would decide, the answer is how many, and with fewer than three seeds
-    nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep bounds, then one without
-    a marking threshold of its own that `fanin check` warns of, then one that holds on other hosts, then the least
-    effort, and of the same effort the better one; what is better than the advice is named with what it needs, and so is
-    a bound that the advice breaks, and what `fanin check` says against its marking
-    threshold. What needs memory that the switch may lack comes after all others, and no remedy is named without what it
-    costs the background traffic.
+    Tried are the remedies that can be deployed (shorter timers, a smaller first window, connections that stay open,
+    fewer answers at once, starts spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a
+    timer and a window), and the systems of the papers, those of senders on the stack of the scenario. Their sizes
+    follow from the scenario: thresholds from the rate, the number of answers at once from the buffer, the spread from
+    the time that the link needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the
+    best by the goal of those that take only settings of hosts, applications and switches, if it is better than the
+    scenario as it is by a difference that counts; where up to 30 seeds would decide, the answer is how many, and with
+    fewer than three seeds nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep
+    bounds, then one without a marking threshold of its own that `fanin check` warns of, then one that holds on other
+    hosts, then the least effort, and of the same effort the better one; what is better than the advice is named with
+    what it needs, and so is a bound that the advice breaks, and what `fanin check` says against its marking threshold.
+    What needs memory that the switch may lack comes after all others, and no remedy is named without what it costs the
+    background traffic.
 
-    The answer comes first: what to take, how to try it, which threshold, how far it carries, and whether it holds on
-    other hosts; then the best ten remedies. --all shows the others, and what each needs.
+    The answer comes first: what to take, how to try it, with which hosts it is not needed, which threshold, how far it
+    carries, and whether it holds on other hosts. Then come all remedies that can be deployed, and the best five of the
+    others. --all shows all of these, and what each needs.
 
     If one run is slow, it takes fewer seeds, leaves out of the further seeds what is hopeless with the first and needs
     more than settings, and searches how far the best carry only as far as --within leaves room. It says so, and about
@@ -314,17 +315,17 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
         say_wrapped(sentence)
     say_wrapped(f"As it is (seed {found.seeds[0]}): {as_it_is}")
     say()
-    most = None if all_ else advice_page.MOST
-    lines = [[*advice_page.HEADER[:2], found.goal.heading, *advice_page.HEADER[3:]], *advice_page.rows(found, most)]
-    # Without background traffic, or without a search, a column would be empty.
-    told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""}]
-    header, *rows = [[line[place] for place in told] for line in lines]
-    print_table(f"{title}: remedies by {found.goal.name}", header, rows, keys=header.index("remedy") + 1)
+    most = None if all_ else advice_page.MOST_PUBLISHED
+    published = advice_page.published(found)
+    _print_remedies(f"{title}: remedies by {found.goal.name}", found, advice_page.deployable(found))
+    if published:
+        say()
+        _print_remedies(advice_page.PUBLISHED, found, published[:most])
     for sentence in advice_page.legend(found) if all_ else advice_page.remarks(found):
         say_wrapped(sentence)
     if not all_:
-        hidden = len(advice_page.shown(found)) - len(rows)
-        others = f"{hidden} more remedies, and " if hidden else ""
+        hidden = len(published[most:])
+        others = f"{hidden} more of the published systems, " if hidden else ""
         say_wrapped(f"--all shows {others}what each needs, how it does on other hosts and what the columns mean.")
         return
     if found.varied:
@@ -332,6 +333,16 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
         print_table("On other hosts", advice_page.varied_header(found), advice_page.varied_rows(found))
     say()
     print_table("What they need", advice_page.NEEDS_HEADER, advice_page.needs(found))
+
+
+def _print_remedies(title: str, found: Advice, chosen: Sequence[Advised]) -> None:
+    from fanin.show import advice_page
+
+    lines = [advice_page.header(found), *advice_page.rows(found, chosen)]
+    # Without background traffic, or without a search, a column would be empty.
+    told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""} or place == 1]
+    header, *rows = [[line[place] for place in told] for line in lines]
+    print_table(title, header, rows, keys=header.index("remedy") + 1)
 
 
 def _tell(found: Advice) -> None:

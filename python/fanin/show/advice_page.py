@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,6 @@ from fanin.show.course import Course, listed
 
 PAGE = "advice.md"
 
-HEADER = ["rank", "remedy", "result", "against yours", "background", "carries"]
-
 NEEDS_HEADER = ["remedy", "needs", "settings"]
 
 
@@ -41,6 +40,7 @@ def sentences(advice: Advice) -> list[str]:
     if advice.is_provisional:
         return [_provisional(advice)]
     said = _as_it_is(advice) if advice.best is None else _take(advice, advice.best)
+    said[1:1] = _not_needed(advice)
     said += [_passed_over(advice), _open(advice), _threshold(advice), *_robustness(advice), _beside_the_switch(advice)]
     said += [_with_memory(advice), _ideal(advice)]
     return [sentence for sentence in said if sentence]
@@ -205,11 +205,18 @@ def _ideal(advice: Advice) -> str:
     )
 
 
+def _not_needed(advice: Advice) -> list[str]:
+    """With which hosts a remedy that is to be taken is not needed: whoever has these reads no further."""
+    named = _named(advice.varied[1:], "not needed") if advice.best is not None else ""
+    return [f"You do not need it with {named}."] * bool(named)
+
+
 def _robustness(advice: Advice) -> list[str]:
     """What becomes of the advice on other hosts."""
     others, rival = advice.varied[1:], advice.rival
     if advice.best is not None:
-        fate = _fate(advice.varied)
+        # Where it is not needed stands first.
+        fate = _fate([*advice.varied[:1], *(each for each in advice.varied[1:] if each.outcome != "not needed")])
         find = "" if advice.holds else ": find out what yours are"
         said = [f"On other hosts, it {fate}{find}."] if fate else []
         other = advice.unsteady
@@ -310,9 +317,11 @@ def _verdict(advice: Advice) -> str:
             f"decide (--seeds 1..{FEWEST_AGREEING})."
         )
     if each is None:
+        saving = advice.saving
+        saved = f", beyond the handshake that {_quoted(saving)} saves ({_result(saving, advice)})" if saving else ""
         return (
             f"no remedy that takes only settings of hosts, applications and switches improves {advice.goal.name} by "
-            f"what counts ({own})."
+            f"what counts ({own}){saved}."
         )
     # Seeds that have run are stored, so more of them continue from there.
     return (
@@ -368,21 +377,32 @@ def _cost(each: Advised) -> str:
     return "" if each.cost is None else f"{100 * each.cost:+.3g} %"
 
 
-MOST = 10
-"""So many remedies are shown unless all are asked for."""
+PUBLISHED = "Published systems that take a kernel module, a new switch or a controller"
+"""What is in the second table."""
+
+MOST_PUBLISHED = 5
+"""So many of these are shown unless all are asked for."""
 
 
-def shown(advice: Advice, most: int | None = None) -> list[Advised]:
-    """The remedies that tables list: the best, and with them the scenario as it is and what the sentences name."""
-    found = [each for each in advice.every if each.is_listed]
-    named = [each for each in (advice.own, advice.advised, advice.with_memory) if each is not None]
-    return [each for place, each in enumerate(found) if most is None or place < most or each in named]
+def deployable(advice: Advice) -> list[Advised]:
+    """The scenario as it is, and all remedies that take only settings: what anybody can do stands first."""
+    return [each for each in advice.every if each.is_listed and each.remedy.effort.is_deployable]
 
 
-def rows(advice: Advice, most: int | None = None) -> list[list[str]]:
-    """The ranking as text, a row per remedy."""
+def published(advice: Advice) -> list[Advised]:
+    """The systems that cannot be deployed today."""
+    return [each for each in advice.every if each.is_listed and not each.remedy.effort.is_deployable]
+
+
+def header(advice: Advice) -> list[str]:
+    """The header of a table of remedies."""
+    return ["rank", "remedy", advice.goal.heading, "against yours", "background", "carries"]
+
+
+def rows(advice: Advice, chosen: Sequence[Advised]) -> list[list[str]]:
+    """Some of the ranking as text, a row per remedy."""
     found = []
-    for each in shown(advice, most):
+    for each in chosen:
         background = "-" if each.background is None else f"{_cost(each) or 'same'}{' !' if each.is_costly else ''}"
         found.append(
             [
@@ -448,7 +468,7 @@ def remarks(advice: Advice) -> list[str]:
                 "has the whole link."
             )
     if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
-        said.append(f"Not listed, as its runs are those of the scenario as it is: {', '.join(unlisted)}.")
+        said.append(f"No effect at all: {', '.join(unlisted)}.")
     if advice.over is None:
         said.append(_unsearchable(advice))
     if advice.unsearched:
@@ -516,7 +536,8 @@ def _spreads(advice: Advice) -> list[Spread]:
 
 def needs(advice: Advice) -> list[list[str]]:
     """What each remedy takes, and how to set it here."""
-    return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in shown(advice)]
+    chosen = [*deployable(advice), *published(advice)]
+    return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in chosen]
 
 
 def write(advice: Advice, told: Course, title: str, command: str, asked: dict[str, Any], folder: Path) -> list[Path]:
@@ -540,8 +561,10 @@ def write(advice: Advice, told: Course, title: str, command: str, asked: dict[st
         "title": title,
         "command": command,
         "sentences": sentences(advice),
-        "header": [*HEADER[:2], advice.goal.heading, *HEADER[3:]],
-        "rows": rows(advice),
+        "header": header(advice),
+        "rows": rows(advice, deployable(advice)),
+        "published": PUBLISHED,
+        "others": rows(advice, published(advice)),
         "legend": legend(advice),
         "needs_header": NEEDS_HEADER,
         "needs": needs(advice),
