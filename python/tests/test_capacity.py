@@ -10,13 +10,14 @@ from patches import before_runs, stored
 
 import fanin
 from fanin.choose import goals
-from fanin.choose.capacity.find import default_bounds, fan_in_path, find
+from fanin.choose.capacity.find import default_bounds, fan_in_path, find, find_in
 from fanin.choose.capacity.judge import judge
 from fanin.choose.capacity.search import Found, Search, fewer_with_more_memory
 from fanin.choose.cautions import waits_that_no_timeout_counts
 from fanin.choose.goals import keep
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import share_at_most
+from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import parse_range
 
 TINY = """\
@@ -314,6 +315,13 @@ def test_a_run_that_breaks_off_leaves_what_was_judged_and_is_tried_again(cli, ti
     assert "before the failure, the bounds held at 2" in result.err
     again = cli(*arguments, "--out", "part")
     assert (again.code, json.loads(again.out)["cases"]) == (0, whole["cases"])
+
+
+def test_a_search_without_time_to_go_on_has_no_answer(tiny):
+    experiment, over = fanin.load(tiny), "traffic.answers.senders"
+    laboratory = Laboratory(experiment, None, go_on=lambda: False)
+    given = {"over": over, "first": 2, "last": 8, "seeds": [1, 2, 3], "precision": 0.1}
+    assert find_in(laboratory, [{}], [keep("drops=0", experiment)], **given) == [None]
 
 
 def test_several_schemes_are_drawn_as_bars(cli, tiny):

@@ -15,7 +15,7 @@ import fanin
 from fanin.cli import terminal
 from fanin.errors import RunError
 from fanin.results import files, records, store
-from fanin.results.failures import BrokenOff, Failure
+from fanin.results.failures import BrokenOff, Failure, NotBegun
 from fanin.results.runs import Run
 from fanin.run import pool, waiting
 from fanin.run.job import Job, PooledRun, Progress
@@ -293,6 +293,21 @@ def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
     found = outcomes([job(small, senders, 1) for senders in (2, 3, 4)], "results")
     assert [type(each) for each in found] == [Run, Failure, Run]
     assert found[1].error == "the engine crashed: index out of bounds"
+
+
+def test_no_run_begins_where_no_time_is_left_but_the_first(work):
+    small = fanin.load("small.toml")
+    told = []
+    wanted = [job(small, senders, 1) for senders in (2, 3, 4)]
+    found = outcomes(wanted, "results", jobs=1, advance=told.append, go_on=lambda: False)
+    assert [type(each) for each in found] == [Run, NotBegun, NotBegun]
+    # What is in the store needs no time, and what did not begin is no failure.
+    again = outcomes(wanted[::-1], "results", jobs=1, go_on=lambda: False)
+    assert [type(each) for each in again] == [NotBegun, NotBegun, Run]
+    laboratory = Laboratory(small, "results", advance=told.append, go_on=lambda: False)
+    (case,) = laboratory.cases([({"traffic.bursts.senders": 2}, [1, 2, 3])])
+    assert ([row["seed"] for row in case.rows], case.failures, case.left_out) == ([1], [], 2)
+    assert (told[-1].done, told[-1].total, told[-1].failed) == (1, 1, 0)
 
 
 def test_a_long_reading_says_how_far_it_is(capsys, monkeypatch):

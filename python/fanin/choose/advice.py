@@ -104,6 +104,7 @@ class Advised:
         return {
             **{key: value for key, value in self.place.as_dict().items() if key != "scheme"},
             "remedy": self.remedy.name,
+            "seeds": self.place.seeds,
             "settings": self.remedy.settings,
             "needs": self.remedy.needs,
             "deployable": self.remedy.effort.is_deployable,
@@ -139,10 +140,14 @@ class Advice:
     """What the comparison does not tell."""
     hosts: dict[str, list[Varied]] = field(default_factory=dict)
     """Remedy -> the scenario as it is and the remedy on other hosts."""
-    dropped: list[str] = field(default_factory=list)
-    """Remedies that were hopeless with the first seed, if there was no time for more, and why."""
+    dropped: dict[str, str] = field(default_factory=dict)
+    """Remedies that were hopeless when there was no time for all, and why: they have no further seeds."""
     unsearched: list[str] = field(default_factory=list)
     """Those of the best for which there was no time to search how far they carry."""
+    untried: list[str] = field(default_factory=list)
+    """Remedies for which there was no time at all."""
+    within: str = ""
+    """How long it was to take."""
     is_provisional: bool = False
     """Whether not all that was planned has run."""
 
@@ -424,7 +429,8 @@ class Advice:
             "unsteady": None if self.unsteady is None else self.unsteady.remedy.name,
             "variations": [each.as_dict() for each in self.varied],
             "ideal_variations": [each.as_dict() for each in self.ideal_varied],
-            "dropped": self.dropped,
+            "dropped": [f"{name} ({why})" for name, why in self.dropped.items()],
+            "untried": self.untried,
             "unsearched": self.unsearched,
             "refused": self.refused,
             "failed": self.failed,

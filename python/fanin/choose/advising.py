@@ -7,39 +7,33 @@ searches.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
 from fanin.choose.capacity.find import Stepped, fan_in_path, find_in, largest_valid
 from fanin.choose.capacity.search import Search, Step
 from fanin.choose.cautions import few_samples, same_with_all_seeds, with_schemes_of_their_own
 from fanin.choose.comparison import (
-    LEAST,
     SCHEME,
     STACK,
-    Compared,
-    Estimate,
     beside_scheme,
-    change_of,
-    goal_by_seed,
-    paired,
-    placed,
     unequal,
 )
 from fanin.choose.diagnosis import Facts
-from fanin.choose.goals import Goal, Keep, Measure
+from fanin.choose.goals import Measure
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import FIRST, Ahead, Plan, furthest
 from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
-from fanin.choose.robust import Varied, times, variations, varied
+from fanin.choose.robust import Varied, variations, varied
+from fanin.choose.rounds import Asked, Rounds
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
-from fanin.errors import NotFoundError, RunError
-from fanin.later import np
+from fanin.errors import NotFoundError
+from fanin.numbers.stats import FEWEST
 from fanin.registry import registry, scheme_title
-from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
@@ -50,21 +44,6 @@ _PAIR = 2
 
 _AGAIN = 2
 """So often another remedy is searched for how far it carries, as the best does not carry the scenario's senders."""
-
-_BAD = 2.0
-"""What cannot be deployed and is so many times worse than what can be is hopeless."""
-
-_LONG = 5.0
-"""What is no better and takes so many times more events is not worth its time."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question for advice."""
-
-    goal: Goal
-    keeps: list[Keep]
-    margin: float = LEAST
 
 
 def advise(
@@ -106,17 +85,17 @@ def advise(
     """
     tried, refused = to_try
     outlook = Outlook(plan, advance)
-    laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=outlook.advance)
+    how: dict[str, Any] = {"workers": workers, "again": again, "advance": outlook.advance}
+    laboratory = Laboratory(experiment, out, go_on=lambda: outlook.has_time, **how)
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     warnings += with_schemes_of_their_own(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
     over = fan_in_of(experiment)
-    answer = unknown = Advice(
-        facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True
-    )
-    for answer in _ranked(laboratory, tried, asked, outlook, background, unknown, planned):
+    unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
+    rounds = Rounds(laboratory, tried, asked, outlook, planned)
+    for _ in rounds.run():
+        answer = _ranked(rounds, asked, background, replace(unknown, within=asked.within), laboratory.experiment)
         so_far(answer)
-    outlook.plan = replace(outlook.plan, seeds=answer.seeds)
 
     def that_fit(some: list[Advised]) -> list[Advised]:
         return some[: outlook.plan.searches([each.work for each in some], outlook.begun_s)]
@@ -125,8 +104,8 @@ def advise(
         """With how far some carry, after which others are searched."""
         plan, nothing = outlook.plan, Ahead()
         now, then = (sum((plan.search(each.work) for each in group), nothing) for group in (some, others))
-
-        with outlook.searching(now, then + plan.varied()):
+        until_s = math.inf if plan.are_searches_asked else outlook.ranked_until_s
+        with outlook.searching(now, then + plan.varied(), until_s):
             return _carried(laboratory, answer, some, _telling(outlook, some))
 
     wanted = _worth_searching(answer, plan.capacities) if plan.capacities else []
@@ -154,25 +133,50 @@ def advise(
     finalists = answer.finalists or [each for each in [answer.rival] if each is not None and answer.is_comparable]
     for place, each in enumerate(finalists, start=1):
         others = len(finalists) - place + (answer.ideal is not None)
-        answer = replace(answer, hosts=answer.hosts | {each.remedy.name: on_other_hosts(answer, each, others)})
+        answer = replace(answer, hosts=answer.hosts | on_other_hosts(answer, each, others))
         so_far(answer)
     if searched and answer.best is not None and answer.best.found is None and (last := that_fit([answer.best])):
         answer = carried(last, [])
     if (ideal := answer.ideal) is not None:
-        answer = replace(answer, hosts=answer.hosts | {ideal.remedy.name: on_other_hosts(answer, ideal, 0)})
+        answer = replace(answer, hosts=answer.hosts | on_other_hosts(answer, ideal, 0))
     return replace(answer, is_provisional=False)
+
+
+def _ranked(rounds: Rounds, asked: Asked, background: Measure | None, unknown: Advice, own: Experiment) -> Advice:
+    """What is known after a round."""
+    compared = rounds.compared
+    same = same_with_all_seeds(asked.goal.measures, {each.scheme: each.rows for each in compared}, own)
+    return replace(
+        unknown,
+        every=rounds.advised(background),
+        failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
+        warnings=[*unknown.warnings, *same],
+        dropped=rounds.dropped,
+        untried=rounds.untried,
+    )
 
 
 def _on_other_hosts(
     laboratory: Laboratory, outlook: Outlook, asked: Asked, answer: Advice, each: Advised, others: int
-) -> list[Varied]:
-    """A remedy on other hosts, with the scenario as it is there, before so many others are."""
+) -> dict[str, list[Varied]]:
+    """A remedy on other hosts, with the scenario as it is there, before so many others; nothing if no time is left."""
     chosen = variations(answer.facts, each.remedy, laboratory.experiment)
-    # The scenario as it is was tried there with the first of them.
-    with outlook.running(outlook.plan.varied(1 if answer.hosts else 2), outlook.plan.varied(others)):
-        found = varied(laboratory, chosen, each.remedy, asked.goal, answer.seeds, asked.margin)
+    until_s = math.inf if outlook.plan.is_asked else outlook.plan.within_s
+    for seeds in (answer.seeds, answer.seeds[:FEWEST]):
+        # The scenario as it is was tried there with the first of them.
+        now = outlook.plan.varied(1 if answer.hosts else 2, len(seeds))
+        if outlook.begun_s + now.seconds <= until_s:
+            break
+    else:
+        return {}
+    with outlook.running(now, outlook.plan.varied(others), until_s):
+        found = varied(laboratory, chosen, each.remedy, asked.goal, seeds, asked.margin)
+    # The few seeds for which there is time may not even tell on the hosts as given what is known of these.
+    is_told = found and found[0].effect == each.effect(answer.goal)
+    if (len(seeds) < len(answer.seeds) and not is_told) or not (found or outlook.has_time):
+        return {}
     # Nothing to tell if there is nothing that may differ.
-    return found if len(found) > 1 else []
+    return {each.remedy.name: found if len(found) > 1 else []}
 
 
 def _telling(outlook: Outlook, searched: list[Advised]) -> Stepped:
@@ -208,134 +212,6 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], st
     return replace(
         answer, every=[replace(each, found=carried.get(each.remedy.name, each.found)) for each in answer.every]
     )
-
-
-def _ranked(
-    laboratory: Laboratory,
-    tried: list[Remedy],
-    asked: Asked,
-    outlook: Outlook,
-    background: Measure | None,
-    unknown: Advice,
-    planned: Callable[[Plan, float], None],
-) -> Iterator[Advice]:
-    """The remedies with their results, the best first: after each seed, and first with those that can be deployed."""
-    found = {each.name: Compared(each.name, []) for each in tried}
-    can, cannot = ([each for each in tried if each.effort.is_deployable == can_be] for can_be in (True, False))
-    first, *others = outlook.plan.seeds
-    dropped: dict[str, str] = {}
-    for seed, some in [(first, can), (first, cannot), *((seed, tried) for seed in others)]:
-        plan = outlook.plan
-        if seed not in plan.seeds:
-            break
-        chosen = [each for each in some if each.name not in dropped]
-        now, rest = plan.ranked(1, len(chosen)), plan.ranked(len(plan.seeds) - 1 - plan.seeds.index(seed))
-        if some is can:
-            rest += plan.ranked(1, len(cannot))
-        cases = [(each.settings, [seed]) for each in chosen]
-        with outlook.running(now, rest + plan.afterwards):
-            outcomes = laboratory.cases(cases, "comparing the remedies")
-        for each, got in zip(chosen, outcomes, strict=True):
-            found[each.name].rows.extend(got.rows)
-            found[each.name].failures.extend(got.failures)
-        if not found[AS_IT_IS].rows:
-            # There is nothing to compare with.
-            raise RunError(f"{AS_IT_IS}: {found[AS_IT_IS].error}")
-        if some is cannot:
-            # How much longer runs of the remedies take decides how many there is time for.
-            work = {name: _work(each.rows, found[AS_IT_IS].rows) for name, each in found.items() if each.rows}
-            plan = outlook.knowing(list(work.values()) or plan.work)
-            dropped = _hopeless(found, tried, asked.goal) if plan.is_tight and others else {}
-            kept = [each for name, each in work.items() if name not in dropped]
-            outlook.plan = plan = replace(plan, work=kept or plan.work)
-            planned(plan, outlook.whole_s(plan.ranked(len(plan.seeds) - 1) + plan.afterwards))
-        compared = [each for name, each in found.items() if name not in dropped and (each.rows or each.failures)]
-        yield replace(
-            unknown,
-            seeds=outlook.plan.seeds,
-            every=_advised(compared, tried, asked, background),
-            failed=[f"{each.scheme}: {each.error}" for each in compared if each.error],
-            warnings=[
-                *unknown.warnings,
-                *same_with_all_seeds(
-                    asked.goal.measures, {each.scheme: each.rows for each in compared}, laboratory.experiment
-                ),
-            ],
-            dropped=[f"{name} ({why})" for name, why in dropped.items()],
-        )
-
-
-def _advised(compared: list[Compared], tried: list[Remedy], asked: Asked, background: Measure | None) -> list[Advised]:
-    """The remedies that have results, the best first."""
-    places = {each.scheme: each for each in placed(compared, asked.goal, AS_IT_IS, asked.margin)}
-    by_name = {each.scheme: each for each in compared}
-    own, remedy = by_name[AS_IT_IS], {each.name: each for each in tried}
-    return [
-        Advised(
-            remedy[name],
-            place,
-            change_of(by_name[name], own, asked.goal),
-            None if background is None else _paid(by_name[name].rows, own.rows, background),
-            asked.margin,
-            places[AS_IT_IS].value.mean if AS_IT_IS in places else math.nan,
-            goal_by_seed(by_name[name], own, asked.goal),
-            tuple(said for each in asked.keeps if (said := each.broken_by(by_name[name].rows))),
-            _work(by_name[name].rows, own.rows),
-            _hashes(by_name[name]) == _hashes(own),
-        )
-        for name, place in places.items()
-    ]
-
-
-def _paid(rows: list[Row], own: list[Row], background: Measure) -> Estimate | None:
-    """The goodput of the background, and how it differs from that of the scenario as it is, over equal times.
-
-    A closed loop of queries ends sooner with a remedy that makes them faster. For the rest of the time that the longer
-    of two takes, the background is taken to have what all traffic had together, in that of the two runs in which it had
-    more: nothing else is left on the link.
-    """
-    before = {row["seed"]: row for row in own}
-    found = []
-    for after in rows:
-        if (other := before.get(after["seed"])) is None or not after["goodput_bps"] or not other["goodput_bps"]:
-            continue
-        longest = max(window_s(each) for each in (after, other))
-        alone = max(each["goodput_bps"] for each in (after, other))
-        shares = [(window_s(each) / longest, background.value(each)) for each in (after, other)]
-        found.append([share * goodput + (1 - share) * alone for share, goodput in shares])
-    return paired(*np.array(found).T) if found else None
-
-
-def _hopeless(found: dict[str, Compared], tried: list[Remedy], goal: Goal) -> dict[str, str]:
-    """What cannot be deployed and is much worse than what can be, or no better for much more work; and why."""
-    own = found[AS_IT_IS].rows
-    means = {each.name: goal.spread(rows, own).mean for each in tried if (rows := found[each.name].rows)}
-    can = [each.name for each in tried if each.effort.is_deployable and math.isfinite(means.get(each.name, math.nan))]
-    if not can:
-        return {}
-    best = (max if goal.more else min)(can, key=means.__getitem__)
-    dropped: dict[str, str] = {}
-    for each in tried:
-        mean = means.get(each.name, math.nan)
-        if each.effort.is_deployable or math.isnan(mean) or (mean > means[best]) == goal.more:
-            continue
-        if math.isinf(mean):
-            dropped[each.name] = "unfinished"
-        elif (factor := times(means[best], mean)) >= _BAD:
-            dropped[each.name] = f"{factor:.3g} times worse than {best}"
-        elif (work := _work(found[each.name].rows, own)) >= _LONG:
-            dropped[each.name] = f"no better than {best}, and its runs take {work:.3g} times more than yours"
-    return dropped
-
-
-def _work(rows: list[Row], own: list[Row]) -> float:
-    """How many times more events runs take than those of the scenario as it is."""
-    before = max((row["events"] for row in own), default=0)
-    return max(row["events"] for row in rows) / before if before else 1.0
-
-
-def _hashes(compared: Compared) -> list[str]:
-    return [row["result_hash"] for row in compared.rows]
 
 
 def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:

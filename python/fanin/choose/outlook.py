@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from fanin.run.job import Advance, Progress
 
 _TELLING = 0.5
 """If this share of some runs was simulated, and not found in the store, they tell how long others take."""
+
+_RESERVED = 0.3
+"""At most this share of the time is kept for other hosts while remedies are ranked."""
 
 _BELIEVED = 0.1
 """What a plan expects of a search counts as much as this share of what the search does."""
@@ -38,6 +42,8 @@ class Outlook:
         """The same when what is being done began."""
         self._now = self._step = self._after = Ahead()
         """What is being done, as it was when its present step began, that step, and what comes after."""
+        self._until_s = math.inf
+        """When the last run of what is being done may begin."""
         self._expected_s = self._took_s = 0.0
         """How long the runs so far should have taken by the first one, and how long they took."""
 
@@ -46,18 +52,36 @@ class Outlook:
         """How long everything has taken so far."""
         return time.monotonic() - self._begun
 
+    @property
+    def has_time(self) -> bool:
+        """Whether another run of what is being done may begin."""
+        return self.begun_s < self._until_s
+
+    @property
+    def ranked_until_s(self) -> float:
+        """When the ranking has to end, so that there is time to try the best on other hosts."""
+        return self.plan.within_s - min(self.plan.varied().seconds, _RESERVED * self.plan.within_s)
+
     def whole_s(self, after: Ahead) -> float:
         """How long everything takes, if so much is still to be done."""
-        return self.begun_s + after.seconds
+        return self.begun_s + self.plan.in_time(after, self.begun_s).seconds
 
     @contextmanager
-    def running(self, now: Ahead, after: Ahead) -> Iterator[None]:
-        """While some runs are made, which tell how long others take, and after which so much else is to be done."""
+    def running(self, now: Ahead, after: Ahead, until_s: float = math.inf) -> Iterator[None]:
+        """While some runs are made, which tell how long others take.
+
+        Args:
+            now: What they are.
+            after: What else is to be done after them.
+            until_s: When the last of them may begin.
+
+        """
         slower = self.plan.slower
-        with self._doing(now, after):
+        with self._doing(now, after, until_s):
             yield
         if self._is_telling:
-            self._expected_s += now.seconds / slower
+            made = (self._progress.done - self._before.done) / now.runs if now.runs else 1.0
+            self._expected_s += min(1.0, made) * now.seconds / slower
             self._took_s += time.monotonic() - self._since
             self._learn()
 
@@ -80,9 +104,9 @@ class Outlook:
             self.plan = replace(self.plan, slower=self._took_s / self._expected_s)
 
     @contextmanager
-    def searching(self, now: Ahead, after: Ahead) -> Iterator[None]:
+    def searching(self, now: Ahead, after: Ahead, until_s: float = math.inf) -> Iterator[None]:
         """The same of a search, which asks for runs by those before, and tells how long others take."""
-        with self._doing(now, after):
+        with self._doing(now, after, until_s):
             yield
         if self._is_telling and now.seconds:
             took_s = time.monotonic() - self._since
@@ -107,8 +131,9 @@ class Outlook:
         self._step = replace(step, seconds=harder * step.seconds)
 
     @contextmanager
-    def _doing(self, now: Ahead, after: Ahead) -> Iterator[None]:
-        self._now, self._after = now, after
+    def _doing(self, now: Ahead, after: Ahead, until_s: float) -> Iterator[None]:
+        self._now = now = self.plan.in_time(now, self.begun_s)
+        self._after, self._until_s = self.plan.in_time(after, self.begun_s + now.seconds), until_s
         self._stepped = self._since = time.monotonic()
         self._step, self._before = now, self._progress
         yield

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fanin.choose.advice import PRECISION
 from fanin.choose.capacity.search import Search
 from fanin.choose.comparison import FEW_SEEDS
-from fanin.numbers.stats import FEWEST
 
 _CAPACITIES = 3
 
@@ -57,7 +56,7 @@ class Plan:
     run_s: float
     """How long the engine takes for a run of the scenario, over how many are made at once."""
     within_s: float
-    """How long all may take."""
+    """How long all may take that is still to be done when it is made."""
     work: list[float]
     """How many times longer a run of each remedy takes than one of the scenario, which is one of them."""
     hosts: int
@@ -75,7 +74,8 @@ class Plan:
     harder: float = 1.0
     """How many times longer searches take than is expected of them."""
     is_tight: bool = False
-    """Whether there is no time for everything: what is hopeless with the first seed is left out of the others."""
+    """Whether there is no time for everything: then what can be deployed comes first, and what is hopeless has one
+    seed."""
 
     def _ahead(self, runs: float, work: float) -> Ahead:
         """So many runs, which take so many times longer together than one of the scenario."""
@@ -86,9 +86,9 @@ class Plan:
         runs = seeds * (len(self.work) if remedies is None else remedies)
         return self._ahead(runs, runs * self._usual)
 
-    def varied(self, some: int = _VARIED) -> Ahead:
-        """So many of them on other hosts."""
-        runs = some * self.hosts * len(self.seeds)
+    def varied(self, some: int = _VARIED, seeds: int | None = None) -> Ahead:
+        """So many of them on other hosts, with all seeds or so many."""
+        runs = some * self.hosts * (len(self.seeds) if seeds is None else seeds)
         return self._ahead(runs, runs * self._usual)
 
     def search(self, work: float) -> Ahead:
@@ -117,7 +117,19 @@ class Plan:
     @property
     def whole(self) -> Ahead:
         """Everything."""
-        return self.ranked(len(self.seeds)) + self.afterwards
+        return self.in_time(self.ranked(len(self.seeds)) + self.afterwards)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it takes as long as it takes."""
+        return self.are_seeds_asked or self.are_searches_asked
+
+    def in_time(self, ahead: Ahead, begun_s: float = 0.0) -> Ahead:
+        """As much of what is still to be done as there is time for, after everything has taken so long."""
+        room = max(0.0, self.within_s - begun_s)
+        if self.is_asked or ahead.seconds <= room:
+            return ahead
+        return Ahead(ahead.runs * room / ahead.seconds, room)
 
     @property
     def _least(self) -> Ahead:
@@ -146,16 +158,14 @@ class Plan:
         return len(work)
 
     def knowing(self, work: list[float]) -> Plan:
-        """The plan once it is known how long runs of the remedies take: a shorter one if there is no time for this.
+        """The plan once it is known how long runs of the remedies take, and so whether there is time for all.
 
         Args:
             work: How many times longer a run of each takes than one of the scenario.
 
         """
         known = replace(self, work=work)
-        if known._least.seconds <= self.within_s:
-            return known
-        return replace(known, seeds=self.seeds if self.are_seeds_asked else self.seeds[:FEWEST], is_tight=True)
+        return replace(known, is_tight=known._least.seconds > self.within_s)
 
 
 def planned(
@@ -169,11 +179,11 @@ def planned(
     slots: int,
     within_s: float,
 ) -> Plan:
-    """The most thorough plan for which there is time, or the shortest.
+    """How everything is done, and whether there is time for that.
 
     Args:
         remedies: How many there are, with the scenario as it is.
-        seeds: The seeds that are asked for; ``None`` leaves them to the plan.
+        seeds: The seeds that are asked for; ``None`` takes those that can decide.
         capacities: For how many of the remedies to search how far they carry; the same.
         hosts: On how many other hosts some of them are tried.
         reach: How many senders the scenario has, and up to how many a capacity is searched; zeros if none is.

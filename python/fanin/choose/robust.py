@@ -182,7 +182,9 @@ def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
 def varied(
     laboratory: Laboratory, chosen: list[Variation], remedy: Remedy, goal: Goal, seeds: list[int], margin: float
 ) -> list[Varied]:
-    """The scenario as it is and a remedy, with each variation and on the same seeds; without those whose runs failed.
+    """The scenario as it is and a remedy, with each variation and on the same seeds.
+
+    Without those whose runs failed, or for which there was no time; without the hosts as given, there is nothing.
 
     The first variation has to be that of no value: whether the advice holds is judged by it.
 
@@ -194,11 +196,13 @@ def varied(
     runs = laboratory.cases(asked, "varying the hosts")
     found: list[Varied] = []
     for variation, before, after in zip(chosen, runs[::2], runs[1::2], strict=True):
-        if before.rows and after.rows:
+        if before.rows and after.rows and not before.left_out + after.left_out:
             own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
             spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
             how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin, len(own.rows))
             found.append(Varied(variation, spreads[0], spreads[1], how, "holds"))
+    if not found or found[0].variation != chosen[0]:
+        return []
     return [replace(each, outcome=_outcome(each, found[0], goal)) for each in found]
 
 

@@ -104,10 +104,11 @@ def advise(
     carries, and whether it holds on other hosts. Then come all remedies that can be deployed, and the best five of the
     others. --all shows all of these, and what each needs.
 
-    If one run is slow, it takes fewer seeds, leaves out of the further seeds what is hopeless with the first and needs
-    more than settings, and searches how far the best carry only as far as --within leaves room. It says so, and about
-    how long it takes, before it starts. On Ctrl-C it prints what is known so far, marked as provisional. --seeds and
-    --capacities, if they are given, stay.
+    It ends by --within, as fast as this machine turns out to be: no run begins later, and one that has begun ends. If
+    there is no time for all, what takes only settings comes first. What is hopeless with the first seed is given up,
+    then what is worst, so that the best have six seeds, which can decide. Then come other hosts, and how far the best
+    carry. What was not done is said. On Ctrl-C it prints what is known so far, marked as provisional. --seeds and
+    --capacities, if they are given, stay, however long that takes.
 
     For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
     default those of `fanin capacity` (goodput=90% and timeout-ratio=1%, or these of the fan-in beside other traffic),
@@ -123,18 +124,18 @@ def advise(
 
     --json prints one object: {scenario, goal, keep, seeds, margin, over, comparable, recommended, undecided, further,
     ideal, passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy,
-    rank, mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, settings, needs,
-    deployable, unmarked, threshold, cautions, effect, same_runs, change, change_half, broken, background_change,
+    rank, mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, seeds, settings,
+    needs, deployable, unmarked, threshold, cautions, effect, same_runs, change, change_half, broken, background_change,
     costly, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds, rival,
     unsteady, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, outcome}],
-    ideal_variations, dropped, unsearched, refused, failed, warnings, paths}. rival is the remedy of the variations: the
-    recommended one, or else the best other that can be deployed. comparable is false if none of these, and not the
-    scenario as it is, finished. undecided may be better, as seeds do not tell; broken names the bounds that a remedy
-    breaks. threshold is that from which the switch marks with a remedy, and cautions what `fanin check` says against
-    it. passed_over is what is better than the advice by the share gain_passed_over of the goal, but takes more.
+    ideal_variations, dropped, untried, unsearched, refused, failed, warnings, paths}. rival is the remedy of the
+    variations: the recommended one, or else the best other that can be deployed. comparable is false if none of these,
+    and not the scenario as it is, finished. undecided may be better, as seeds do not tell; broken names the bounds that
+    a remedy breaks. threshold is that from which the switch marks with a remedy, and cautions what `fanin check` says
+    against it. passed_over is what is better than the advice by the share gain_passed_over of the goal, but takes more.
     unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
     with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
-    left out after the first seed; and unsearched names those for whose capacities time was short.
+    given up after the first seed; untried what there was no time for; and unsearched those without a capacity.
 
     **Examples**
 
@@ -148,6 +149,7 @@ def advise(
     from fanin.choose.comparison import FEW_SEEDS
     from fanin.choose.remedies import remedies
     from fanin.choose.robust import variations
+    from fanin.choose.rounds import Asked
     from fanin.scenario.settings import with_options
     from fanin.show import advice_page
     from fanin.show.course import course
@@ -158,7 +160,7 @@ def advise(
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
     wanted = goal_of(goal or _usual_goal(happened), experiment)
-    asked = advising.Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least)
+    asked = Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least, within)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
     told, title = course(happened), experiment.document.title or experiment.name
@@ -189,7 +191,8 @@ def advise(
             reach=(0, 0) if capacities == 0 else _reach(experiment, happened),
             run_s=run_s,
             slots=pool.slots,
-            within_s=within_s,
+            # The first run has taken some of it.
+            within_s=max(0.0, within_s - run_s),
         )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
@@ -289,8 +292,8 @@ def _said(plan: Plan, run_s: float, within: str) -> str:
     if not plan.is_tight:
         return what
     return (
-        f"{what}, as far as --within {within} leaves room: one run takes {duration(run_s)}, so what is hopeless with "
-        "the first seed runs with no other"
+        f"{what}. One run takes {duration(run_s)}, so --within {within} has no room for all: what takes only settings "
+        "comes first, and what is hopeless with the first seed runs with no other"
     )
 
 

@@ -44,6 +44,10 @@ class BrokenOff(Failure):
     """A failure that was not caused by the run itself; it is never recorded."""
 
 
+class NotBegun(BrokenOff):
+    """A run that did not begin, as whoever asked for it has no time left."""
+
+
 def is_of_run(error: BaseException) -> bool:
     """Whether an error was caused by the run itself, so that other runs can continue; a full disk, say, was not."""
     return isinstance(error, RunError | ScenarioError) or is_panic(error)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from fanin.errors import WorkerError
-from fanin.results.failures import BrokenOff, Failure, describe
+from fanin.results.failures import BrokenOff, Failure, NotBegun, describe
 from fanin.results.runs import Run
 from fanin.results.store import Finished, Output, Store, StoredRun
 from fanin.run.experiment import Experiment
@@ -124,6 +124,10 @@ class PooledRun:
         resolved, job = self.resolved(), self.job
         kind = BrokenOff if isinstance(error, WorkerError) else Failure
         return kind(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
+
+    def not_begun(self) -> NotBegun:
+        """What there is of it where no more runs may begin."""
+        return NotBegun(self.name, self.job.experiment.name, self.seed, self.job.settings, "no time was left", {})
 
 
 class Workers(Protocol):

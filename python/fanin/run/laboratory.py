@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from fanin.results import columns, never_ended
 from fanin.results.dataset import Row, row_of
-from fanin.results.failures import Failure
+from fanin.results.failures import Failure, NotBegun
 from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run.experiment import Experiment
@@ -22,13 +23,15 @@ _READ = frozenset(["flows"])
 """Which tables tell what had just begun when a run ended."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
     """The results of a case's runs."""
 
     rows: list[Row]
     """Rows of a sweep's table for the successful runs, in the order of their seeds."""
     failures: list[Failure]
+    left_out: int = 0
+    """How many runs did not begin, as there was no time."""
     runs: list[Run] = field(default_factory=list)
     """The successful runs, if tables of them are asked for."""
 
@@ -43,6 +46,7 @@ class Batches:
         workers: Workers | None = None,
         again: bool = False,
         advance: Advance = lambda _: None,
+        go_on: Callable[[], bool] = lambda: True,
     ) -> None:
         """Prepares the runs; it does not run anything yet.
 
@@ -51,6 +55,7 @@ class Batches:
             workers: Where to run all batches, which also carries over their costs; by default new threads for each.
             again: Whether runs that are recorded as failed are retried.
             advance: Called after every simulation, with the runs of all batches.
+            go_on: Whether more runs of a batch may begin, once one has.
 
         """
         self._progress = Progress(0, 0)
@@ -58,6 +63,7 @@ class Batches:
         self._workers = workers
         self._again = again
         self._advance = advance
+        self._go_on = go_on
 
     def run(self, wanted: list[Job], what: str = "") -> list[Run | Failure]:
         """The results of some jobs, in their order; the progress says what they are.
@@ -77,7 +83,12 @@ class Batches:
             self._progress = Progress(done, asked, now.left, simulated, failed, found, now.running, what)
             self._advance(self._progress)
 
-        return outcomes(wanted, self._out, workers=self._workers, again=self._again, advance=count)
+        how: dict[str, Any] = {"workers": self._workers, "again": self._again, "go_on": self._go_on}
+        found = outcomes(wanted, self._out, advance=count, **how)
+        if left_out := sum(isinstance(each, NotBegun) for each in found):
+            self._progress = replace(self._progress, total=self._progress.total - left_out)
+            self._advance(self._progress)
+        return found
 
 
 class Laboratory:
@@ -91,6 +102,7 @@ class Laboratory:
         workers: Workers | None = None,
         again: bool = False,
         advance: Advance = lambda _: None,
+        go_on: Callable[[], bool] = lambda: True,
     ) -> None:
         """Prepares the runs; it does not run anything yet.
 
@@ -100,10 +112,11 @@ class Laboratory:
             workers: Where to run all batches.
             again: Whether runs that are recorded as failed are retried.
             advance: Called after every simulation.
+            go_on: Whether more runs may begin.
 
         """
         self.experiment = experiment.vary({}, bare=True)
-        self._batches = Batches(out, workers=workers, again=again, advance=advance)
+        self._batches = Batches(out, workers=workers, again=again, advance=advance, go_on=go_on)
 
     def cases(
         self,
@@ -136,7 +149,9 @@ class Laboratory:
         for on, (_, seeds) in zip(going_on, asked, strict=True):
             outcome = Outcome([], [])
             for point, run in itertools.islice(runs, len(seeds)):
-                if isinstance(run, Failure):
+                if isinstance(run, NotBegun):
+                    outcome.left_out += 1
+                elif isinstance(run, Failure):
                     outcome.failures.append(run)
                 else:
                     row = row_of(self.experiment, point, run)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -65,6 +65,7 @@ def outcomes(
     workers: Workers | None = None,
     again: bool = False,
     advance: Advance = lambda _: None,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[Run | Failure]:
     """As :func:`run_jobs`, but failed runs are recorded and the others continue.
 
@@ -78,6 +79,7 @@ def outcomes(
         workers: Where to run them, if not on threads; the caller closes it.
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation, and for runs found in the store.
+        go_on: Whether more runs may begin, once one has; those that may not are reported as :class:`NotBegun`.
 
     Raises:
         ScenarioError: a value of a point is not valid.
@@ -85,7 +87,7 @@ def outcomes(
 
     """
     with _stored(out) as store, _at(workers, jobs) as where:
-        return _Pool(wanted, store, where, advance, again=again).run()
+        return _Pool(wanted, store, where, advance, again=again, go_on=go_on).run()
 
 
 @contextmanager
@@ -117,12 +119,14 @@ class _Pool:
         *,
         stop_at_failures: bool = False,
         again: bool = False,
+        go_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self._wanted = wanted
         self._workers = workers
         self._advance = advance
         self._strict = stop_at_failures
         self._again = again
+        self._go_on = go_on
         self._store = store
         self._failures = None if store is None or stop_at_failures else Failures(store.root)
         self._finished: dict[int, Run | Failure] = {}
@@ -146,6 +150,9 @@ class _Pool:
             self._fill(queue)
             if not done:
                 self._tell(queue)
+        while (work := queue.pop()) is not None:
+            for index in work.indices:
+                self._finished[index] = work.not_begun()
         return [self._finished[index] for index in range(len(self._wanted))]
 
     def _missing(self) -> Waiting:
@@ -168,12 +175,16 @@ class _Pool:
         return queue
 
     def _fill(self, queue: Waiting) -> None:
-        while (work := queue.pop()) is not None:
+        while self._may_begin and (work := queue.pop()) is not None:
             if not self._workers.has_room([works[0] for works, _ in self._running.values()], work):
                 queue.put_back(work)
                 return
             works = [work, *queue.along(work)]
             self._running[self._workers.submit(works, self._store)] = works, time.monotonic()
+
+    @property
+    def _may_begin(self) -> bool:
+        return not (self._running or self._finished) or self._go_on()
 
     def _take(self, queue: Waiting, works: list[PooledRun], begun: float, future: Future[Any]) -> None:
         """Handles the end of runs, successful or not."""

@@ -435,6 +435,8 @@ def _against(each: Advised, advice: Advice) -> str:
     own, effect = each.change.mean - each.change.difference, each.effect(advice.goal)
     factor = times(own, each.change.mean)
     if math.isnan(each.change.difference_half) and each.change.difference and each.remedy.name != AS_IT_IS:
+        if factor < 1 + each.margin:
+            return "no difference so far"
         is_better = (each.change.difference > 0) == advice.goal.more
         return f"{_by_times('better' if is_better else 'worse', factor, advice)} so far"
     if effect == "undecided":
@@ -471,14 +473,26 @@ def remarks(advice: Advice) -> list[str]:
         said.append(f"No effect at all: {', '.join(unlisted)}.")
     if advice.over is None:
         said.append(_unsearchable(advice))
-    if advice.unsearched:
-        said.append(
-            f"To save time, it was not searched how far these carry: {', '.join(advice.unsearched)}. A longer --within "
-            "leaves room for that, and the runs so far are kept."
-        )
     if advice.dropped:
-        said.append(f"Left out after the first seed, to save time: {', '.join(advice.dropped)}.")
+        why = ", ".join(f"{name} ({why})" for name, why in advice.dropped.items())
+        said.append(f"Given up early, compared with the best: {why}.")
+    if left_out := _left_out(advice):
+        said += [*left_out, "Use a larger --within; the runs so far are kept."]
     return said
+
+
+def _left_out(advice: Advice) -> list[str]:
+    """What there was no time for, a sentence each."""
+    fewer = [each for each in advice.every if each.is_listed and each.remedy.name not in advice.dropped]
+    fewer = [each for each in fewer if each.place.seeds < len(advice.seeds) and not advice.failed]
+    untold = advice.rival is not None and advice.is_comparable and advice.rival.remedy.name not in advice.hosts
+    named = {
+        "Not tried": advice.untried,
+        f"Fewer than {len(advice.seeds)} seeds": [f"{each.remedy.name} ({each.place.seeds})" for each in fewer],
+        "Capacity not computed": advice.unsearched,
+    }
+    said = [f"{what} within {advice.within}: {', '.join(names)}." for what, names in named.items() if names]
+    return [*said, *[f"Other hosts not tried within {advice.within}."] * untold] if not advice.is_provisional else []
 
 
 def _unsearchable(advice: Advice) -> str:

@@ -130,7 +130,8 @@ def find(
 
     """
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
-    return find_in(laboratory, cases, keeps, over=over, first=first, last=last, seeds=seeds, precision=precision)
+    found = find_in(laboratory, cases, keeps, over=over, first=first, last=last, seeds=seeds, precision=precision)
+    return [each for each in found if each is not None]
 
 
 def find_in(
@@ -145,8 +146,8 @@ def find_in(
     precision: float,
     own: int | None = None,
     stepped: Stepped = lambda _: None,
-) -> list[Found]:
-    """The same in a laboratory that has other runs as well.
+) -> list[Found | None]:
+    """The same in a laboratory that has other runs as well; ``None`` for what it has no time to find.
 
     Args:
         laboratory: Where to run the simulations.
@@ -171,12 +172,13 @@ def find_in(
         steps = [(search, _step(search)) for search in searches]
         wanted = [(search, step) for search, step in steps if step is not None]
         if not wanted:
-            return [replace(search.found(), rows=search.rows) for search in searches]
+            return [None if each.is_broken_off else replace(each.found(), rows=each.rows) for each in searches]
         stepped(steps)
         tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _) in wanted})))
         what = f"trying {over} = {tried}, until the largest is known"
         found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted], what)
         for (search, (fan_in, _)), each in zip(wanted, found, strict=True):
+            search.is_broken_off = each.left_out > 0
             if each.failures:
                 search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
             else:
@@ -184,4 +186,4 @@ def find_in(
 
 
 def _step(search: Search) -> Step | None:
-    return None if search.error is not None else search.next()
+    return None if search.error is not None or search.is_broken_off else search.next()

@@ -63,6 +63,8 @@ class Search:
     doubted: set[int] = field(default_factory=set)
     """Fan-ins that were run with more seeds although the first seeds broke the bounds."""
     error: str | None = None
+    is_broken_off: bool = False
+    """Whether it has no time to go on."""
     own: int | None = None
     """A fan-in that is tried first; if it keeps the bounds, smaller ones do not matter, and are not tried."""
 
