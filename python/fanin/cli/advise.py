@@ -191,8 +191,7 @@ def advise(
             reach=(0, 0) if capacities == 0 else _reach(experiment, happened),
             run_s=run_s,
             slots=pool.slots,
-            # The first run has taken some of it.
-            within_s=max(0.0, within_s - run_s),
+            within_s=max(0.0, within_s - run_s),  # That run has taken some of it.
         )
         note(_said(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
