@@ -314,9 +314,10 @@ pub const PARAMS: &[Param] = &[
     Param::new(
         "rto-backoff-reset",
         Kind::Choice(&["sample", "new-ack"]),
-        "sample",
-        "What ends the doubling: an RTT sample, which retransmissions do not give, or any ACK of new data.",
-        "RFC 6298, section 5, note after 5.7; new-ack is what ns-3 does",
+        "new-ack",
+        "What ends the doubling: any ACK of new data, because with time stamps the ACK of a retransmission is an RTT sample \
+         too; or, without time stamps, only the ACK of data that was sent once.",
+        "RFC 7323, section 4.1: hosts use time stamps by default; sample: RFC 6298, sections 3 and 5 (note after 5.7)",
     ),
     Param::new(
         "rto-granularity",
