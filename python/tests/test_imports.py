@@ -199,6 +199,12 @@ def test_rows_of_a_capture_that_are_no_flows_are_counted(tmp_path, delimiter):
     )
 
 
+def test_records_may_be_separated_by_blanks(tmp_path):
+    path = tmp_path / "records"
+    path.write_text("ts  sa da  by\n0.5 a  b   7\n", encoding="utf-8")
+    assert rows_of(read_records(path)) == ["0,0,1,7"]
+
+
 def test_the_log_of_zeek_names_its_columns_in_a_comment(tmp_path):
     path = tmp_path / "conn.log"
     head = "#separator \\x09\n#unset_field\t-\n#fields\tts\tnote\tsa\tda\tby\n#types\ttime\tstring\taddr\taddr\tcount\n"
