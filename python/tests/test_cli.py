@@ -388,6 +388,10 @@ def test_strict_turns_a_verdict_into_an_exit_code(cli, work):
     (work / "small.toml").write_text(text)
     assert cli("reproduce", "small.toml", "--quick").code == 0
     assert cli("reproduce", "small.toml", "--quick", "--strict").code == 1
+    # Where there is no claim, none is reproduced.
+    (work / "small.toml").write_text(text.partition("[[claim]]")[0])
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    assert cli("reproduce", "small.toml", "--quick", "--strict").code == 1
 
 
 def test_describe_and_export_a_run(cli, work):
