@@ -17,7 +17,7 @@ from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_one_threshold
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import gbps, number, quantity, seconds
+from fanin.numbers.units import number, quantity, rate_text, seconds
 from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
@@ -424,7 +424,7 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
     usual, third = (f"{packets}pkt" for packets in thresholds(facts))
     slowest = _slowest_bps(facts)
-    rate = gbps(slowest)
+    rate = rate_text(slowest)
     # They give thresholds for two rates; the default is in proportion to these.
     known = slowest in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"

@@ -10,7 +10,7 @@ import fanin
 from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, offered_rows
-from fanin.numbers.units import gbps
+from fanin.numbers.units import rate_text
 from fanin.scenario.engine_rows import Loads, packets
 
 
@@ -109,8 +109,8 @@ def _print_loads(loads: Loads) -> None:
             (
                 [
                     each["tier"],
-                    gbps(each["below_bps"]),
-                    gbps(each["out_bps"]),
+                    rate_text(each["below_bps"]),
+                    rate_text(each["out_bps"]),
                     f"{each['oversubscription']:.3g} to 1",
                     "-" if each["load"] is None else f"{100 * each['load']:.3g} % of {each['port']}",
                 ]
@@ -126,8 +126,8 @@ def _print_loads(loads: Loads) -> None:
                     each["group"],
                     each["port"],
                     f"{each['responses']:.4g}",
-                    gbps(each["arriving_bps"]),
-                    gbps(each["rate_bps"]),
+                    rate_text(each["arriving_bps"]),
+                    rate_text(each["rate_bps"]),
                     f"{each['first_packets']:.4g} packets",
                     f"{packets(each):,} packets, {each['buffer_bytes'] / 1e6:.4g} MB",
                 ]

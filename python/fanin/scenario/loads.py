@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import gbps, number
+from fanin.numbers.units import number, rate_text
 from fanin.scenario.engine_rows import FanInPort, Port, TierLoad, of_path, packets
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Overrides
@@ -293,6 +293,6 @@ def _too_few_hosts(ports: list[Port], offered: list[dict[str, Any]], resolved: d
         return None
     groups, hosts = ", ".join(f"traffic.{name}" for name in loads), "host sends" if len(rates) == 1 else "hosts send"
     return (
-        f"{groups}: {gbps(sum(loads.values()))} are offered, but {len(rates)} {hosts} at most {gbps(sum(rates))}, so "
-        "transfers wait in the senders; let more hosts send, or lower the load"
+        f"{groups}: {rate_text(sum(loads.values()))} are offered, but {len(rates)} {hosts} at most "
+        f"{rate_text(sum(rates))}, so transfers wait in the senders; let more hosts send, or lower the load"
     )

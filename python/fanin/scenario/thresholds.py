@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import gbps, number, quantity
+from fanin.numbers.units import number, quantity, rate_text
 from fanin.registry import registry
 from fanin.scenario.engine_rows import FanInPort, Port, of_path, packets
 
@@ -144,7 +144,7 @@ def _to_hosts(start: str, barred: str, ports: list[Port], cost: dict[str, float]
 def _wrong(port: FanInPort, resolved: dict[str, Any], marking: Marking) -> _Bound | None:
     """What is wrong with a threshold at a port, if anything is."""
     mark = in_packets(marking, port["packet_bytes"])
-    at = f"at {port['port']} ({gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
+    at = f"at {port['port']} ({rate_text(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
     if mark >= packets(port):
         return _not_below(packets(port), at)
     if not marking.is_like_dctcp:
@@ -201,7 +201,7 @@ def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *
     if not small:
         return []
     buffer, port = min(small, key=lambda each: (each[0], not each[1]["bottleneck"]))
-    bound = _not_below(buffer, f"at {port['name']} ({gbps(port['rate_bps'])})")
+    bound = _not_below(buffer, f"at {port['name']} ({rate_text(port['rate_bps'])})")
     return [_remark(marking, mark, bound, buffer, is_default=is_default)]
 
 
