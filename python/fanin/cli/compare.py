@@ -60,7 +60,7 @@ def compare(
         typer.Option("--seeds", help="Seeds such as 1..10; by default those of the sweep, or 1..6."),
     ] = None,
     set_: SetOption = None,
-    goal: GoalOption = "goodput",
+    goal: GoalOption = None,
     against: Annotated[
         str | None,
         typer.Option(
