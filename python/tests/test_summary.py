@@ -38,7 +38,9 @@ WRITTEN = runpy.run_path(str(REFERENCE / "regenerate.py"))
 
 def test_documents_are_what_the_code_declares():
     pages = WRITTEN["pages"]()
-    assert {path.name for path in pages} == {"README.md", "environments.md", "networks.md", "output.md"}
+    assert {path.name for path in pages} == {
+        "README.md", "environments.md", "networks.md", "output.md", "palette.json"
+    }  # fmt: skip
     for path, page in pages.items():
         assert path.read_text() == page, f"{path} is out of date: run docs/reference/regenerate.py"
 
@@ -50,6 +52,7 @@ def test_documents_are_what_the_code_declares():
         ("networks.md", ["| `leaf-spine` |", "| `incast` |", "| `link-down` |", '| `"web-search"` |', "`spine-0`"]),
         ("output.md", ["| `goodput_bps` |", "| `merge` |"]),
         ("environments.md", ["## qualnet"]),
+        ("palette.json", ['"tcp": ["#0072B2", "o"]', '"dctcp": ["#D55E00", "s"]']),
     ],
 )
 def test_generated_parts_are_not_empty(page, rows):

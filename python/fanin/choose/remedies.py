@@ -18,10 +18,9 @@ from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import number, quantity, rate_text, seconds
-from fanin.registry import reacts_to_marks, registry, scheme_title
+from fanin.registry import reacts_to_losses_alone, reacts_to_marks, registry, scheme_row, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import LOSS_BASED
 from fanin.scenario.settings import as_options
 from fanin.scenario.thresholds import (
     THRESHOLD_OF_THE_QUEUE,
@@ -46,6 +45,11 @@ class Effort(IntEnum):
     KERNEL = 5
     SWITCH = 6
     CONTROLLER = 7
+
+    @classmethod
+    def of(cls, scheme: dict[str, Any]) -> Effort:
+        """What a scheme needs, by its row of the registry."""
+        return cls[scheme["effort"].upper().replace("-", "_")]
 
     @property
     def is_deployable(self) -> bool:
@@ -96,29 +100,6 @@ class Remedy:
 
 
 AS_IT_IS = "as it is"
-
-SYSTEMS: dict[str, tuple[Effort, str]] = {
-    "newreno": (Effort.HOSTS, "hosts without SACK (RFC 6582): no remedy, for comparison"),
-    "linux": (Effort.HOSTS, "Linux hosts with their default, CUBIC"),
-    "linux-reno": (Effort.HOSTS, "Linux hosts with net.ipv4.tcp_congestion_control=reno"),
-    "linux-dctcp": (
-        Effort.SWITCH_SETTING,
-        "an ECN threshold in the switch, and Linux hosts with net.ipv4.tcp_congestion_control=dctcp at both ends",
-    ),
-    "dctcp": (Effort.SWITCH_SETTING, "an ECN threshold in the switch, and DCTCP on the hosts"),
-    "l2dct": (Effort.KERNEL, "a kernel module on the senders, and an ECN threshold in the switch"),
-    "d2tcp": (Effort.KERNEL, "a kernel module on the senders, deadlines of applications, and an ECN threshold"),
-    "dt-dctcp": (Effort.SWITCH, "a switch that marks by two thresholds, and DCTCP on the hosts"),
-    "ictcp": (Effort.KERNEL, "a driver or kernel module on the receivers"),
-    "sab": (Effort.SWITCH, "a switch that counts flows and writes windows"),
-    "pfdct": (Effort.SWITCH, "a switch that tells short flows from long ones, and a kernel module on the senders"),
-    "pfdct-st": (Effort.SWITCH, "a switch that tells short flows from long ones, and DCTCP on the hosts"),
-    "dt-cwa": (Effort.SWITCH, "a switch that marks by two thresholds, and a kernel module on the senders"),
-    "rcc": (Effort.KERNEL, "a kernel module on the receivers, and ECN marks in the switch"),
-    "rcce": (Effort.KERNEL, "a kernel module at the receivers' edge, and for flowcells a controller of the paths"),
-    "sdtcp": (Effort.CONTROLLER, "OpenFlow switches with an extension that rewrites windows, and a controller"),
-}
-"""Scheme -> what it needs beyond hosts and switches as they are sold."""
 
 _TIMERS = ("10ms", "1ms")
 """Minima of the timer that are many round trips of a data centre and far below the default of 200 ms."""
@@ -358,7 +339,7 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
 def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """Marks that senders take for losses, as they have been since RFC 3168, where only losses slow these down."""
     transport = facts.scenario["transport"]
-    if transport["scheme"] not in LOSS_BASED or transport["ecn"] == "on":
+    if not reacts_to_losses_alone(transport["scheme"]) or transport["ecn"] == "on":
         return
     kind = {} if _has_threshold(facts) else {"queue.kind": "ecn-threshold"}
     hosts = "net.ipv4.tcp_ecn=1" if transport["stack"] == _LINUX else "ECN (RFC 3168)"
@@ -379,7 +360,8 @@ def _has_threshold(facts: Facts) -> bool:
 
 def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
-    effort, needs = SYSTEMS[scheme]
+    row = scheme_row(scheme)
+    effort, needs = Effort.of(row), row["needs"]
     transport = facts.scenario["transport"]
     is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
     timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
@@ -472,12 +454,11 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
     transport = facts.scenario["transport"]
     for row in registry()["schemes"]:
         key = row["key"]
-        effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
             # A switch that has queues for it leaves them as they are, and so does what changes only hosts.
             if not (_has_threshold(facts) and marks_by_one_threshold(key)):
-                if row["reacts_to_marks"] or effort >= Effort.SWITCH:
+                if reacts_to_marks(key) or Effort.of(row) >= Effort.SWITCH:
                     settings["queue.kind"] = "auto"
                 settings |= carried_threshold(experiment, key, given)
-            yield Remedy(scheme_title(key), settings, effort, needs)
+            yield Remedy(scheme_title(key), settings, Effort.of(row), row["needs"])
