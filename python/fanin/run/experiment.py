@@ -55,6 +55,7 @@ class Experiment(ScenarioFile):
         # Runs of a sweep have the schemes that it gives them.
         if not any(path == "transport.scheme" for change in changes for path, _ in change.settings):
             found.append(remarks.not_linuxs_own(table))
+            found += remarks.overruled(table)
         # Who sets the duration wants the run to be cut there.
         if any(row["is_default"] for row in table if row["path"] == "run.duration"):
             found += remarks.endless(each[0], self.preview(given))
