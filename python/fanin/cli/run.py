@@ -58,8 +58,8 @@ def run(
         bool,
         typer.Option(
             "--pcap",
-            help="Also capture the packets that crossed the bottleneck, or those of measure.capture where the file or "
-            "--set names it: senders captures the senders' access links, where each transmission appears exactly once.",
+            help="Also capture the packets that crossed the observed port, or those of measure.capture where the file "
+            "or --set names it: senders captures the senders' access links, where each transmission appears once.",
         ),
     ] = False,
     all_: Annotated[

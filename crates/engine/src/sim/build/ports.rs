@@ -10,8 +10,9 @@ use crate::roles::QueueDiscipline;
 use crate::schemes::{NodeFacts, Scheme};
 use crate::sim::build::layout::Layout;
 use crate::spec::{Scenario, SpecError, Values};
-use crate::topology::{LinkSpec, NodeKind, Topology};
+use crate::topology::{LinkSpec, NodeKind, twin};
 use crate::units::{Size, Time};
+use crate::work::cast::traffic_row;
 
 /// Every port, by link. The agents of nodes in `looked_at` read backlogs.
 pub(super) fn ports(
@@ -28,7 +29,7 @@ pub(super) fn ports(
     let network = &scenario.network.values;
     let span = network.time("host-jitter");
     let (drops_unmarkable, waiting_only) = (network.is("non-ect", "drop"), network.is("buffer-counts", "waiting"));
-    let observed = observed(scenario, topology);
+    let observed = observed(scenario, layout);
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
@@ -122,13 +123,35 @@ fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> B
 }
 
 /// Whether the queue of a link's port is measured; the second argument says whether it is a switch's.
-fn observed(scenario: &Scenario, topology: &Topology) -> impl Fn(LinkId, bool) -> bool {
+fn observed(scenario: &Scenario, layout: &Layout) -> impl Fn(LinkId, bool) -> bool {
     let measure = &scenario.measure;
     let every = measure.is("queues", "all");
+    let way = if scenario.queues_on_the_way { on_the_way(scenario, layout) } else { Vec::new() };
     // The table of time bins has a column for the bottleneck's queue.
     let one = measure.is("queues", "bottleneck") || measure.time("bin") > Time::ZERO;
-    let bottleneck = topology.bottleneck;
-    move |link, switch| if every { switch } else { one && link == bottleneck }
+    let bottleneck = layout.topology.bottleneck;
+    move |link, switch| if every { switch } else { one && link == bottleneck || way.get(link.index()) == Some(&true) }
+}
+
+/// By link, whether its port is a switch's that responses cross on their way to the client of an incast.
+fn on_the_way(scenario: &Scenario, layout: &Layout) -> Vec<bool> {
+    let topology = &layout.topology;
+    let mut crossed = vec![0.0; topology.links.len()];
+    for (group, cast) in scenario.traffic.iter().zip(&layout.casts) {
+        let row = traffic_row(group);
+        if row.fan_in.is_none() || !row.one_client {
+            continue;
+        }
+        let client = cast.receivers[(row.demand)(&group.values).receivers - 1];
+        let mut sent = vec![0.0; topology.nodes.len()];
+        for host in &cast.senders {
+            sent[topology.rack_of(*host).index()] = 1.0;
+        }
+        let (part, _) = topology.spread(&topology.shortest_paths(topology.rack_of(client)), sent, |_, part| part);
+        crossed.iter_mut().zip(part).for_each(|(crossed, part)| *crossed += part);
+        crossed[twin(topology.uplink(client)).index()] += 1.0;
+    }
+    crossed.into_iter().map(|part| part > 0.0).collect()
 }
 
 /// The books of the ports, with the queues of observed ones.
@@ -137,7 +160,7 @@ pub(super) fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) ->
     let width = scenario.measure.time("bin");
     let switch = |link: &LinkSpec| topology.nodes[link.from.index()] == NodeKind::Switch;
     let links = topology.links.iter().enumerate().map(|(i, link)| (LinkId::new(i), switch(link)));
-    let observed = observed(scenario, topology);
+    let observed = observed(scenario, layout);
     let watched: Vec<LinkId> = links.filter(|(link, switch)| observed(*link, *switch)).map(|(link, _)| link).collect();
     let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
     let limits = ports.iter().map(|port| port.limit);

@@ -15,6 +15,7 @@ use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
 use super::document;
 use super::error::{Origin, SpecError};
 use super::values::Values;
+use crate::units::Time;
 use crate::{schemes, tcp};
 use defaults::Defaults;
 use read::{Reader, variant};
@@ -46,6 +47,9 @@ pub struct Scenario {
     pub run: Values,
     /// The files that it names.
     pub files: Files,
+    /// Whether the queues on the way to the client of each incast are measured as well, so that any of them may be told
+    /// after the run ([`Outcome::observe`](crate::sim::Outcome::observe)).
+    pub queues_on_the_way: bool,
     /// `[scheme.<key>]` of every scheme, in registry order.
     schemes: Vec<(&'static str, Values)>,
     /// `[transport]` with the defaults of every scheme in use, in registry order.
@@ -140,6 +144,7 @@ impl Scenario {
             measure: reader.table("measure", &[MEASURE])?,
             run: reader.table("run", &[RUN])?,
             files: Files::default(),
+            queues_on_the_way: false,
         })
     }
 
@@ -147,6 +152,18 @@ impl Scenario {
     #[must_use]
     pub fn with_files(mut self, files: Files) -> Self {
         self.files = files;
+        self
+    }
+
+    /// The same scenario, which also measures the queues on the way to the client of each incast, if totals are all that it
+    /// asks of one. To measure all queues of a fabric doubles the time of a run.
+    #[must_use]
+    pub fn with_queues_on_the_way(mut self) -> Self {
+        let measure = &self.measure;
+        let records = measure.time("bin") > Time::ZERO
+            || !measure.is("queue-trace", "off")
+            || ["capture", "crossings"].iter().any(|key| measure.is(key, "bottleneck"));
+        self.queues_on_the_way = measure.is("queues", "bottleneck") && !records;
         self
     }
 
