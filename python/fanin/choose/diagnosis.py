@@ -17,11 +17,12 @@ from fanin.choose.queries import Alone, Queries, Spread, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
+from fanin.numbers.units import number, quantity, seconds
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort
 from fanin.scenario.loads import without_jitter
+from fanin.scenario.thresholds import header_bytes, packet_bytes
 from fanin.scenario.traffic import (
     Together,
     at_once,
@@ -470,7 +471,7 @@ class Facts:
     def answers_that_fit(self) -> int:
         """How many whole responses the buffer holds together, at least one: windows grow until a response has ended."""
         each = self.response_bytes
-        mss = self.segment - self.size(self.scenario["transport"]["header"])
+        mss = self.size(self.scenario["transport"]["mss"])
         packets = math.ceil(each / mss) if each else self.first_windows[1] / self.segment
         return max(1, int(self.buffer // (packets * self.segment)))
 
@@ -527,15 +528,6 @@ class Facts:
 def _are_slow_by_timers(queries: Queries) -> bool:
     """Whether timers decide how long queries take in the median."""
     return queries.median_s >= SLOW * queries.alone_s and queries.waited >= _EXPLAINED
-
-
-def packet_bytes(scenario: dict[str, Any]) -> float:
-    """Bytes of a full packet."""
-    transport = scenario["transport"]
-    # Schemes that differ in these fill an Ethernet frame all the same.
-    if "mss" not in transport or "header" not in transport:
-        return FRAME_BYTES
-    return _size(scenario, transport["mss"]) + _size(scenario, transport["header"])
 
 
 def _receive_window(scenario: dict[str, Any]) -> float:
@@ -703,10 +695,9 @@ def _spreads(group: dict[str, Any], ports: list[FanInPort], access_bps: float) -
 
 
 def _wire(scenario: dict[str, Any]) -> pl.Expr:
-    """Bytes of a transfer with its headers."""
-    transport, size = scenario["transport"], pl.col("bytes")
-    header, mss = _size(scenario, transport["header"]), _size(scenario, transport["mss"])
-    return size + (size / mss).ceil() * header
+    """Bytes of a transfer with all that its packets take on a link."""
+    size, mss = pl.col("bytes"), _size(scenario, scenario["transport"]["mss"])
+    return size + (size / mss).ceil() * header_bytes(scenario)
 
 
 def _windows(scenario: dict[str, Any], size: float) -> int:

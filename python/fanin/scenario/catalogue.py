@@ -163,6 +163,7 @@ _SHUFFLE = (
 _CALLED_HERE = {
     **dict.fromkeys(("allreduce", "ring", "ringallreduce"), _ALL_REDUCE),
     **dict.fromkeys(("shuffle", "alltoall"), _SHUFFLE),
+    **dict.fromkeys(("jumbo", "jumboframes"), 'set transport.mtu = "9000B": fanin explain mtu'),
     "partitionaggregate": 'this is traffic of kind "requests", or "incast" if all begin at once',
 }
 """Words of the field, without case and dashes -> what to use here."""

@@ -99,9 +99,9 @@ def _as_filled(port: Port, ports: list[Port], resolved: dict[str, Any]) -> tuple
         alpha = float(network["dt-alpha"])
         share = alpha / (1 + alpha)
     left, _, right = port["name"].partition("->")
-    acknowledgement = number(resolved["transport"]["header"]) + number(network["frame-overhead"])
-    packet = _packet_bytes(resolved)
-    cost = {each["name"]: 2 * each["delay_s"] + 8 * (packet + acknowledgement) / each["rate_bps"] for each in ports}
+    packet = packet_bytes(resolved)
+    both = packet + header_bytes(resolved)
+    cost = {each["name"]: 2 * each["delay_s"] + 8 * both / each["rate_bps"] for each in ports}
     before, behind = _to_hosts(left, right, ports, cost), _to_hosts(right, left, ports, cost)
     near, far = (
         FanInPort(
@@ -194,7 +194,7 @@ def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_def
 
 def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *, is_default: bool) -> list[str]:
     """A remark on a marking threshold that is not below the smallest buffer, whatever traffic fills it."""
-    packet = _packet_bytes(resolved)
+    packet = packet_bytes(resolved)
     mark = in_packets(marking, packet)
     buffers = [(bytes_ // packet, port) for port in ports if (bytes_ := port["buffer_bytes"]) is not None]
     small = [(buffer, port) for buffer, port in buffers if mark >= buffer]
@@ -205,10 +205,14 @@ def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *
     return [_remark(marking, mark, bound, buffer, is_default=is_default)]
 
 
-def _packet_bytes(resolved: dict[str, Any]) -> int:
+def packet_bytes(resolved: dict[str, Any]) -> int:
     """A full packet with all that it takes on a link."""
-    transport, network = resolved["transport"], resolved["network"]
-    return int(sum(number(part) for part in (transport["mss"], transport["header"], network["frame-overhead"])))
+    return int(number(resolved["transport"]["mss"])) + header_bytes(resolved)
+
+
+def header_bytes(resolved: dict[str, Any]) -> int:
+    """What a packet without data takes on a link."""
+    return int(number(resolved["transport"]["header"]) + number(resolved["network"]["frame-overhead"]))
 
 
 def in_packets(marking: Marking, packet: int) -> float:

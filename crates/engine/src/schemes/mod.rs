@@ -57,6 +57,14 @@ pub const REGISTRY: &[SchemeRow] = &[
     sdtcp::ROW,
 ];
 
+/// The scheme called `key`.
+///
+/// # Panics
+/// If there is none.
+pub fn find(key: &str) -> &'static SchemeRow {
+    REGISTRY.iter().find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
+}
+
 /// What operating systems call a congestion control, and the scheme that it is.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("CUBIC", linux::ROW.key), ("Reno", linux::ROW_RENO.key)];
 

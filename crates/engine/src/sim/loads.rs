@@ -66,7 +66,8 @@ impl Loads {
         let packet = scenario.transport.bytes("mss").get() + u64::from(world.net.header);
         let rooms: Vec<u64> = world.net.core.books().ports.iter().map(|port| room(port.limit, packet)).collect();
         let topology = &world.net.topology;
-        let view = View { scenario, topology, names: topology.link_names(), rooms, packet };
+        let header = u64::from(world.net.header);
+        let view = View { scenario, topology, names: topology.link_names(), rooms, packet, header };
         let mut fan_in = Vec::new();
         let mut offered: Option<Vec<f64>> = None;
         for (declared, group) in scenario.traffic.iter().zip(&world.work.groups) {
@@ -133,6 +134,8 @@ struct View<'a> {
     rooms: Vec<u64>,
     /// Bytes of a full packet.
     packet: u64,
+    /// Bytes of a packet without data.
+    header: u64,
 }
 
 impl View<'_> {
@@ -197,7 +200,7 @@ impl View<'_> {
             return Time::ZERO;
         }
         let path = topology.path(&paths, *from, to, 0);
-        let bytes = self.packet + self.scenario.transport.bytes("header").get();
+        let bytes = self.packet + self.header;
         let sent = path.iter().map(|link| topology.links[link.index()].rate.ps_per_byte().unwrap_or(0));
         let sent: u64 = sent.map(|each| u64::from(each) * bytes).sum();
         topology.base_rtt(&path) + Time::from_ps(sent)

@@ -117,9 +117,9 @@ pub const NETWORK: &[Param] = &[
         "frame-overhead",
         Kind::Bytes,
         "0B",
-        "Link-layer bytes that each packet takes on the wire in addition to its IP length; 38B for Ethernet with \
-         preamble and gap.",
-        "our choice: none, as in ns-2",
+        "Link-layer bytes that each packet takes on the wire, and in buffers that count bytes, in addition to its IP \
+         length; 38B for Ethernet with preamble and gap.",
+        "our choice: none, as in ns-2; the stack linux-6 has Ethernet's",
     )
     .at_most(1000.0),
     Param::new(

@@ -19,6 +19,14 @@ pub const PARAMS: &[Param] = &[
     )
     .at_least(1.0)
     .at_most(9000.0),
+    Param::new(
+        "mtu",
+        Kind::Bytes,
+        "1500B",
+        "Largest IP packet, with its headers; if given, mss is what header leaves of it. 9000B is usual for jumbo frames.",
+        "mss and header together",
+    )
+    .at_least(1.0),
     Param::new("header", Kind::Bytes, "40B", "Bytes of header in every segment.", "IPv4 and TCP without options")
         .at_least(40.0)
         .at_most(1000.0),

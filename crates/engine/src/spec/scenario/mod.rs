@@ -124,8 +124,10 @@ impl Scenario {
         let network_scheme = transport.choice("scheme");
         let mut used = vec![network_scheme];
         used.extend(traffic.iter().filter_map(|group| group.scheme));
+        network.values = defaults.frames(network.values, &transport, schemes::find(network_scheme));
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
-        let transports = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
+        let transports = rows.map(|row| Ok((row.key, defaults.transport(&transport, row)?)));
+        let transports = transports.collect::<Result<_, SpecError>>()?;
         let transports = with_one_packet_size(transports, network_scheme);
         let schemes = reader.schemes(&used)?.into_iter();
         let schemes = schemes
@@ -231,7 +233,7 @@ fn with_one_packet_size(tables: Vec<(&'static str, Values)>, network: &str) -> V
     let whole = of_scheme(&tables, network).clone();
     let source = format!("that of the network's scheme, {network}");
     let share = |(scheme, values): (&'static str, Values)| {
-        let shared = ["mss", "header"].iter().filter(|_| scheme != network).fold(values, |values, key| {
+        let shared = ["mtu", "mss", "header"].iter().filter(|_| scheme != network).fold(values, |values, key| {
             let size = whole.bytes(key);
             if values.bytes(key) == size { values } else { values.settled(key, &size.to_string(), source.as_str()) }
         });

@@ -70,9 +70,9 @@ impl Scenario {
     }
 
     /// A file cannot set different values for each scheme. If the schemes in use have different defaults for a key, it
-    /// is left out, and reading the file again restores them.
+    /// is left out, and reading the file again restores them. So is `mtu`, another way to write `mss`.
     fn resolved_transport(&self) -> serde_json::Value {
-        let shared = entries(&self.transport).filter(|(key, _)| !self.defaults_differ(key));
+        let shared = entries(&self.transport).filter(|(key, _)| key != "mtu" && !self.defaults_differ(key));
         shared.collect::<Map<_, _>>().into()
     }
 

@@ -158,6 +158,7 @@ pacing = off
 small-queue = 1MiB
 host-queue = 1000
 growth-after-echo = false
+network.frame-overhead = 38B
 ",
     ),
 ];

@@ -84,14 +84,28 @@ impl Values {
     /// # Panics
     /// As [`Values::or`].
     #[must_use]
-    pub(in crate::spec) fn settled(mut self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
+    pub(in crate::spec) fn settled(self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
         let source = source.into();
+        match self.derived(key, value, source.clone()) {
+            Ok(values) => values,
+            Err(why) => panic!("{key} = {value:?} of {source}: {why}"),
+        }
+    }
+    /// The same values, with `value` as the default of `key` because of what the file has for another key.
+    ///
+    /// # Errors
+    /// Why it is no value of `key`.
+    pub(in crate::spec) fn derived(
+        mut self,
+        key: &str,
+        value: &str,
+        source: impl Into<Arc<str>>,
+    ) -> Result<Self, String> {
         let at = self.index(key);
         let item = &mut self.items[at];
-        let read = quantity::read_text(item.param, value);
-        item.value = Some(read.unwrap_or_else(|fault| panic!("{key} = {value:?} of {source}: {}", fault.message)));
-        item.source = Some(source);
-        self
+        item.value = Some(quantity::read_text(item.param, value).map_err(|fault| fault.message)?);
+        item.source = Some(source.into());
+        Ok(self)
     }
     /// The same values, with the defaults that follow from a rate of `network`, or for `[network]` itself from its own.
     /// Defaults that come from elsewhere stay.
