@@ -266,6 +266,38 @@ def test_a_threshold_above_the_buffer_without_a_fan_in(cli, work, kind):
     assert "not below the buffer, 65 packets" in found
 
 
+def test_a_tier_is_judged_by_the_threshold_of_its_own_ports(cli, racks):
+    text = (
+        RACKS.partition("[[traffic]]")[0]
+        + '[transport]\nscheme = "dctcp"\n[[traffic]]\nkind = "background"\nflows = 4\n'
+    )
+    Path("loads.toml").write_text(text)
+    buffers = ("network.buffer=150pkt", "network.spine-buffer=300pkt")
+    assert warnings(cli, *buffers) == []
+    (found,) = warnings(cli, *buffers, "scheme.dctcp.uplink-mark-threshold=150pkt")
+    assert found.startswith(
+        "scheme.dctcp.uplink-mark-threshold = 150pkt: not below the buffer, 150 packets at leaf-0->"
+    )
+    assert warnings(cli, *buffers, "scheme.dctcp.uplink-mark-threshold=149pkt") == []
+    # The fan-in of other racks fills the port of an uplink, too.
+    Path("loads.toml").write_text(
+        text.replace('"background"\nflows = 4', '"incast"\nsenders = 40\nbytes-each = "32KB"')
+    )
+    few = ("transport.initial-window=1mss", "network.uplink-rate=1Gbps", "network.delay=1us", "network.buffer=2000pkt")
+    assert warnings(cli, *few, "scheme.dctcp.mark-threshold=65pkt", "scheme.dctcp.uplink-mark-threshold=20pkt") == []
+    (found,) = warnings(cli, *few, "scheme.dctcp.mark-threshold=65pkt", "scheme.dctcp.uplink-mark-threshold=400pkt")
+    assert found.startswith("scheme.dctcp.uplink-mark-threshold = 400pkt: above 20 packets, which keep the link busy")
+
+
+def test_a_switchs_profile_is_judged_by_where_it_begins_to_mark(cli, incast):
+    profile = ("queue.kind=wred", "queue.wred-max=400pkt")
+    assert warnings(cli, *profile, "queue.wred-min=149pkt") == []
+    (found,) = warnings(cli, *profile, "queue.wred-min=150pkt")
+    assert found.startswith("queue.wred-min = 150pkt: not below the buffer, 150 packets")
+    # It marks a few packets from there on, so that what DCTCP needs of a step does not apply.
+    assert warnings(cli, *profile, "queue.wred-min=5pkt", "network.delay=50us") == []
+
+
 OTHERS = {
     "background": "flows = 2",
     "poisson": 'senders = 4\nreceivers = 4\nload = 0.5\nbytes-each = "1MB"',

@@ -106,6 +106,7 @@ fn parameter(param: &Param) -> Value {
         "doc": param.doc,
         "source": param.source,
         "reading": param.reading,
+        "tiers": param.tier_keys().map(|(_, key)| key).collect::<Vec<_>>(),
     })
 }
 

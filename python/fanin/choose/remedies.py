@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
-from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_one_threshold
+from fanin.choose.threshold import (
+    carried_threshold,
+    carried_tiers,
+    given_threshold,
+    given_tiers,
+    marks_by_one_threshold,
+)
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import number, quantity, rate_text, seconds
@@ -165,11 +171,14 @@ def remedies(facts: Facts, experiment: Experiment, *, systems: bool = True) -> T
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
     found, scenarios = [_known(own, facts.scenario, experiment)], [facts.scenario]
     refused: list[tuple[str, str]] = []
-    given = given_threshold(experiment)
+    given, tiers = given_threshold(experiment), given_tiers(experiment)
     others = _systems(facts, experiment, given) if systems else ()
     for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts, given), *others):
         try:
             scenario = resolved(experiment, each.settings)
+            if more := carried_tiers(tiers, scenario):
+                each = replace(each, settings={**each.settings, **more})
+                scenario = resolved(experiment, each.settings)
         except ScenarioError as error:
             refused.append((each.name, str(error)))
             continue
@@ -322,7 +331,7 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             f"alpha {_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports at the "
             "same time",
         )
-    if facts.scenario["queue"]["kind"] == "red":
+    if facts.scenario["queue"]["kind"] in ("red", "wred"):
         yield Remedy(
             "queues without RED",
             {"queue.kind": "drop-tail"},
@@ -341,12 +350,11 @@ def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Re
     transport = facts.scenario["transport"]
     if not reacts_to_losses_alone(transport["scheme"]) or transport["ecn"] == "on":
         return
-    kind = {} if _has_threshold(facts) else {"queue.kind": "ecn-threshold"}
     hosts = "net.ipv4.tcp_ecn=1" if transport["stack"] == _LINUX else "ECN (RFC 3168)"
     for marks in _thresholds_to_try(facts, given):
         yield Remedy(
             f"ECN (RFC 3168), marks from {in_packets(marks.threshold)}",
-            {"transport.ecn": "on", **kind, THRESHOLD_OF_THE_QUEUE: marks.threshold},
+            {"transport.ecn": "on", **_of_queue(facts, marks)},
             Effort.SWITCH_SETTING,
             f"an ECN threshold in the switch, and {hosts} on the hosts at both ends",
             marks=marks,
@@ -355,7 +363,17 @@ def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Re
 
 def _has_threshold(facts: Facts) -> bool:
     """Whether the scenario gives its queues a threshold of their own, which is that of the switch for any scheme."""
-    return THRESHOLD_OF_THE_QUEUE.partition(".")[2] in facts.scenario["queue"]
+    queue = facts.scenario["queue"]
+    return THRESHOLD_OF_THE_QUEUE.partition(".")[2] in queue or queue["kind"] == "wred"
+
+
+def _of_queue(facts: Facts, marks: Marks) -> dict[str, Scalar]:
+    """The settings by which the queues mark from there on; a profile that does so stays as it is."""
+    queue = facts.scenario["queue"]
+    if queue["kind"] == "wred" and marks.threshold == queue["wred-min"]:
+        return {}
+    kind = {} if _has_threshold(facts) and queue["kind"] != "wred" else {"queue.kind": "ecn-threshold"}
+    return {**kind, THRESHOLD_OF_THE_QUEUE: marks.threshold}
 
 
 def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
@@ -371,7 +389,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
             SCHEME: scheme,
             STACK: stack,
             **(
-                {THRESHOLD_OF_THE_QUEUE: marks.threshold}
+                _of_queue(facts, marks)
                 if _has_threshold(facts)
                 else {"queue.kind": "auto", threshold_path(scheme): marks.threshold}
             ),

@@ -46,10 +46,11 @@ def check(
     --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, values}. offered is an array of
     {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier, below_bps,
     out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is the one with it.
-    fan_in is one of {group, port, tier, responses, arriving_bps, rate_bps, first_packets, buffer_bytes, packet_bytes,
-    rtt_s}, where tier is null for a port towards a receiver, and rtt_s is without queues. values is present only with
-    --resolved; it is an array of {path, value, is_default, from, source, doc}, where from is file:line, --set or
-    default, and source is the source of the default, or the rule from which it was computed.
+    fan_in is one of {group, port, tier, cables, responses, arriving_bps, rate_bps, first_packets, buffer_bytes,
+    packet_bytes, rtt_s}, where tier is null for a port towards a receiver, cables is the tier as keys of its cables
+    begin, and rtt_s is without queues. values is present only with --resolved; it is an array of {path, value,
+    is_default, from, source, doc}, where from is file:line, --set or default, and source is the source of the default,
+    or the rule from which it was computed.
 
     **Examples**
 

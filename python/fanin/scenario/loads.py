@@ -31,7 +31,9 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
         is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
         own = threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
         # A port of the fan-in that drops before it marks is told with more.
-        is_told = any(in_packets(marking, port["packet_bytes"]) >= packets(port) for port in loads["fan_in"])
+        is_told = any(
+            in_packets(marking.at(port["cables"]), port["packet_bytes"]) >= packets(port) for port in loads["fan_in"]
+        )
         others = [] if is_told else at_any_port(ports, resolved, marking, is_default=is_default)
         found += [*others, *own] or _beside_fan_ins(
             scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default
@@ -145,7 +147,7 @@ def _standing(port: FanInPort, group: dict[str, Any], resolved: dict[str, Any]) 
     marking = marking_of(resolved)
     schemes = {each["scheme"] for each in long}
     if marking is not None and marking.is_like_dctcp and schemes <= like_dctcp():
-        standing = in_packets(marking, port["packet_bytes"])
+        standing = in_packets(marking.at(port["cables"]), port["packet_bytes"])
     elif all(map(reacts_to_losses_alone, schemes)) and resolved["transport"].get("ecn", "auto") != "on":
         # When the queue is full, a loss halves the windows (RFC 5681, Eq. 4), if it does so of all flows at once.
         standing = max(0, packets(port) - of_path(port)) / 2

@@ -45,6 +45,8 @@ pub struct FanInPort {
     pub port: String,
     /// Its tier; none for a port towards a receiver.
     pub tier: Option<[&'static str; 2]>,
+    /// That tier as keys of its cables begin.
+    pub cables: Option<&'static str>,
     /// Responses that cross it at once.
     pub responses: f64,
     /// What of theirs can arrive there together, in bit/s: what hosts send, and links on the way carry.
@@ -171,6 +173,7 @@ impl View<'_> {
             group: group.name.clone(),
             port: self.names[link.index()].clone(),
             tier: tier.map(|tier| topology.tiers[tier].ends),
+            cables: topology.links[link.index()].tier,
             responses: responses.count * crossing[link.index()] / all,
             arriving: arriving[link.index()],
             rate: topology.links[link.index()].rate,

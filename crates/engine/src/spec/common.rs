@@ -134,7 +134,7 @@ pub const NETWORK: &[Param] = &[
         Kind::Choice(&["by-queue", "drop"]),
         "by-queue",
         "What happens on arrival to a packet that should be marked but is not ECT: by-queue forwards it unmarked, \
-         except in RED with red-drop; drop drops it in any queue.",
+         except in red and wred with red-drop or wred-drop; drop drops it in any queue.",
         "RFC 3168, section 5 allows a queue to drop it; threshold queues in the published code of papers forward it",
     ),
     Param::new(

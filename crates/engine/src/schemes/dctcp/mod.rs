@@ -101,7 +101,8 @@ impl DctcpSender {
         "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
         MARKING_SOURCE,
     )
-    .by(MARKING_RULE);
+    .by(MARKING_RULE)
+    .per_tier();
     pub(super) const G: Param = Param::new(
         "g",
         Kind::Fraction,

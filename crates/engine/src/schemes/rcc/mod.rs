@@ -155,7 +155,8 @@ pub(super) const PARAMS: &[Param] = &[
         "60000B",
         "Queue from which on a switch port marks.",
         "authors' code: 40 packets of 1500 bytes, in bytes, so that a burst of SYNs is not taken for congestion",
-    ),
+    )
+    .per_tier(),
     MarkAt::PARAM,
     Param::new(
         "mark-requires-ect",

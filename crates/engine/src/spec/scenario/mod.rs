@@ -15,8 +15,9 @@ use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
 use super::document;
 use super::error::{Origin, SpecError};
 use super::values::Values;
+use crate::topology::TIERS;
 use crate::units::Time;
-use crate::{schemes, tcp};
+use crate::{queue, schemes, tcp};
 use defaults::Defaults;
 use read::{Reader, variant};
 
@@ -184,9 +185,29 @@ impl Scenario {
                 return Err(transport.fail("rto-max", format!("must be at least rto-min, which is {least}")));
             }
         }
+        self.check_tiers()?;
+        queue::check(self.queue.kind, &self.queue.values)?;
+        for tier in TIERS {
+            queue::check(self.queue.kind, &self.queue.values.at_tier(tier))?;
+        }
         if self.measure.time("warmup") >= self.run.time("duration") {
             let end = self.run.time("duration");
             return Err(self.measure.fail("warmup", format!("must be below run.duration, which is {end}")));
+        }
+        Ok(())
+    }
+
+    /// Refuses values for the ports of a tier that the topology lacks.
+    fn check_tiers(&self) -> Result<(), SpecError> {
+        let schemes = self.used_schemes().map(|(_, values)| values);
+        for values in schemes.chain([&self.queue.values]) {
+            for (tier, key) in values.tiers() {
+                let rate = format!("{tier}-rate");
+                if !self.network.values.has(&rate) {
+                    let message = format!("the topology {} has no cables of {rate}", self.network.kind);
+                    return Err(values.fail(&key, message));
+                }
+            }
         }
         Ok(())
     }
