@@ -51,8 +51,6 @@ const serviceWorker: Plugin = {
 /** What is the same in the page and in a report. */
 const shared: UserConfig = {
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  // The palette is the Python package's.
-  server: { fs: { allow: ['..'] } },
   // What a browser shows is awaited and not read once: machines that test are busy.
   test: { expect: { poll: { timeout: 20_000 } } },
 }

@@ -1,5 +1,5 @@
 """Writes what the code declares into the documents: schemes, topologies, traffic, faults, workloads, the totals of a run,
-environments, and what each command prints with ``--json``.
+environments, and what each command prints with ``--json``; and the colours of figures into the page's source.
 
 python docs/reference/regenerate.py
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
+import json
 import re
 import tempfile
 import textwrap
@@ -19,9 +20,11 @@ from typing import Any
 import fanin
 from fanin.cli.commands import COMMANDS
 from fanin.registry import heading, registry
+from fanin.show.plots import styles
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parents[1] / "README.md"
+PALETTE = FOLDER.parents[1] / "web/src/ui/palette.json"
 
 
 def pages() -> dict[Path, str]:
@@ -36,7 +39,7 @@ def pages() -> dict[Path, str]:
             "faults": rows("faults", "kind"),
         },
     }
-    found = {FOLDER / "environments.md": environments()}
+    found = {FOLDER / "environments.md": environments(), PALETTE: palette()}
     for path, texts in parts.items():
         page = path.read_text(encoding="utf-8")
         for name, text in texts.items():
@@ -70,6 +73,21 @@ def schemes() -> str:
     manuals = [row["manual"] for row in registry()["schemes"]]
     titles = list(dict.fromkeys(map(heading, manuals)))
     return textwrap.fill(f"{', '.join(titles[:-1])} and {titles[-1]}.", 132, break_on_hyphens=False) + "\n"
+
+
+def palette() -> str:
+    """The colours and markers of figures, for the page to draw with the same."""
+    schemes = ",\n".join(f'    "{name}": {json.dumps(look)}' for name, look in styles.of_schemes().items())
+    others, markers, alone = (json.dumps(each) for each in (styles.OTHERS, styles.MARKERS, styles.ALONE))
+    return f'''{{
+  "schemes": {{
+{schemes}
+  }},
+  "others": {others},
+  "markers": {markers},
+  "alone": {alone}
+}}
+'''
 
 
 def topologies() -> str:

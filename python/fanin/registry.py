@@ -16,9 +16,24 @@ def registry() -> dict[str, Any]:
     return found
 
 
+def scheme_row(key: str) -> dict[str, Any]:
+    """A scheme's row of the registry."""
+    return next(row for row in registry()["schemes"] if row["key"] == key)
+
+
 def reacts_to_marks(scheme: str) -> bool:
     """Whether senders of a scheme slow down when packets are marked."""
-    return bool(next(row["reacts_to_marks"] for row in registry()["schemes"] if row["key"] == scheme))
+    return "marks" in scheme_row(scheme)["reacts_to"]
+
+
+def reacts_to_losses_alone(scheme: str) -> bool:
+    """Whether nothing but a loss slows senders of a scheme down."""
+    return not scheme_row(scheme)["reacts_to"]
+
+
+def is_scheduled(scheme: str) -> bool:
+    """Whether receivers decide when each segment of a scheme is acknowledged, and so how many are in flight."""
+    return "schedule" in scheme_row(scheme)["reacts_to"]
 
 
 def heading(manual: str) -> str:

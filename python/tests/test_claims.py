@@ -226,14 +226,45 @@ def test_a_system_that_never_finishes_comes_last(group):
 
     rival = {"where": {"scheme": "a"}, "rivals": [{"scheme": "b"}], "better": "low"}
     assert judged("wins", (1, 1), **rival).value == 1
-    assert judged("lead", (0, 0.5), **rival).value == 0
-    longer = judged("mean", (1.5, math.inf), where={"scheme": "b"}, over={"scheme": "a"})
-    assert (longer.value, longer.outcome, longer.shown.value) == (math.inf, "reproduced", "infinite")
+    # How many times longer it takes is not known: that is no size, whatever is accepted.
+    ahead = judged("lead", (0, 0.5), **rival)
+    assert (ahead.outcome, ahead.distance, ahead.shown.value) == ("not reproduced", 1, "not defined")
+    over = {"where": {"scheme": "b"}, "over": {"scheme": "a"}, "published": "much more"}
+    longer = judged("mean", (1.5, math.inf), **over)
+    assert (longer.value, longer.outcome, longer.shown.value) == (math.inf, "not reproduced", "infinite")
+    assert (longer.distance, longer.at_edge) == (1, False)
     assert longer.reason.startswith("infinite (in 2 of 6 runs 5 of 8 transfers had not ended); accepted at least 1.5")
+    assert judged("mean", (1.5, math.inf), direction=(0, math.inf), **over).outcome == "direction only"
+    beyond = {"where": {"scheme": "b"}, "minus": {"scheme": "a"}}
+    assert judged("mean", (0.1, math.inf), **beyond).outcome == "not reproduced"
     assert judged("mean", (0, 1), where={"scheme": "b"}).outcome == "not reproduced"
     # No completion time without an unfinished transfer is no result at all.
     with pytest.raises(FaninError, match="no run matches"):
         judged("mean", (0, 1), where={"scheme": "c"})
+
+
+def test_what_is_never_reached_reproduces_words_and_no_number():
+    frame = runs({"a": DIP, "b": dict.fromkeys(DIP, 900.0)})
+
+    def outcome(published, measure="collapse-point", **more):
+        about = claim(measure, (1.5, math.inf), where={"scheme": "b"}, published=published, **more)
+        return judge(about, frame).outcome
+
+    assert outcome("no collapse") == outcome(None) == "reproduced"
+    assert outcome(100.0) == "not reproduced"
+    # A later point than another is known to be later, and not by how much.
+    later = {"over": {"scheme": "a"}, "measure": "first-at-most", "level": 500}
+    assert outcome("much later", **later) == "not reproduced"
+    assert outcome("much later", **later, direction=(1, math.inf)) == "direction only"
+    sooner = judge(claim("first-at-most", (0, 0.5), where={"scheme": "a"}, over={"scheme": "b"}, level=500), frame)
+    assert (sooner.outcome, sooner.shown.value) == ("not reproduced", "not defined")
+
+
+def test_many_over_none_reproduces_words_and_no_number():
+    frame = runs({"a": {1: 0.0}, "b": {1: 5.0}})
+    more = claim("mean", (1.1, math.inf), where={"scheme": "b"}, over={"scheme": "a"}, published="more")
+    assert judge(more, frame).outcome == "reproduced"
+    assert judge(more.model_copy(update={"published": 2.0}), frame).outcome == "not reproduced"
 
 
 def test_of_two_systems_that_never_finish_none_is_ahead():
@@ -330,7 +361,7 @@ def test_ranges_are_said_in_words():
     assert point.span(math.inf, math.inf) == "never"
     ratio = judge(claim("max", (0, math.inf), over={}), runs({"a": DIP}))
     assert ratio.span(1.01, math.inf) == "at least 1.01"
-    assert ratio.show(math.nan) == "-"
+    assert ratio.show(math.nan) == "not defined"
 
 
 def test_a_reason_says_how_sure_it_is():

@@ -238,6 +238,17 @@ def test_explain_says_what_something_is_called_here(cli):
     assert 'did you mean "dctcp"' in cli("explain", "dctpc").err
 
 
+def test_explain_knows_jumbo_frames_a_switchs_profile_and_the_thresholds_of_tiers(cli):
+    assert 'transport.mtu = "9000B"' in cli("explain", "jumbo").err
+    assert cli("explain", "mtu").out.startswith("transport.mtu: Largest IP packet")
+    assert "wred-max-p" in cli("explain", "wred").out
+    assert "about 2p of the packets are marked" in cli("explain", "red-max-p").out
+    found = cli("explain", "dctcp.uplink-mark-threshold").out
+    assert found.startswith("scheme.dctcp.uplink-mark-threshold: Marking threshold K")
+    assert "At the ports of uplink-rate." in found
+    assert "that of mark-threshold" in found
+
+
 def test_explain_takes_ends_groups_and_experiments(cli):
     assert cli("explain", "dctcp.mark-threshold").out.startswith("scheme.dctcp.mark-threshold: ")
     every = cli("explain", "mark-threshold").out
@@ -388,6 +399,10 @@ def test_a_sweep_says_that_flows_are_missing(cli, work):
 def test_strict_turns_a_verdict_into_an_exit_code(cli, work):
     text = (work / "small.toml").read_text().replace("accept = [1.0, 1e9]", "accept = [1e12, 2e12]")
     (work / "small.toml").write_text(text)
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    assert cli("reproduce", "small.toml", "--quick", "--strict").code == 1
+    # Where there is no claim, none is reproduced.
+    (work / "small.toml").write_text(text.partition("[[claim]]")[0])
     assert cli("reproduce", "small.toml", "--quick").code == 0
     assert cli("reproduce", "small.toml", "--quick", "--strict").code == 1
 

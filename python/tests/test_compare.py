@@ -13,6 +13,7 @@ import fanin
 from fanin.choose import comparison, goals
 from fanin.choose.cautions import few_samples, medians, other_switches, same_with_all_seeds, with_medians
 from fanin.choose.comparison import FEWEST_AGREEING, Compared, Estimate, compare, paired, placed, referred_to
+from fanin.choose.goals import usual_goal
 from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
@@ -24,11 +25,42 @@ from fanin.run import laboratory
 TWO = ("--schemes", "newreno,dctcp")
 
 
+LONG = 'kind = "background"\nflows = 4\n'
+SHUFFLE = 'kind = "flows"\nfile = "flows.csv"\nsenders = 4\n'
+QUERIES = 'kind = "incast"\nsenders = 4\nbytes-each = "20KB"\n'
+LOAD = 'kind = "poisson"\nfrom = "all"\nto = "all"\nbytes-each = "20KB"\nload = "30%"\ncount = 20\n'
+
+
+@pytest.mark.parametrize(
+    ("groups", "starts", "goal"),
+    [
+        ([QUERIES, LONG], "0,0", "query-p99"),
+        ([LONG], "0,0", "goodput"),
+        ([LOAD, LONG], "0,0", "p99-fct"),
+        # A round trip with a full buffer of 100 packets takes 140 us.
+        ([SHUFFLE, LONG], "0,139", "fct_max_s"),
+        ([SHUFFLE], "0,141", "p99-fct"),
+        ([SHUFFLE, LOAD], "0,0", "p99-fct"),
+        ([LONG + 'bytes-each = "1MB"\n'], "0,0", "fct_max_s"),
+        ([LONG + 'bytes-each = "1MB"\ninterval = "47us"\n'], "0,0", "p99-fct"),
+        ([SHUFFLE, LONG + 'bytes-each = "1MB"\nstart = "1ms"\n'], "0,0", "p99-fct"),
+    ],
+)
+def test_the_usual_goal_is_what_users_wait_for(tmp_path, groups, starts, goal):
+    lines = [f"{start},{src},0,20000" for src, start in enumerate(starts.split(","))]
+    (tmp_path / "flows.csv").write_text("\n".join(["# ours", "start_us, src, dst, bytes", "", *lines, ""]))
+    head = '[network]\ntopology = "star"\nrate = "10Gbps"\ndelay = "5us"\nbuffer = "100pkt"\nsender-hosts = 8\n'
+    text = "".join(f'[[traffic]]\nname = "group-{place}"\n{keys}' for place, keys in enumerate(groups))
+    (tmp_path / "s.toml").write_text(head + text)
+    assert usual_goal(fanin.load(tmp_path / "s.toml").of_fan_in()) == goal
+
+
 def test_every_scheme_gets_the_same_seeds_and_a_row(cli, work):
     result = cli("compare", "small.toml", *TWO, "--seeds", "1..4", "--json")
     assert result.code == 0, result.err
     found = json.loads(result.out)
-    assert (found["seeds"], found["against"], found["by"]) == ([1, 2, 3, 4], "newreno", "goodput_bps")
+    assert (found["seeds"], found["against"], found["by"]) == ([1, 2, 3, 4], "newreno", "query_p99_s")
+    assert "the goal is query-p99, as there are queries; --goal takes another" in result.err
     assert {each["scheme"]: each["runs"] for each in found["schemes"]} == {"newreno": 4, "dctcp": 4}
     for each in found["schemes"]:
         assert set(each["metrics"]) == set(comparison.METRICS)

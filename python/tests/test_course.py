@@ -789,6 +789,30 @@ def test_many_senders_to_one_receiver_in_a_file_are_a_fan_in(tmp_path):
     assert (found.outcome, found.bursts) == ("idle", None)
 
 
+def all_to_all(path, **overrides):
+    """Twelve hosts that send to each other, and begin together."""
+    rows = [(0, src, dst) for src in range(12) for dst in range(12) if src != dst]
+    hosts = {"traffic.step.from": "all", "traffic.step.to": "all", "network.sender-hosts": 12}
+    return flows_file(path, rows, size=100_000, **hosts, **overrides)
+
+
+def test_of_transfers_that_begin_together_the_slowest_decides(tmp_path):
+    # One of 132 waits for a timer, and the links are idle until it ends.
+    found, words = all_to_all(tmp_path, **{"network.buffer": "130KB"})
+    assert (found.outcome, found.waits.timed, found.goal) == ("collapse", 1, "fct_max_s")
+    assert found.summary["fct_max_s"] > 100 * found.summary["fct_p50_s"]
+    assert words.what.startswith("Incast collapse: goodput 515 Mbit/s; the transfers took 205 ms, of which the link ")
+    found, words = all_to_all(tmp_path, **{"network.buffer": "160KB"})
+    assert (found.outcome, words.what.partition(":")[0]) == ("losses", "No collapse")
+
+
+def test_timers_that_leave_the_link_busy_are_no_collapse_of_what_begins_together(tmp_path):
+    rows = [(0, src, 0) for src in range(60)]
+    found, _ = flows_file(tmp_path, rows, size=2_000_000, **{"transport.rto-min": "5ms"})
+    assert (found.is_barrier, found.outcome) == (True, "timeouts")
+    assert found.idle_share < 0.5
+
+
 TWO_GROUPS = """\
 [network]
 topology = "star"

@@ -42,7 +42,7 @@ IMPORTS = {
     ),
     "topology": (
         imports.topology,
-        b"Nodes 16\nTiers 2\nPodsize 4\n"
+        b"Nodes 16\nTiers 2\nPodsize 16\n"
         b"Tier 0\nRadix_Down 4\nRadix_Up 2\nDownlink_speed_Gbps 10\nDownlink_Latency_ns 5\n"
         b"Tier 1\nRadix_Down 4\nDownlink_speed_Gbps 10\nDownlink_Latency_ns 5\n",
     ),

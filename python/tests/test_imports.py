@@ -13,17 +13,31 @@ from fanin.imports import Points, SizeUnit, Unit
 from fanin.run.experiment import load
 
 
-def rows(flows):
+def rows_of(flows):
     stream = io.StringIO()
     flows.write(stream)
-    return stream.getvalue().splitlines()
+    return stream.getvalue().splitlines()[1:]
 
 
 def test_hpcc_lists_are_sorted(tmp_path):
     path = tmp_path / "traffic.txt"
     path.write_text("2 \n4 5 3 100 1500 2.000000123\n1 0 3 100 99 2.0\n", encoding="utf-8")
-    expected = ["start_ps,src,dst,bytes", "2000000000000,1,0,99", "2000000123000,4,5,1500"]
-    assert rows(imports.hpcc(path)) == expected
+    assert rows_of(imports.hpcc(path)) == ["2000000000000,1,0,99", "2000000123000,4,5,1500"]
+
+
+def test_of_hpcc_lists_those_flows_are_read_that_hpcc_reads(tmp_path, cli):
+    path = tmp_path / "flow.txt"
+    flows = "".join(f"{src} 1 3 100 {size} 2\n" for src, size in ((2, 200_000), (3, 100_000), (4, 150_000)))
+    path.write_text(f"2\n{flows}\nFirst line: number of flows\nsrc dst prio port size, start\n", encoding="utf-8")
+    result = cli("import", "hpcc", str(path))
+    assert result.out.splitlines()[1:] == ["2000000000000,2,1,200000", "2000000000000,3,1,100000"]
+    assert result.err.splitlines() == [
+        "HPCC reads 2 flows, as the first line says; all from line 4 on is ignored",
+        "starts are in seconds; priority and port are ignored",
+        "host 0 is not used: HPCC numbers switches too. If they come before the hosts, subtract their number from src "
+        "and dst",
+        "flows: 2; sizes 100,000 to 200,000 B, mean 150,000 B; starts 2 to 2 s; hosts: 3, numbers 1 to 3",
+    ]
 
 
 def test_htsim_connections_are_in_picoseconds(tmp_path):
@@ -31,7 +45,7 @@ def test_htsim_connections_are_in_picoseconds(tmp_path):
     path.write_text(
         "Nodes 16\nConnections 2\n0->13 start 0 size 2000000\n13->0 id 2 start 7 size 5\n", encoding="utf-8"
     )
-    assert rows(imports.htsim(path))[1:] == ["0,0,13,2000000", "7,13,0,5"]
+    assert rows_of(imports.htsim(path)) == ["0,0,13,2000000", "7,13,0,5"]
 
 
 COLUMNS = {"start": "ts", "src": "sa", "dst": "da", "bytes": "by"}
@@ -53,10 +67,23 @@ def read_records(path):
         (imports.sizes, "0 0\n0 100\n", "x:2: '0 100' is not a point: flows have at least one byte"),
         (imports.sizes, "0 10\n5 100\n", "x:1: '0 10' is not a point: flows have at least one byte"),
         (imports.hpcc, "1\n7 7 3 100 5 0\n", "x:2: host 7 sends to itself"),
-        (imports.hpcc, "3\n0 1 3 100 5 0\n", "x:2: 1 flows, but the first line says 3"),
+        (imports.hpcc, "3\n0 1 3 100 5 0\n", "x:1: number of flows 3, but the file has 1"),
+        (
+            imports.hpcc,
+            "12\n0 1 3 100 5 0\n",
+            "x:1: number of flows 12, but the file has 1: if these are all, the end of 12",
+        ),
         (imports.hpcc, f"1\n0 {'9' * 5000} 3 100 5 0\n", "x:2: host '999"),
         (imports.htsim, "Connections 1\n0->1 trigger 3 size 5\n", "x:2: the connection starts by a trigger"),
-        (imports.htsim, "Nodes 4\nfailure 1\n", "x:2: unknown word 'failure'"),
+        (imports.htsim, "Nodes 4\nfailure 1\n", "x:2: a failure, which is no flow: write it as [[fault]]"),
+        (imports.htsim, "Nodes 4\ntrigger id 1 oneshot\n", "x:2: a trigger, which is no flow"),
+        (imports.htsim, "Connections 2\n0->1 start 0 size 5\n", "x:1: number of connections 2, but the file has 1"),
+        (imports.htsim, "Triggers 1\n0->1 start 0 size 5\n", "x:1: number of triggers 1, but the file has 0"),
+        (imports.htsim, "0->1 id 1 msg start 0 size 5\n", "x:1: the connection is shared by messages (msg)"),
+        (imports.htsim, "0->1 start 0 size 5 addon\n", "x:1: the connection grows by a trigger (addon)"),
+        (imports.htsim, "0->1 begin 0 size 5\n", "x:1: unknown word 'begin' of a connection: expected id, start"),
+        (imports.htsim, "0->1 start 0.0 size 0\n", "x:1: size 0: the connection never ends in htsim"),
+        (imports.htsim, "0->1 start 0 size\n", "x:1: size '' is not a whole number"),
         (imports.htsim, "Nodes 2\n0->9 start 0 size 5\n", "x:2: host 9, but there are 2 nodes, numbered from 0"),
         (imports.htsim, "Nodes 2\n0->1 start 0 size 5\n1->1 start 0 size 5\n", "x:3: host 1 sends to itself"),
         (imports.htsim, "Nodes 2\n99999999999999999999->1 start 0 size 5\n", "x:2: host '99999999999999999999' is too"),
@@ -76,7 +103,8 @@ def read_records(path):
             "ts,sa,da,by\n0,a,b,1\n2e6,a,b,1\n",
             "x:3: start 2e6 is more than 1000000 s from an earlier one",
         ),
-        (read_records, "ts,sa,da,by\n0,a,a,1\n", "x:2: a sends to itself"),
+        (read_records, "ts,sa,da,by\n0,a,a,1\n", "x:2: no flows; left out: 1 row of a host to itself"),
+        (read_records, '{"ts":1,"sa":"a"}\n', "x:1: JSON; write a table with a header"),
         (read_records, 'ts,sa,da,by,rem\n0,a,b,5,"x\n1,c,d,6,y\n', "x:2: not a CSV file: unexpected end of data"),
         (read_records, 'ts,sa,da,by,rem\n0,a,b,5,"x\n1,c,d,6,y"\n', "x:2: not a CSV file: unexpected end of data"),
         (read_records, 'ts,sa,da,by,rem\n0,a,b,5,"x"y\n', "x:2: not a CSV file: ',' expected after '\"'"),
@@ -97,7 +125,8 @@ def read_records(path):
         (imports.sizes, "0 0\ninf 1\n", "x:2: size 'inf' is not a number"),
         (imports.sizes, "-1 0\n5 1\n", "x:1: '-1 0' is not a point"),
         (imports.topology, "Nodes 8\nTiers 2\nTier 0\n", "x:3: the topology must have two or three tiers"),
-        (imports.topology, "Nodes 8\nTiers 2\nTier 0\nRadix_Down 0\nRadix_Up 1\nTier 1\n", "radix_down is 0"),
+        (imports.topology, "Nodes 8\nTiers 2\nTier 0\nRadix_Down 0\nRadix_Up 1\nTier 1\n", "x:4: radix_down is 0"),
+        (imports.topology, "66 1 65\n0\n0 1 100Gbps 0.001ms 0\n", "x:1: this is HPCC's list of cables"),
     ],
 )
 def test_a_bad_line_of_another_tool_is_named(tmp_path, reader, text, message):
@@ -127,7 +156,10 @@ def test_records_have_a_column_map_and_hosts_by_name(tmp_path, cli):
     columns = "start=ts,src=sa,dst=da,bytes=ibyt"
     found = json.loads(cli("import", "records", str(path), "--columns", columns, "--out", str(out), "--json").out)
     assert found["hosts"] == {"10.0.0.1": 0, "10.0.0.9": 1}
-    assert "relative to the earliest, 1699999999.25" in found["said"][-1]
+    assert "relative to the earliest, 1699999999.25" in found["said"][0]
+    assert found["said"][1:] == [
+        "flows: 2; sizes 40 to 1,500 B, mean 770 B; starts 0 to 1.25 s; hosts: 2, numbers 0 to 1"
+    ]
     assert out.read_text().splitlines()[1:] == ["0,1,0,40", "1250000000000,0,1,1500"]
 
 
@@ -139,12 +171,48 @@ def test_records_may_have_dates_and_end_in_totals(tmp_path):
         encoding="utf-8",
     )
     flows = read_records(path)
-    assert rows(flows)[1:] == ["0,1,0,40", "1000000001000,0,1,1500"]
+    assert rows_of(flows) == ["0,1,0,40", "1000000001000,0,1,1500"]
     assert flows.said == [
-        "totals from line 4 on are ignored",
+        "totals from line 4 on say 2 flows and 1540 B",
         "starts are dates, in UTC unless they have a time zone, relative to the earliest, 2026-11-22T10:45:13+01:00; "
         "hosts are numbered in order of appearance",
     ]
+
+
+def test_totals_beside_other_rows_are_told(tmp_path):
+    path = tmp_path / "nfdump.csv"
+    path.write_text("ts,sa,da,by\n0,a,b,1500\nSummary\nflows,bytes,packets\n2,1540,3\n", encoding="utf-8")
+    assert read_records(path).said[0] == (
+        "totals from line 3 on say 2 flows and 1540 B, but the rows before are 1 with 1500 B"
+    )
+
+
+@pytest.mark.parametrize("delimiter", ",\t;|")
+def test_rows_of_a_capture_that_are_no_flows_are_counted(tmp_path, delimiter):
+    path = tmp_path / "records"
+    rows = ["ts,sa,da,by,rem", "5,a,b,-,", "0,a,b,0,", "1,a,b,7,", "2,b,b,7,", "ts,sa,da,by,rem", "3,c,b,8,", "4,,b,9,"]
+    path.write_text("\n".join([*rows, "6,a,b,0,", ""]).replace(",", delimiter), encoding="utf-8")
+    flows = read_records(path)
+    assert rows_of(flows) == ["0,0,1,7", "2000000000000,2,1,8"]
+    assert flows.said[0] == (
+        "left out: 1 row without bytes, 2 rows with 0 bytes, 1 row of a host to itself, 1 row without src"
+    )
+
+
+def test_records_may_be_separated_by_blanks(tmp_path):
+    path = tmp_path / "records"
+    path.write_text("ts  sa da  by\n0.5 a  b   7\n", encoding="utf-8")
+    assert rows_of(read_records(path)) == ["0,0,1,7"]
+
+
+def test_the_log_of_zeek_names_its_columns_in_a_comment(tmp_path):
+    path = tmp_path / "conn.log"
+    head = "#separator \\x09\n#unset_field\t-\n#fields\tts\tnote\tsa\tda\tby\n#types\ttime\tstring\taddr\taddr\tcount\n"
+    log = f'{head}1767607200.1\t"x\ta\tb\t64000\n1767607200.3\t\ta\tb\t-\n#close\t2026-01-05\n'
+    path.write_text(f"{log}{head}1767607200.2\t-\tc\tb\t5\n", encoding="utf-8")
+    flows = read_records(path)
+    assert rows_of(flows) == ["0,0,1,64000", "100000000000,2,1,5"]
+    assert flows.said[0] == "left out: 1 row without bytes"
 
 
 def test_a_long_list_is_never_text_as_a_whole(tmp_path, cli):
@@ -172,6 +240,13 @@ def test_every_unit_of_time_has_its_picoseconds():
     assert [unit.ps for unit in Unit] == [10**12, 10**9, 10**6, 10**3, 1]
 
 
+@pytest.mark.parametrize("delimiter", [",", "; ", "\t", " | "])
+def test_points_may_be_separated_as_in_other_tables(tmp_path, delimiter):
+    path = tmp_path / "cdf.csv"
+    path.write_text("18750\n0 0\n15000 0.5\n45000 1\n".replace(" ", delimiter), encoding="utf-8")
+    assert imports.sizes(path, unit=SizeUnit.BYTES, shape=None)[0] == "cdf 1B 0%, 15000B 50%, 45000B 100%"
+
+
 def test_sizes_tell_per_cent_from_fractions_and_bytes_from_packets(tmp_path):
     path = tmp_path / "cdf"
     path.write_text("0 0\n10000 15\n30000 100\n", encoding="utf-8")
@@ -179,8 +254,8 @@ def test_sizes_tell_per_cent_from_fractions_and_bytes_from_packets(tmp_path):
     path.write_text("1 1 0\n10 1 0.5\n20 1 1\n", encoding="utf-8")
     text, said = imports.sizes(path)
     assert text == "cdf 1460B 0%, 14600B 50%, 29200B 100%"
-    packets = "sizes are in packets of 1460 B; points are interpolated linearly; mean 14,965.0 B"
-    assert said == ["shares are fractions", packets]
+    packets = "sizes are in packets of 1460 B; points are interpolated linearly"
+    assert said == ["shares are fractions", packets, "points: 3; sizes 1,460 to 29,200 B, mean 14,965.0 B"]
 
 
 STEPS = "1 0\n2 0.25\n1000 0.9\n{largest} 1\n"
@@ -209,7 +284,7 @@ def test_the_stated_mean_says_what_points_are(tmp_path, mean, largest, kind, exp
     scenario = tmp_path / "sizes.toml"
     traffic = f'[[traffic]]\nkind = "poisson"\nload = 0.1\nbytes-each = "{text}"\n'
     scenario.write_text(f'[network]\ntopology = "star"\n{traffic}', encoding="utf-8")
-    told = float(re.search(r"mean ([\d,.]+) B", said[2])[1].replace(",", ""))
+    told = float(re.search(r"mean ([\d,.]+) B", said[3])[1].replace(",", ""))
     assert load(scenario).offered()[0]["mean_bytes"] == pytest.approx(told, rel=1e-3)
 
 
@@ -248,11 +323,34 @@ def test_no_import_overwrites_what_it_reads(cli, tmp_path, what):
         assert (result.code, path.read_text(encoding="utf-8")) == (2, text)
 
 
+_LINK = "Downlink_speed_Gbps 100\nDownlink_Latency_ns 1000\n"
+_TIER = f"Radix_Down 4\nRadix_Up 4\nOversubscribed 1\n{_LINK}"
+FAT_TREE = f"Nodes 128\nTiers 3\nPodsize 16\nTier 0\n{_TIER}Tier 1\n{_TIER}Tier 2\nRadix_Down 8\n{_LINK}"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("Nodes 128", "Nodes 129", "x:1: Nodes 129, but the file has 128"),
+        ("Tiers 3", "Tiers 2", "x:2: Tiers 2, but the file has 3"),
+        ("Podsize 16", "Podsize 8", "x:3: Podsize 8, but the file has 16"),
+        ("Oversubscribed 1", "Oversubscribed 2", "x:7: Oversubscribed 2, but the file has 1"),
+        ("Radix_Down 8", "Radix_Down 4", "x:17: Radix_Down 4, but the file has 8"),
+    ],
+)
+def test_what_a_topology_says_of_itself_holds(tmp_path, right, wrong, message):
+    path = tmp_path / "x"
+    path.write_text(FAT_TREE.replace(right, wrong, 1), encoding="utf-8")
+    with pytest.raises(ScenarioError) as raised:
+        imports.topology(path)
+    assert str(raised.value) == f"{tmp_path}/{message}"
+
+
 def test_htsim_tiers_become_a_network_that_checks(tmp_path):
-    tier = "Downlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1000\n"
     path = tmp_path / "t.topo"
-    path.write_text(f"Nodes 128\nTiers 3\nPodsize 16\nTier 0\n{tier}Tier 1\n{tier}Tier 2\n{tier}", encoding="utf-8")
-    network, _ = imports.topology(path)
+    path.write_text(FAT_TREE, encoding="utf-8")
+    network, said = imports.topology(path)
+    assert said == ["hosts: 128"]
     scenario = tmp_path / "fat.toml"
     scenario.write_text(network + '[[traffic]]\nkind = "background"\nfrom = "host-127"\nto = "host-0"\n')
     load(scenario).check()

@@ -9,7 +9,6 @@ import pytest
 
 from fanin import _engine
 from fanin.registry import registry
-from fanin.scenario.loads import LOSS_BASED
 from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G, usual_threshold
 
 INCAST = """
@@ -152,7 +151,7 @@ def test_responses_that_together_do_not_fit_where_only_losses_slow_senders_down(
         "in the buffer and 19 on the way (C x RTT): windows outgrow that after 3 round trips, so packets are lost"
     )
     assert "with 4.2 packets each" in found
-    for scheme in LOSS_BASED:
+    for scheme in (row["key"] for row in registry()["schemes"] if not row["reacts_to"]):
         assert len(warnings(cli, f"transport.scheme={scheme}", "transport.initial-window=1mss")) == 1
     # One warning is enough of first windows that do not fit either.
     assert len(warnings(cli, newreno, "transport.initial-window=4mss")) == 1
@@ -179,9 +178,6 @@ def test_few_long_flows_repair_their_losses(cli, incast):
 def test_marks_or_windows_that_others_give_keep_responses_from_overflowing(cli, incast):
     assert warnings(cli, "transport.scheme=ictcp") == []
     assert warnings(cli, "transport.scheme=newreno", "transport.ecn=on", "queue.kind=ecn-threshold") == []
-    # A scheme that is none of these has to be told here.
-    others = {row["key"] for row in registry()["schemes"] if not row["reacts_to_marks"]} - set(LOSS_BASED)
-    assert others == {"ictcp", "sab", "sdtcp"}
 
 
 def test_a_threshold_below_the_bandwidth_delay_product_over_seven(cli, incast):
@@ -268,6 +264,38 @@ def test_a_threshold_above_the_buffer_without_a_fan_in(cli, work, kind):
     assert "65pkt: above half of the buffer, 66 packets" in found
     (found,) = warnings(cli, "scheme.dctcp.mark-threshold=65pkt", "network.buffer=100KB", "network.frame-overhead=38B")
     assert "not below the buffer, 65 packets" in found
+
+
+def test_a_tier_is_judged_by_the_threshold_of_its_own_ports(cli, racks):
+    text = (
+        RACKS.partition("[[traffic]]")[0]
+        + '[transport]\nscheme = "dctcp"\n[[traffic]]\nkind = "background"\nflows = 4\n'
+    )
+    Path("loads.toml").write_text(text)
+    buffers = ("network.buffer=150pkt", "network.spine-buffer=300pkt")
+    assert warnings(cli, *buffers) == []
+    (found,) = warnings(cli, *buffers, "scheme.dctcp.uplink-mark-threshold=150pkt")
+    assert found.startswith(
+        "scheme.dctcp.uplink-mark-threshold = 150pkt: not below the buffer, 150 packets at leaf-0->"
+    )
+    assert warnings(cli, *buffers, "scheme.dctcp.uplink-mark-threshold=149pkt") == []
+    # The fan-in of other racks fills the port of an uplink, too.
+    Path("loads.toml").write_text(
+        text.replace('"background"\nflows = 4', '"incast"\nsenders = 40\nbytes-each = "32KB"')
+    )
+    few = ("transport.initial-window=1mss", "network.uplink-rate=1Gbps", "network.delay=1us", "network.buffer=2000pkt")
+    assert warnings(cli, *few, "scheme.dctcp.mark-threshold=65pkt", "scheme.dctcp.uplink-mark-threshold=20pkt") == []
+    (found,) = warnings(cli, *few, "scheme.dctcp.mark-threshold=65pkt", "scheme.dctcp.uplink-mark-threshold=400pkt")
+    assert found.startswith("scheme.dctcp.uplink-mark-threshold = 400pkt: above 20 packets, which keep the link busy")
+
+
+def test_a_switchs_profile_is_judged_by_where_it_begins_to_mark(cli, incast):
+    profile = ("queue.kind=wred", "queue.wred-max=400pkt")
+    assert warnings(cli, *profile, "queue.wred-min=149pkt") == []
+    (found,) = warnings(cli, *profile, "queue.wred-min=150pkt")
+    assert found.startswith("queue.wred-min = 150pkt: not below the buffer, 150 packets")
+    # It marks a few packets from there on, so that what DCTCP needs of a step does not apply.
+    assert warnings(cli, *profile, "queue.wred-min=5pkt", "network.delay=50us") == []
 
 
 OTHERS = {

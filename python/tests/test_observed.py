@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import fanin
+from fanin import _engine
 from fanin.run.observed import bottleneck, elsewhere
 
 RACKS = """
@@ -43,19 +44,46 @@ def racks(work):
     return work
 
 
-def test_a_run_is_made_again_at_the_port_that_limits_it(cli, racks):
-    done = cli("run", "racks.toml", "--json")
-    assert done.err.count(f"the bottleneck is {THERE}, not {HERE}: running once more to measure its queue") == 1
+@pytest.fixture
+def simulated(monkeypatch):
+    """The scenarios that the engine simulates in this process, each with its overrides."""
+    made, run = [], _engine.run
+    monkeypatch.setattr(_engine, "run", lambda *given: (made.append(given[2]), run(*given))[1])
+    return made
+
+
+def test_one_run_tells_the_queue_of_the_port_that_limits_it(cli, racks, simulated):
+    done = cli("run", "racks.toml", "--no-try", "--json")
+    assert len(simulated) == 1
+    assert done.err.count(f"the bottleneck is {THERE}, not {HERE}, so the queue is that of {THERE}") == 1
     found = json.loads(done.out)
     assert found["diagnosis"]["observed"] == found["bottleneck"] == THERE
     assert found["queue_max_packets"] == 100
-    assert f"Queue of {THERE}, largest\t100 packets" in cli("run", "racks.toml").out
+    assert f"Queue of {THERE}, largest\t100 packets" in cli("run", "racks.toml", "--no-try").out
     # Only the run that is shown is stored, with the setting that makes it.
     (folder,) = (racks / "results" / "runs").iterdir()
     assert folder.name == found["run_id"]
     assert json.loads((folder / "manifest.json").read_text())["scenario"]["measure"]["bottleneck"] == THERE
     given = fanin.load("racks.toml").run(overrides={"measure.bottleneck": THERE})
     assert (given.run_id, given.summary["result_hash"]) == (found["run_id"], found["result_hash"])
+
+
+def test_to_measure_more_queues_changes_no_result(racks):
+    experiment = fanin.load("racks.toml")
+    plain, every = (experiment.simulate([], on_the_way=more) for more in (False, True))
+    assert json.loads(plain.summary)["result_hash"] == json.loads(every.summary)["result_hash"]
+    assert (plain.observe(THERE), every.observe("nowhere"), every.observe(THERE)) == (False, False, True)
+    there = json.loads(experiment.simulate([("measure.bottleneck", THERE)]).summary)
+    assert json.loads(every.summary)["result_hash"] == there["result_hash"]
+
+
+@pytest.mark.parametrize("record", ["queue-trace=on-change", "bin=1ms", "capture=bottleneck", "queues=none"])
+def test_records_of_the_observed_port_do_not_move(cli, racks, simulated, record):
+    done = cli("run", "racks.toml", "--no-store", "--no-try", "--set", f"measure.{record}")
+    assert len(simulated) == 1
+    assert "so the queue is that of" not in done.err
+    said = f"The queue that was measured is that of {HERE}: --set measure.bottleneck='{THERE}' measures this one."
+    assert (said in " ".join(done.out.split())) == (record != "queues=none")
 
 
 def test_only_what_is_measured_differs(racks):
@@ -71,9 +99,9 @@ def test_only_what_is_measured_differs(racks):
 
 def test_a_port_that_the_user_names_stays(cli, racks):
     done = cli("run", "racks.toml", "--no-store", "--set", f"measure.bottleneck={HERE}")
-    assert "running once more" not in done.err
+    assert "so the queue is that of" not in done.err
     assert f"Queue of {HERE}, largest" in done.out
-    assert "running once more" not in cli("run", "small.toml", "--no-store").err
+    assert "so the queue is that of" not in cli("run", "small.toml", "--no-store").err
 
 
 def test_a_fault_at_the_observed_port_would_move_with_it(racks):
@@ -97,7 +125,7 @@ def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks)
     # A second look finds both runs in the store.
     assert "1 found in the store" in cli("plot", "queue", "racks.toml", "--file", "again.svg").err
     assert (racks / "again.svg").read_text() == text
-    assert "running once more" not in cli("plot", "flows", "racks.toml", "--file", "flows.svg").err
+    assert "so the queue is that of" not in cli("plot", "flows", "racks.toml", "--file", "flows.svg").err
 
 
 def test_the_buffer_that_is_drawn_is_that_of_the_port_s_tier(cli, racks):
@@ -191,7 +219,7 @@ def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
     assert run.summary["bottleneck"].startswith("sender-")
     assert bottleneck(run) == "switch-0->receiver-0"
     found = cli("run", "one.toml", "--no-store", "--json")
-    assert "running once more" not in found.err
+    assert "so the queue is that of" not in found.err
     assert json.loads(found.out)["diagnosis"]["port"] == "switch-0->receiver-0"
     # One sender fills its own link as much as the receiver's.
     (work / "one.toml").write_text(ONE_AT_A_TIME.replace("senders = 40", "senders = 1"))

@@ -70,7 +70,7 @@ def test_equal_records_agree(cli, sweep):
         ("4", "goodput_bps", [3, 3]),
         ("4", "fct_p99_s", [3, 3]),
     ]
-    assert {(each["difference"], each["p"], each["status"]) for each in found["cells"]} == {(0, 1, "agrees")}
+    assert {(each["difference"], each["p"], each["status"]) for each in found["cells"]} == {(0, None, "agrees")}
     text = cli("compare", "sweep.toml", "--reference", "theirs.parquet", "--tolerance", "goodput_bps=1%")
     assert text.code == 0
     assert "2 comparisons: 2 agrees" in text.out
@@ -141,13 +141,13 @@ def test_a_missing_scipy_is_told_before_anything_runs(cli, sweep, work, monkeypa
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     arguments = ("--reference", "theirs.parquet", "--column", "goodput_bps=goodput_bps")
     # Two values are too few for a test.
-    assert compared(cli, *arguments, "--seeds", "1,2")["cells"][0]["p"] is None
+    assert compared(cli, *arguments, "--seeds", "1,2", code=1)["cells"][0]["p"] is None
 
     def never(*_, **__):
         raise AssertionError("it ran")
 
     monkeypatch.setattr("fanin.run.laboratory.Batches.run", never)
-    result = cli("compare", "sweep.toml", *arguments)
+    result = cli("compare", "sweep.toml", *arguments, "--level", "0.2")
     assert result.code == 3
     assert "pip install 'fanin[reference]'" in result.err
     assert ".venv/bin/pip install scipy" in result.err
@@ -208,10 +208,33 @@ def test_the_level_holds_for_all_tests_together():
 
 def test_too_few_values_are_not_tested_and_need_no_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    found = join(*frames({1: [1.0, 2.0]}, {1: [5.0] * 9}), ["n"], [Pairing("y", "y")], {}, 0.01)
-    assert found.cells[0].p is None
+    few = frames({1: [1.0] * 4}, {1: [5.0] * 4})
+    found = join(*few, ["n"], [Pairing("y", "y")], {}, 0.01)
+    assert (found.cells[0].p, found.cells[0].status, found.agrees) == (None, "not tested", False)
+    # Two of the 70 orders of four and four values are as far apart as that.
     with pytest.raises(NotFoundError, match=r"fanin\[reference\]"):
-        join(*frames({1: [1.0] * 3}, {1: [5.0] * 3}), ["n"], [Pairing("y", "y")], {}, 0.01)
+        join(*few, ["n"], [Pairing("y", "y")], {}, 2 / 70 + 1e-9)
+    assert join(*few, ["n"], [Pairing("y", "y")], {"y": Tolerance(number=4)}, 0.01).agrees
+
+
+def test_a_test_counts_only_if_it_could_reject_beside_the_others():
+    five, six = reference._least_p(5, 5), reference._least_p(6, 6)
+    assert (five, six) == (pytest.approx(2 / 252), pytest.approx(2 / 924))
+    assert reference._able([five], 0.01) == [True]
+    assert reference._able([five, five], 0.01) == [False, False]
+    assert reference._able([five, six, six], 0.01) == [False, True, True]
+    assert reference._able([reference._least_p(4800, 2)], 1.0) == [False]
+
+
+def test_where_nothing_was_tested_it_does_not_say_that_it_agrees(cli, sweep, work):
+    (work / "theirs.csv").write_text("fct_s\n1\n1\n")
+    arguments = ("--reference", "theirs.csv", "--table", "flows", "--key", "", "--column", "fct_s=fct_s")
+    result = cli("compare", "sweep.toml", *arguments)
+    assert (result.code, "agrees" in result.out) == (1, False)
+    assert "1 comparisons: 1 not tested" in result.out
+    assert "not tested: there is no --tolerance" in result.out
+    found = compared(cli, *arguments, code=1)
+    assert ([each["status"] for each in found["cells"]], found["agrees"]) == (["not tested"], False)
 
 
 def test_equal_numbers_are_one_key_however_they_are_written():
@@ -325,7 +348,8 @@ def test_a_column_of_ours_that_has_no_numbers_is_refused(cli, sweep, work):
 def test_records_without_a_column_of_ours_are_refused_before_anything_runs(cli, sweep, work, never_runs):
     pl.DataFrame({SENDERS: [2, 4], "remark": ["a", "b"]}).write_parquet(work / "theirs.parquet")
     result = cli("compare", "sweep.toml", "--reference", "theirs.parquet")
-    assert (result.code, "no column is in both" in result.err) == (2, True)
+    assert (result.code, "theirs.parquet: no column is in both" in result.err) == (3, True)
+    assert f"these records have {SENDERS}, remark, and our runs seed, goodput_bps, " in result.err
     result = cli("compare", "sweep.toml", "--reference", "theirs.parquet", "--table", "flow")
     assert (result.code, "there is no result table flow; there are flows, " in result.err) == (3, True)
 
@@ -335,6 +359,10 @@ def test_a_total_that_no_run_has_does_not_agree(cli, sweep, work):
     (work / "theirs.csv").write_text(f"{SENDERS},table_evictions\n2,0\n4,0\n")
     result = cli("compare", "sweep.toml", "--reference", "theirs.csv")
     assert (result.code, "theirs.csv: our runs have none of the columns" in result.err) == (3, True)
+    # Beside one that they have, it is told that it is not compared.
+    sweep.select(SENDERS, "goodput_bps").with_columns(table_evictions=pl.lit(0)).write_csv(work / "theirs.csv")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv", "--level", "0.5")
+    assert (result.code, "not compared, as our runs have none of it: table_evictions" in result.err) == (0, True)
 
 
 def test_of_very_many_columns_a_message_names_some(cli, sweep, work):

@@ -188,6 +188,23 @@ def test_values_of_the_scheme_that_the_user_replaces_are_no_mistake(work):
     assert remark.startswith("scheme.l2dct.g: ")
 
 
+def test_a_preference_that_a_stack_overrules_is_warned_of(work):
+    text = (work / "small.toml").read_text().replace('initial-window = "2mss"\n', "")
+    (work / "plain.toml").write_text(text[: text.index("[sweep]")])
+
+    def found(scheme, **own):
+        values = {f"transport.{key.replace('_', '-')}": value for key, value in own.items()}
+        said = fanin.load("plain.toml", {"transport.scheme": scheme, **values}).warnings()
+        return [each for each in said if "prefers" in each]
+
+    assert found("dt-cwa") == found("dctcp", stack="linux-6") == found("linux") == []
+    (said,) = found("dt-cwa", stack="linux-6")
+    assert said.startswith("transport.initial-window is 10mss (stack linux-6), but DT-CWA prefers 2mss; set transport.")
+    # What the user sets is no mistake.
+    for window in ("2mss", "10mss"):
+        assert found("dt-cwa", stack="linux-6", initial_window=window) == []
+
+
 def test_experiments_that_share_a_scenario_ask_the_engine_for_it_once(work, monkeypatch):
     (work / "other.toml").write_text('runs-of = "small.toml"\n')
     asked, resolve = [], _engine.resolve

@@ -12,6 +12,7 @@ import fanin
 from fanin.cli.commands import EXIT_CODES
 from fanin.numbers import stats
 from fanin.numbers.summary import column, format_interval, measured, rows
+from fanin.numbers.units import rate_text
 from fanin.registry import registry
 from fanin.results.dataset import timeouts_of
 
@@ -37,7 +38,9 @@ WRITTEN = runpy.run_path(str(REFERENCE / "regenerate.py"))
 
 def test_documents_are_what_the_code_declares():
     pages = WRITTEN["pages"]()
-    assert {path.name for path in pages} == {"README.md", "environments.md", "networks.md", "output.md"}
+    assert {path.name for path in pages} == {
+        "README.md", "environments.md", "networks.md", "output.md", "palette.json"
+    }  # fmt: skip
     for path, page in pages.items():
         assert path.read_text() == page, f"{path} is out of date: run docs/reference/regenerate.py"
 
@@ -49,6 +52,7 @@ def test_documents_are_what_the_code_declares():
         ("networks.md", ["| `leaf-spine` |", "| `incast` |", "| `link-down` |", '| `"web-search"` |', "`spine-0`"]),
         ("output.md", ["| `goodput_bps` |", "| `merge` |"]),
         ("environments.md", ["## qualnet"]),
+        ("palette.json", ['"tcp": ["#0072B2", "o"]', '"dctcp": ["#D55E00", "s"]']),
     ],
 )
 def test_generated_parts_are_not_empty(page, rows):
@@ -279,3 +283,18 @@ def test_what_is_left_of_rounding_is_shown_as_zero():
     assert format_interval("jain", 0.9999999999999998, 2.7e-16) == "1 ± 0"
     assert format_interval("jain", -2.2e-16, 2.7e-16) == "0 ± 0"
     assert format_interval("fct_p99_s", 2e-6, 3e-9) == "0.002 ± 3e-06"
+
+
+@pytest.mark.parametrize(
+    ("bps", "text"),
+    [
+        (0, "0 Mbit/s"),
+        (515.4e6, "515 Mbit/s"),
+        (999.4e6, "999 Mbit/s"),
+        (1e9, "1 Gbit/s"),
+        (38.89e9, "38.9 Gbit/s"),
+        (3_144_157e6, "3.14 Tbit/s"),
+    ],
+)
+def test_a_rate_in_words_has_three_digits_and_the_unit_that_fits(bps, text):
+    assert rate_text(bps) == text

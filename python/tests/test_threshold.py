@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 import fanin
-from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_one_threshold
+from fanin.choose.threshold import (
+    carried_threshold,
+    carried_tiers,
+    given_threshold,
+    given_tiers,
+    marks_by_one_threshold,
+)
 
 STAR = """\
 [network]
@@ -58,3 +64,25 @@ def test_of_several_thresholds_it_is_that_of_the_queue_or_of_the_scheme_that_run
     assert carried(star(both, **{"transport.scheme": "rcc"}), "dctcp") == {}
     queue = star(both, **{"queue.kind": "ecn-threshold", "queue.threshold": "30pkt"})
     assert given_threshold(queue) == ("queue.threshold", "30pkt")
+    # A switch's profile marks some packets from its minimum on, whether that was written or not.
+    profile = star(**{"queue.kind": "wred", "queue.wred-max": "200pkt"})
+    assert given_threshold(profile) == ("queue.wred-min", "27pkt")
+
+
+def test_the_thresholds_of_tiers_are_those_of_every_step_of_the_switch(work):
+    more = '[scheme.dctcp]\nuplink-mark-threshold = "90pkt"'
+    Path("fabric.toml").write_text(STAR.replace('"star"', '"leaf-spine"').format(more=more))
+    fabric = fanin.load("fabric.toml")
+    assert given_tiers(fabric) == {"uplink": "90pkt"}
+
+    def carried_to(**values):
+        return carried_tiers(
+            given_tiers(fabric), fabric.resolved({key.replace("_", "."): v for key, v in values.items()})
+        )
+
+    assert carried_to(transport_scheme="rcc") == {"scheme.rcc.uplink-mark-threshold": "90pkt"}
+    assert carried_to(queue_kind="ecn-threshold") == {"queue.uplink-threshold": "90pkt"}
+    assert carried_to(transport_scheme="dctcp") == {}
+    assert carried_to(queue_kind="wred") == carried_to(transport_scheme="dt-dctcp") == {}
+    with_both = fabric.resolved({"transport.scheme": "rcc", **carried_to(transport_scheme="rcc")})
+    assert with_both["scheme"]["rcc"]["uplink-mark-threshold"] == "90pkt"

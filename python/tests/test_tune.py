@@ -256,6 +256,7 @@ def test_a_goal_without_a_value_is_refused(cli, tiny):
     )
     result = cli("tune", "tiny.toml", *BUFFER, "--goal", "query-p99", "--trials", "4")
     assert (result.code, "has no query-p99: choose another --goal" in result.err) == (1, True)
+    assert "the goal is goodput, as no transfer ends" in cli("tune", "tiny.toml", *BUFFER, "--trials", "1").err
 
 
 def test_a_weighted_goal_finds_what_finishes_though_the_default_does_not(cli, tiny):

@@ -387,6 +387,12 @@ def test_files_of_other_programs_need_no_digests(tmp_path):
     assert verify(tmp_path).damaged == []
 
 
+def test_a_folder_in_which_nothing_can_be_compared_is_not_whole(cli, tmp_path):
+    (tmp_path / "notes.txt").write_text("of somebody else")
+    result = cli("verify", str(tmp_path))
+    assert (result.code, "nothing was compared" in result.err) == (3, True)
+
+
 def of_kind(value: object) -> Iterator[tuple[str | int, ...]]:
     """The places in some JSON."""
     for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():

@@ -42,11 +42,44 @@ class Family:
     senders: tuple[int, ...]
     driver: tuple[str, ...]  # options of ./incast
     scenario: str  # fanin's scenario file
-    overrides: tuple[str, ...] = ()  # its --set options
+    rules: tuple[str, ...]  # the --set options that make fanin's TCP ns-3's
+    overrides: tuple[str, ...] = ()  # the --set options of this family
     title: str = field(default="", compare=False)
     seeds: range = SEEDS  # one run suffices where nothing is drawn
     flows: int = 0  # so many flows of a list on the leaf-spine network of ./fabric
 
+
+# The rules of ns-3's TCP that are not fanin's defaults: docs/validation/ns3.md has a row for each.
+RULES = (
+    "network.ties=fresh-first",  # the order of its events
+    "transport.rto-backoff-limit=16",  # it doubles up to 60 s
+    "transport.full-ack-window=threshold",
+    "transport.recover-check=reached",
+    "transport.loss-flight=pipe",
+    "transport.repeated-timeout=halve",
+    "transport.sack-emulation=true",
+    "transport.sack-after-timeout=keep",
+    "transport.sack-recovery-timer=first",
+    "transport.sack-scoreboard=marks",
+    "transport.sack-partial-ack=one-more",
+    "transport.rtt-of=oldest",
+    "transport.window-bytes=whole",
+    "transport.growth-after-repair=false",
+)
+NEWRENO_RULES = (
+    *RULES,
+    "transport.window-validation=false",  # its NewReno grows windows that are not used
+    "scheme.newreno.flavour=ns-3",
+)
+# A sender here always has room for one segment. ns-3's own DCTCP has no smallest window: NO_FLOOR comes closest.
+DCTCP_RULES = (
+    *RULES,
+    "transport.ecn-retransmit=true",
+    "transport.growth-after-echo=false",
+    "transport.echo-in-recovery=replaces",
+    "scheme.dctcp.flavour=ns-3",
+)
+NO_FLOOR = "scheme.dctcp.min-window=1mss"
 
 # What fast links with few packets of bandwidth-delay product need instead of the files' values.
 FAST = (
@@ -58,8 +91,6 @@ FAST = (
     "transport.rto-initial=5ms",
     "traffic.bursts.bytes-each=150KB",
 )
-# ns-3's own DCTCP has no smallest window; a sender here always has room for one segment.
-NO_FLOOR = ("scheme.dctcp.min-window=1mss",)
 FAST_NS3 = ("--rate=10Gbps", "--delay=5us", "--buffer=200", "--initial-window=4", "--min-rto=5", "--size=150000")
 
 FAMILIES = (
@@ -68,16 +99,18 @@ FAMILIES = (
         (1,),
         ("--tcp=newreno", "--jitter=0"),
         "newreno.toml",
+        NEWRENO_RULES,
         ("traffic.bursts.jitter=0s",),
         "one flow alone",
         range(1, 2),
     ),
-    Family("newreno", (10, 40, 100), ("--tcp=newreno",), "newreno.toml", (), "NewReno, drop-tail"),
+    Family("newreno", (10, 40, 100), ("--tcp=newreno",), "newreno.toml", NEWRENO_RULES, (), "NewReno, drop-tail"),
     Family(
         "newreno-sack",
         (10, 40, 100),
         ("--tcp=newreno", "--sack=true"),
         "newreno.toml",
+        NEWRENO_RULES,
         ("transport.sack=true",),
         "NewReno with SACK, drop-tail",
     ),
@@ -86,6 +119,7 @@ FAMILIES = (
         (10, 20, 40),
         ("--tcp=dctcp-rfc", "--sack=true", "--initial-window=1"),
         "dctcp.toml",
+        DCTCP_RULES,
         ("transport.sack=true", "transport.initial-window=1mss"),
         "DCTCP with losses handled as RFC 8257 says, initial window 1: nothing is dropped",
     ),
@@ -94,16 +128,26 @@ FAMILIES = (
         (10, 40, 100),
         ("--tcp=dctcp-rfc", "--sack=true"),
         "dctcp.toml",
+        DCTCP_RULES,
         ("transport.sack=true",),
         "DCTCP with losses handled as RFC 8257 says, SACK",
     ),
-    Family("dctcp", (10, 40, 100), ("--tcp=dctcp",), "dctcp.toml", NO_FLOOR, "DCTCP as ns-3 ships it"),
-    Family("fast", (33,), ("--tcp=newreno", *FAST_NS3), "newreno.toml", FAST, "NewReno at 10 Gbit/s"),
+    Family(
+        "dctcp",
+        (10, 40, 100),
+        ("--tcp=dctcp",),
+        "dctcp.toml",
+        (*DCTCP_RULES, NO_FLOOR),
+        (),
+        "DCTCP as ns-3 ships it",
+    ),
+    Family("fast", (33,), ("--tcp=newreno", *FAST_NS3), "newreno.toml", NEWRENO_RULES, FAST, "NewReno at 10 Gbit/s"),
     Family(
         "fast-sack",
         (33,),
         ("--tcp=newreno", "--sack=true", *FAST_NS3),
         "newreno.toml",
+        NEWRENO_RULES,
         ("transport.sack=true", *FAST),
         "NewReno with SACK at 10 Gbit/s",
     ),
@@ -112,6 +156,7 @@ FAMILIES = (
         (50, 64),
         ("--tcp=newreno", "--initial-window=1"),
         "newreno.toml",
+        NEWRENO_RULES,
         ("transport.initial-window=1mss",),
         "NewReno, initial window 1",
     ),
@@ -120,6 +165,7 @@ FAMILIES = (
         (8,),
         ("--tcp=newreno", "--size=10000000"),
         "newreno.toml",
+        NEWRENO_RULES,
         ("traffic.bursts.bytes-each=10MB",),
         "NewReno, few long flows",
     ),
@@ -129,6 +175,7 @@ FAMILIES = (
         (20, 40),
         ("--tcp=newreno", "--jitter=0"),
         "newreno.toml",
+        NEWRENO_RULES,
         ("traffic.bursts.jitter=0s",),
         "NewReno, exact ties in the order of ns-3's events",
         range(1, 2),
@@ -140,7 +187,8 @@ FAMILIES = (
         (20, 40),
         ("--tcp=newreno", "--jitter=0", "--tie-noise=10"),
         "newreno.toml",
-        ("traffic.bursts.jitter=0s", "network.ties=drawn"),
+        tuple(rule for rule in NEWRENO_RULES if not rule.startswith("network.ties=")),
+        ("traffic.bursts.jitter=0s",),
         "NewReno, exact ties drawn",
     ),
     Family(
@@ -148,6 +196,7 @@ FAMILIES = (
         (64,),
         (),
         "fabric.toml",
+        NEWRENO_RULES,
         (),
         "NewReno, ten thousand short flows between the hosts of a leaf-spine network",
         range(2, 4),

@@ -184,6 +184,7 @@ class Line:
     measure: str
     theirs: float
     ours: float
+    defaults: float
     difference: str
     bounds: str
     ks: str
@@ -191,8 +192,10 @@ class Line:
     verdict: str
 
 
-def judge(cell: Cell, measure: str, theirs: Sequence[float], ours: Sequence[float]) -> Line | None:
-    """Compares one measure; None where both simulators always have zero."""
+def judge(
+    cell: Cell, measure: str, theirs: Sequence[float], ours: Sequence[float], defaults: Sequence[float]
+) -> Line | None:
+    """Compares one measure; None where both simulators always have zero. What fanin has by default is not judged."""
     if not any(theirs) and not any(ours):
         return None
     base = mean(theirs)
@@ -210,26 +213,27 @@ def judge(cell: Cell, measure: str, theirs: Sequence[float], ours: Sequence[floa
         limit = f"{100 * allowed.share:g} %" + (f" or {allowed.least:g}" if allowed.least else "")
         most = max(allowed.share * base, allowed.least)
         verdict = "within" if abs(gap) <= most else "OUT" if low > most or high < -most else "perhaps"
-    return Line(cell.name, measure, base, mean(ours), difference, bounds, f"{distance:.2f} ({p:.2g})", limit, verdict)
+    means = (base, mean(ours), mean(defaults))
+    return Line(cell.name, measure, *means, difference, bounds, f"{distance:.2f} ({p:.2g})", limit, verdict)
 
 
 def table(lines: Sequence[Line]) -> str:
     """Markdown."""
     text = [
-        "| cell | measure | ns-3 | fanin | difference | 95 % | KS D (p) | tolerance | |",
-        "|---|---|--:|--:|--:|--:|--:|--:|---|",
+        "| cell | measure | ns-3 | fanin with ns-3's rules | fanin's defaults | difference | 95 % | KS D (p) | tolerance | |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for i in lines:
         text.append(
-            f"| {i.cell} | {i.measure} | {i.theirs:.2f} | {i.ours:.2f} | {i.difference} | {i.bounds} | {i.ks} "
+            f"| {i.cell} | {i.measure} | {i.theirs:.2f} | {i.ours:.2f} | {i.defaults:.2f} | {i.difference} | {i.bounds} | {i.ks} "
             f"| {i.tolerance} | {i.verdict} |"
         )
     return "\n".join(text)
 
 
-def sets(cell: Cell) -> list[str]:
+def sets(cell: Cell, rules: Sequence[str]) -> list[str]:
     """The --set options of a cell."""
-    values = list(cell.family.overrides)
+    values = [*rules, *cell.family.overrides]
     if not cell.family.flows:
         values.append(f"traffic.bursts.senders={cell.senders}")
     return [word for value in values for word in ("--set", value)]
@@ -250,27 +254,27 @@ def measured(cell: Cell, totals: dict[str, float | str]) -> dict[str, float]:
     return {ours: float(totals[name]) * unit for ours, (name, unit) in FANIN.items()}
 
 
-def run_fanin(cell: Cell, seed: int, fanin: Sequence[str]) -> dict[str, float]:
+def run_fanin(cell: Cell, seed: int, fanin: Sequence[str], rules: Sequence[str]) -> dict[str, float]:
     """One run of fanin: the summary it prints."""
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / cell.family.scenario
         shutil.copy(HERE / cell.family.scenario, scenario)
         if cell.family.flows:
             (scenario.parent / "flows.csv").write_text(flow_list(cell, seed))
-        command = [*fanin, "run", str(scenario), *sets(cell), "--set", f"run.seed={seed}", "--json", "--no-store"]
+        command = [*fanin, "run", str(scenario), *sets(cell, rules), "--set", f"run.seed={seed}", "--json", "--no-store"]
         printed = json.loads(ask(command))
     summary = printed.get("summary", printed)
     return measured(cell, summary) | {"wall_s": summary["wall_s"]}
 
 
-def sweep_fanin(cell: Cell, fanin: Sequence[str]) -> list[dict[str, float]]:
+def sweep_fanin(cell: Cell, fanin: Sequence[str], rules: Sequence[str]) -> list[dict[str, float]]:
     """All seeds of a cell, in their order."""
     if cell.family.flows:
-        return [run_fanin(cell, seed, fanin) for seed in cell.seeds]
+        return [run_fanin(cell, seed, fanin, rules) for seed in cell.seeds]
     with tempfile.TemporaryDirectory() as folder:
         seeds = f"{cell.seeds.start}..{cell.seeds.stop - 1}"
         scenario = str(HERE / cell.family.scenario)
-        command = ["sweep", scenario, "--bare", *sets(cell), "--seeds", seeds, "--jobs", "1", "--out", folder, "--json"]
+        command = ["sweep", scenario, "--bare", *sets(cell, rules), "--seeds", seeds, "--jobs", "1", "--out", folder, "--json"]
         printed = json.loads(ask([*fanin, *command]))
         runs = next(path for path in printed["paths"] if Path(path).name == "runs.parquet")
         # The second line has the units.
@@ -311,7 +315,7 @@ def speed(cell: Cell, fanin: Sequence[str]) -> str:
         return "Speed: not measured, for ns-3 is not built here (./build.sh)."
     hops = run(cell, 1)["packet_hops"]
     theirs = min(run(cell, 1, "--measure=false")["cpu_s"] for _ in range(5)) / hops
-    fastest = [run_fanin(cell, 1, fanin) for _ in range(5)]
+    fastest = [run_fanin(cell, 1, fanin, cell.family.rules) for _ in range(5)]
     ours = min(r["wall_s"] for r in fastest) / fastest[0]["packet_hops"]
     return (
         f"Speed at {cell.name}: ns-3 {theirs * 1e9:.0f} ns of CPU per packet-hop (release build of the wheel, "
@@ -346,9 +350,10 @@ def main() -> None:
     else:
         theirs = from_file(stored())
     if chosen.candidate:
-        ours = from_file(stored(chosen.candidate))
+        ours = defaults = from_file(stored(chosen.candidate))
     else:
-        ours = run_all(cells, lambda cell: sweep_fanin(cell, fanin), chosen.workers)
+        ours = run_all(cells, lambda cell: sweep_fanin(cell, fanin, cell.family.rules), chosen.workers)
+        defaults = run_all(cells, lambda cell: sweep_fanin(cell, fanin, ()), chosen.workers)
     lines, notes, good = [], [], True
     for cell in cells:
         if cell.family.name == "lone":
@@ -357,7 +362,7 @@ def main() -> None:
             good = good and same
             continue
         for measure in MEASURES:
-            line = judge(cell, measure, [r[measure] for r in theirs[cell.name]], [r[measure] for r in ours[cell.name]])
+            line = judge(cell, measure, *([r[measure] for r in each[cell.name]] for each in (theirs, ours, defaults)))
             if line:
                 lines.append(line)
     good = good and not any(line.verdict == "OUT" and (line.cell, line.measure) not in KNOWN for line in lines)

@@ -7,7 +7,7 @@ use fanin_engine::sim;
 use fanin_engine::spec::{self, Kind, Param, common, workloads};
 use fanin_engine::traffic::{self, TrafficRow};
 use fanin_engine::{fault, queue, tcp, topology};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Everything that a scenario can name, with its parameters, and everything that a run measures.
 pub fn registry() -> Value {
@@ -51,10 +51,23 @@ fn scheme(row: &SchemeRow) -> Value {
     });
     let reading = |reading: &Reading| json!({ "id": reading.id, "text": reading.text, "params": reading.params });
     found["transport"] = Value::Object(stack.chain(wishes).collect());
+    found["prefers"] = row.transport.iter().filter_map(preferred).collect::<Map<_, _>>().into();
     found["stack"] = json!(row.stack());
-    found["reacts_to_marks"] = json!(row.reacts_to_marks());
+    found["effort"] = json!(row.effort.key());
+    found["needs"] = json!(row.needs);
+    found["reacts_to"] = row.reacts_to.iter().map(|signal| signal.key()).collect();
+    found["colour"] = json!(row.colour);
+    found["marker"] = json!(row.marker);
     found["readings"] = row.readings.iter().map(reading).collect();
     found
+}
+
+/// What a stack may overrule, as a key of `[transport]` and its value.
+fn preferred(wish: &Wish) -> Option<(String, Value)> {
+    match wish {
+        Wish::Prefers(key, value) => Some(((*key).to_string(), json!(value))),
+        Wish::Needs(..) | Wish::Stack(_) => None,
+    }
 }
 
 fn environment(row: &EnvironmentRow) -> Value {
@@ -93,6 +106,7 @@ fn parameter(param: &Param) -> Value {
         "doc": param.doc,
         "source": param.source,
         "reading": param.reading,
+        "tiers": param.tier_keys().map(|(_, key)| key).collect::<Vec<_>>(),
     })
 }
 

@@ -89,6 +89,7 @@ fn link(link: &MapLink) -> Value {
         "rate_bps": link.rate.bps(),
         "delay_s": link.delay.secs(),
         "buffer_bytes": link.buffer,
+        "cables": link.tier,
         "bottleneck": link.bottleneck,
     })
 }
@@ -111,6 +112,7 @@ fn fan_in_port(port: &FanInPort) -> Value {
         "group": port.group,
         "port": port.port,
         "tier": port.tier.map(|[low, high]| format!("{low} to {high}")),
+        "cables": port.cables,
         "responses": port.responses,
         "arriving_bps": port.arriving,
         "rate_bps": port.rate.bps(),

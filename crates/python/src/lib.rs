@@ -145,9 +145,10 @@ fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyRes
 /// Simulates the scenario with the interpreter released.
 ///
 /// `progress` is called with the share of the duration simulated so far; the run stops when it returns `False`. Rows of
-/// finished flows are kept in a new file called `spill` until the output is dropped, or in memory without one.
+/// finished flows are kept in a new file called `spill` until the output is dropped, or in memory without one. With
+/// `on_the_way`, any port on the way to the client of an incast may be observed after the run ([`RunOutput::observe`]).
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, progress=None, spill=None))]
+#[pyo3(signature = (text, file, overrides, progress=None, spill=None, on_the_way=false))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn run(
     py: Python<'_>,
@@ -156,8 +157,10 @@ fn run(
     overrides: Overrides,
     progress: Option<Py<PyAny>>,
     spill: Option<PathBuf>,
+    on_the_way: bool,
 ) -> PyResult<RunOutput> {
-    let scenario = parse(py, text, file, &overrides)?;
+    let read = parse(py, text, file, &overrides)?;
+    let scenario = if on_the_way { read.with_queues_on_the_way() } else { read };
     let mut watch = Watch { progress, every: Duration::ZERO, asked: None, raised: None };
     let ended = py.detach(|| simulate(&scenario, &mut watch, spill.as_deref()));
     ended.map_err(|failure| watch.error(py, failure, spill.as_deref()))
@@ -280,7 +283,7 @@ fn describe_parquet(path: PathBuf) -> PyResult<String> {
 }
 
 /// The result of a run.
-#[pyclass(frozen)]
+#[pyclass]
 struct RunOutput {
     outcome: Outcome,
 }
@@ -291,6 +294,12 @@ impl RunOutput {
     #[getter]
     fn summary(&self) -> String {
         Value::Object(self.outcome.summary.clone()).to_string()
+    }
+
+    /// Makes this the output of the same scenario with another port in `measure.bottleneck`; returns whether its queue was
+    /// measured.
+    fn observe(&mut self, py: Python<'_>, port: &str) -> PyResult<bool> {
+        py.detach(|| self.outcome.observe(port)).map_err(|error| os_error(&error, Path::new("flows")))
     }
 
     /// Names of the tables.
@@ -369,7 +378,7 @@ impl TableView {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let output = self.output.get();
+        let output = self.output.borrow(py);
         let stream = match output.other(self.name) {
             Some(table) => tables::stream(table)?,
             None => tables::stream(&output.outcome.flows.whole()?)?,

@@ -33,7 +33,7 @@ from fanin.choose.rounds import Asked, Rounds
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import FEWEST
-from fanin.registry import registry, scheme_title
+from fanin.registry import reacts_to_marks, registry, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
@@ -229,7 +229,7 @@ def _unlike(experiment: Experiment) -> list[str]:
     given = given_threshold(experiment)
     if given is None:
         return []
-    schemes = [row["key"] for row in registry()["schemes"] if row["reacts_to_marks"]]
+    schemes = [row["key"] for row in registry()["schemes"] if reacts_to_marks(row["key"])]
     unlike = [scheme_title(key) for key in schemes if not marks_by_one_threshold(key)]
     return [
         f"the switch marks from {given[1]} on ({given[0]}), and so it does for the other schemes with one threshold; "

@@ -15,12 +15,12 @@ from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST, fewest_for
 from fanin.numbers.summary import BACKGROUND, format_value
 from fanin.numbers.units import quantity, seconds
-from fanin.registry import reacts_to_marks, scheme_title
+from fanin.registry import is_scheduled, reacts_to_marks, scheme_title
 from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
-from fanin.scenario.loads import SCHEDULING, SOME_JITTER, without_jitter
+from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import threshold_path
 
@@ -239,7 +239,7 @@ def merged_before(scenario: Mapping[str, Any]) -> str:
     merged = quantity(transport.get("gro"))
     # What no interrupt hands over together is not merged.
     merges = merged is not None and merged[0] > 0 and seconds(transport["interrupt-interval"]) > 0
-    if transport["scheme"] not in SCHEDULING or not merges:
+    if not is_scheduled(transport["scheme"]) or not merges:
         return ""
     return (
         f"the receivers schedule segments, which these hosts merge before (transport.gro = {transport['gro']}), so "

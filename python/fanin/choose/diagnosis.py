@@ -12,18 +12,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from fanin.choose.goals import usual_goal
 from fanin.choose.queries import Alone, Queries, Spread, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
+from fanin.numbers.units import number, quantity, seconds
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort
 from fanin.scenario.loads import without_jitter
+from fanin.scenario.thresholds import header_bytes, packet_bytes
 from fanin.scenario.traffic import (
     Together,
     at_once,
+    begin_together,
     comes_by_a_clock,
     fan_in_keys,
     has_requests,
@@ -34,10 +37,10 @@ from fanin.scenario.traffic import (
 )
 
 Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
-"""What a run came to: transfers of a fan-in waited for timers, of retransmissions or tail loss probes, while the link
-lay idle or carried other traffic; the link lay idle as long because of delayed acknowledgements; transfers waited for
-timers all the same; queries waited for other traffic; packets were lost and repaired without a timer; the link was
-busy; or nothing of all that."""
+"""What a run came to: transfers of a fan-in, or the last of all that begin together, waited for timers, of
+retransmissions or tail loss probes, while the link lay idle or carried other traffic; the link lay idle as long because
+of delayed acknowledgements; transfers waited for timers all the same; queries waited for other traffic; packets were
+lost and repaired without a timer; the link was busy; or nothing of all that."""
 
 _COLLAPSED = 0.5
 """From this share of idle time on, timers and not the link decide how long the transfers took."""
@@ -142,8 +145,6 @@ class Facts:
     """The same with the wait in the longest queue, or in a full buffer if that was not measured."""
     typical_bytes: float
     """Median size of the transfers; 0 if all are endless."""
-    begin_together: bool
-    """Whether transfers of a file that many senders begin at one time are all that there is."""
     waited_for_faults: bool
     """Whether most transfers that waited for a timer had lost packets to faults, or met what was down."""
     observed: str | None
@@ -254,20 +255,29 @@ class Facts:
 
     @property
     def collapsed(self) -> bool:
-        """Whether timers after losses of queues, and not the link, decided how long a fan-in took.
+        """Whether timers after losses of queues, and not the link, decided how long it took what is waited for.
 
-        Where queries come by a clock, the link lies idle between them, too: it is how long the median took that tells.
+        That is the last transfer where all begin together, and the queries of a fan-in. Where these come by a clock,
+        the link lies idle between them, too: it is how long the median took that tells.
         """
         if self.faulty or self.held_up or self.waited_for_faults or self.is_spurious:
             return False
         queries = self.queries or self.bursts
-        if not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
+        if self.is_barrier:
+            if not self.waits.slowest_waited:
+                return False
+        elif not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
             return False
         timed = self.waits.timed_in_fan_in or self.waits.waiting_in_fan_in
         if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
             return bool(timed or self.waits.probed_in_fan_in)
         probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
         return self.idle_share >= _COLLAPSED and bool(timed or probes)
+
+    @property
+    def is_barrier(self) -> bool:
+        """Whether several transfers begin together, once, as those of a shuffle: the last of them is waited for."""
+        return self.transfers > 1 and begin_together(self.scenario)
 
     @property
     def others(self) -> list[str]:
@@ -290,11 +300,9 @@ class Facts:
     @property
     def goal(self) -> str:
         """By what this run is compared with others, unless the user says so."""
-        if self.summary["query_p99_s"] is not None or self.fan_in is not None:
-            return "query-p99"
-        if not self.summary["flows"] or self.summary["fct_p99_s"] is None:
-            return "goodput"
-        return "fct_max_s" if self.begin_together else "p99-fct"
+        usual = usual_goal(self.scenario)
+        none_ended = usual != "query-p99" and self.summary["fct_p99_s"] is None
+        return "goodput" if none_ended else usual
 
     @property
     def is_of_few(self) -> bool:
@@ -467,7 +475,7 @@ class Facts:
     def answers_that_fit(self) -> int:
         """How many whole responses the buffer holds together, at least one: windows grow until a response has ended."""
         each = self.response_bytes
-        mss = self.segment - self.size(self.scenario["transport"]["header"])
+        mss = self.size(self.scenario["transport"]["mss"])
         packets = math.ceil(each / mss) if each else self.first_windows[1] / self.segment
         return max(1, int(self.buffer // (packets * self.segment)))
 
@@ -526,15 +534,6 @@ def _are_slow_by_timers(queries: Queries) -> bool:
     return queries.median_s >= SLOW * queries.alone_s and queries.waited >= _EXPLAINED
 
 
-def packet_bytes(scenario: dict[str, Any]) -> float:
-    """Bytes of a full packet."""
-    transport = scenario["transport"]
-    # Schemes that differ in these fill an Ethernet frame all the same.
-    if "mss" not in transport or "header" not in transport:
-        return FRAME_BYTES
-    return _size(scenario, transport["mss"]) + _size(scenario, transport["header"])
-
-
 def _receive_window(scenario: dict[str, Any]) -> float:
     transport = scenario["transport"]
     mss = _size(scenario, transport["mss"])
@@ -591,7 +590,6 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     round_trip = _round_trip(flows, scenario, lowest)
     alone = _alone(scenario, size, round_trip)
     own = next((each["buffer_bytes"] for each in ports if each["port"] == port.name), None)
-    began = flows["start_s"].drop_nulls()
     holds = buffer_bytes(scenario, port.name) if own is None else float(own)
     loaded = round_trip + 8 * (holds if port.largest_bytes is None else port.largest_bytes) / port.rate_bps
     flows = with_waiting(flows, loaded)
@@ -605,12 +603,13 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     each = [of(flows, _spreads(group, ports, access)) for group in fan_in if "jitter" in group]
     handshake = round_trip if is_fresh(scenario) else 0.0
     many, end_s = [*(group["name"] for group in fan_in), *in_bursts_of], summary["simulated_s"]
+    if begin_together(scenario):
+        many = [group["name"] for group in scenario["traffic"] if not is_endless(group)]
     return Facts(
         scenario=scenario,
         summary=summary,
         port=port,
         buffer=holds,
-        begin_together=bursts.height > 0 and float(began.max() - began.min()) <= loaded,  # type: ignore[operator,arg-type]
         waited_for_faults=_waited_for_faults(flows, drops, scenario["fault"], summary["simulated_s"]),
         observed=observed,
         lossiest=str(run.links().sort("drops", descending=True, maintain_order=True)["link"][0]),
@@ -700,10 +699,9 @@ def _spreads(group: dict[str, Any], ports: list[FanInPort], access_bps: float) -
 
 
 def _wire(scenario: dict[str, Any]) -> pl.Expr:
-    """Bytes of a transfer with its headers."""
-    transport, size = scenario["transport"], pl.col("bytes")
-    header, mss = _size(scenario, transport["header"]), _size(scenario, transport["mss"])
-    return size + (size / mss).ceil() * header
+    """Bytes of a transfer with all that its packets take on a link."""
+    size, mss = pl.col("bytes"), _size(scenario, scenario["transport"]["mss"])
+    return size + (size / mss).ceil() * header_bytes(scenario)
 
 
 def _windows(scenario: dict[str, Any], size: float) -> int:

@@ -11,7 +11,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fanin.later import np
 from fanin.numbers.stats import Floats, Spread, spread
@@ -32,6 +32,7 @@ from fanin.results.dataset import Row, capacity_of, spread_of
 from fanin.run.experiment import Experiment
 from fanin.scenario import checks
 from fanin.scenario.format.column import Column
+from fanin.scenario.traffic import begin_together, is_endless, is_fan_in
 
 _MAYBE_NONE = ("", "1", "pkt", "B")
 """Units of measures that can be zero: counts, ratios and queues."""
@@ -118,6 +119,30 @@ class Measure:
         """Its name and unit, as the heading of a table's column."""
         unit = column(self.shown_as).shown_as
         return f"{self.name} [{unit}]" if unit else self.name
+
+
+def usual_goal(scenario: dict[str, Any]) -> str:
+    """By what all commands compare a scenario, unless the user says so: what its users wait for.
+
+    Args:
+        scenario: The scenario as :meth:`fanin.scenario.file.ScenarioFile.of_fan_in` gives it.
+
+    """
+    traffic = scenario["traffic"]
+    if any(is_fan_in(group) or group.get("has-queries") for group in traffic):
+        return "query-p99"
+    if all(is_endless(group) for group in traffic):
+        return "goodput"
+    return "fct_max_s" if begin_together(scenario) else "p99-fct"
+
+
+USUAL = {
+    "query-p99": "there are queries",
+    "fct_max_s": "all transfers begin together and the last is waited for",
+    "p99-fct": "transfers are of known size",
+    "goodput": "no transfer ends",
+}
+"""The usual goals, and where each is the one."""
 
 
 def measure(name: str, experiment: Experiment) -> Measure:

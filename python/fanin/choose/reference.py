@@ -7,6 +7,7 @@ probability that any of them is reported is at most the level.
 
 from __future__ import annotations
 
+import bisect
 import io
 import itertools
 import math
@@ -27,7 +28,7 @@ from fanin.results import sums
 from fanin.results.free_memory import available
 from fanin.scenario.sections import nearest, refuse_special
 
-Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
+Status = Literal["agrees", "out of tolerance", "other distribution", "not tested", "no value"]
 
 _COLUMN = re.compile(r"^(?P<theirs>.+?)(?:\*(?P<factor>[0-9.eE+-]+))?$")
 
@@ -69,7 +70,7 @@ class Cell:
     within: bool | None
     """Whether the means are within the tolerance; ``None`` without one."""
     p: float | None
-    """p-value of the test of distributions; ``None`` if a side has too few values."""
+    """p-value of the test of distributions; ``None`` if there are too few values for it to reject anything."""
     rejected: bool = False
     """Whether the test rejects equal distributions."""
 
@@ -80,6 +81,8 @@ class Cell:
             return "no value"
         if self.within is False:
             return "out of tolerance"
+        if self.within is None and self.p is None:
+            return "not tested"
         return "other distribution" if self.rejected else "agrees"
 
     @property
@@ -288,11 +291,15 @@ def join(
     common = [place for place in mine if place in others]
     if not common:
         raise NotFoundError(f"{theirs.path}: no {' and '.join(key) or 'row'} is in both our runs and these records")
-    cells = []
-    for place in common:
-        for each in compared:
-            own, other = _values(mine[place][each.ours]), _values(others[place][each.theirs]) * each.factor
-            cells.append(_cell(place, each.ours, own, other, tolerances.get(each.ours)))
+    places = [(place, each) for place in common for each in compared]
+    sides = [
+        (_values(mine[place][each.ours]), _values(others[place][each.theirs]) * each.factor) for place, each in places
+    ]
+    able = _able([_least_p(len(own), len(other)) for own, other in sides], level)
+    cells = [
+        _cell(place, each.ours, values, tolerances.get(each.ours), tested=tested)
+        for (place, each), values, tested in zip(places, sides, able, strict=True)
+    ]
     return Joined(
         list(key),
         _rejected(cells, level),
@@ -332,13 +339,14 @@ def check_columns(theirs: Records, names: Sequence[str]) -> None:
     _check(theirs.frame, str(theirs.path), names)
 
 
-def check_test(points: pl.DataFrame, theirs: Records, key: Sequence[str], *, rows: bool) -> None:
+def check_test(points: pl.DataFrame, theirs: Records, key: Sequence[str], level: float, *, rows: bool) -> None:
     """Refuses what will need a test of distributions without SciPy, before anything runs.
 
     Args:
         points: As for :func:`key_of`.
         theirs: The records.
         key: Columns of both that identify a cell.
+        level: As for :func:`join`.
         rows: Whether a run has many rows to compare, not one.
 
     Raises:
@@ -349,8 +357,12 @@ def check_test(points: pl.DataFrame, theirs: Records, key: Sequence[str], *, row
         return
     mine, others = _cells(points, key), _cells(theirs.frame, key)
     common = [place for place in mine if place in others]
-    if any((rows or len(mine[place]) >= FEWEST) and len(others[place]) >= FEWEST for place in common):
+    if any(_least_p(_MANY if rows else len(mine[place]), len(others[place])) <= level for place in common):
         _scipy_stats()
+
+
+_MANY = 1_000_000
+"""So many rows are as good as any number of them."""
 
 
 def _check(frame: pl.DataFrame, what: str, names: Sequence[str]) -> None:
@@ -387,11 +399,29 @@ def _values(column: pl.Series) -> Floats:
     return values
 
 
-def _cell(key: tuple[str, ...], name: str, ours: Floats, theirs: Floats, allowed: Tolerance | None) -> Cell:
-    means = [float(values.mean()) if len(values) else math.nan for values in (ours, theirs)]
-    within = None if allowed is None else allowed.holds(*means)
-    p = _p_value(ours, theirs) if min(len(ours), len(theirs)) >= FEWEST else None
-    return Cell(key, name, means[0], means[1], (len(ours), len(theirs)), within, p)
+def _cell(
+    key: tuple[str, ...], name: str, sides: tuple[Floats, Floats], allowed: Tolerance | None, *, tested: bool
+) -> Cell:
+    ours, theirs = (float(values.mean()) if len(values) else math.nan for values in sides)
+    within = None if allowed is None else allowed.holds(ours, theirs)
+    return Cell(key, name, ours, theirs, (len(sides[0]), len(sides[1])), within, _p_value(*sides) if tested else None)
+
+
+def _least_p(ours: int, theirs: int) -> float:
+    """The smallest p-value that so many values can have: where all of one side are below all of the other.
+
+    Of all orders of the values, two are as far apart as that.
+    """
+    if min(ours, theirs) < FEWEST:
+        return math.inf
+    return 2 * math.exp(math.lgamma(ours + 1) + math.lgamma(theirs + 1) - math.lgamma(ours + theirs + 1))
+
+
+def _able(least: list[float], level: float) -> list[bool]:
+    """Which tests can reject, by the smallest p-values that they can have: one that cannot tests nothing."""
+    ordered = sorted(least)
+    able = [p for p in ordered if p <= level / bisect.bisect_right(ordered, p)]
+    return [p <= max(able, default=-1.0) for p in least]
 
 
 def _p_value(ours: Floats, theirs: Floats) -> float:

@@ -14,14 +14,19 @@ from typing import Any, NamedTuple
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK
 from fanin.choose.diagnosis import Facts
-from fanin.choose.threshold import carried_threshold, given_threshold, marks_by_one_threshold
+from fanin.choose.threshold import (
+    carried_threshold,
+    carried_tiers,
+    given_threshold,
+    given_tiers,
+    marks_by_one_threshold,
+)
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import gbps, number, quantity, seconds
-from fanin.registry import reacts_to_marks, registry, scheme_title
+from fanin.numbers.units import number, quantity, rate_text, seconds
+from fanin.registry import reacts_to_losses_alone, reacts_to_marks, registry, scheme_row, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.loads import LOSS_BASED
 from fanin.scenario.settings import as_options
 from fanin.scenario.thresholds import (
     THRESHOLD_OF_THE_QUEUE,
@@ -46,6 +51,11 @@ class Effort(IntEnum):
     KERNEL = 5
     SWITCH = 6
     CONTROLLER = 7
+
+    @classmethod
+    def of(cls, scheme: dict[str, Any]) -> Effort:
+        """What a scheme needs, by its row of the registry."""
+        return cls[scheme["effort"].upper().replace("-", "_")]
 
     @property
     def is_deployable(self) -> bool:
@@ -98,29 +108,6 @@ class Remedy:
 
 
 AS_IT_IS = "as it is"
-
-SYSTEMS: dict[str, tuple[Effort, str]] = {
-    "newreno": (Effort.HOSTS, "hosts without SACK (RFC 6582): no remedy, for comparison"),
-    "linux": (Effort.HOSTS, "Linux hosts with their default, CUBIC"),
-    "linux-reno": (Effort.HOSTS, "Linux hosts with net.ipv4.tcp_congestion_control=reno"),
-    "linux-dctcp": (
-        Effort.SWITCH_SETTING,
-        "an ECN threshold in the switch, and Linux hosts with net.ipv4.tcp_congestion_control=dctcp at both ends",
-    ),
-    "dctcp": (Effort.SWITCH_SETTING, "an ECN threshold in the switch, and DCTCP on the hosts"),
-    "l2dct": (Effort.KERNEL, "a kernel module on the senders, and an ECN threshold in the switch"),
-    "d2tcp": (Effort.KERNEL, "a kernel module on the senders, deadlines of applications, and an ECN threshold"),
-    "dt-dctcp": (Effort.SWITCH, "a switch that marks by two thresholds, and DCTCP on the hosts"),
-    "ictcp": (Effort.KERNEL, "a driver or kernel module on the receivers"),
-    "sab": (Effort.SWITCH, "a switch that counts flows and writes windows"),
-    "pfdct": (Effort.SWITCH, "a switch that tells short flows from long ones, and a kernel module on the senders"),
-    "pfdct-st": (Effort.SWITCH, "a switch that tells short flows from long ones, and DCTCP on the hosts"),
-    "dt-cwa": (Effort.SWITCH, "a switch that marks by two thresholds, and a kernel module on the senders"),
-    "rcc": (Effort.KERNEL, "a kernel module on the receivers, and ECN marks in the switch"),
-    "rcce": (Effort.KERNEL, "a kernel module at the receivers' edge, and for flowcells a controller of the paths"),
-    "sdtcp": (Effort.CONTROLLER, "OpenFlow switches with an extension that rewrites windows, and a controller"),
-}
-"""Scheme -> what it needs beyond hosts and switches as they are sold."""
 
 _TIMERS = ("10ms", "1ms")
 """Minima of the timer that are many round trips of a data centre and far below the default of 200 ms."""
@@ -186,11 +173,14 @@ def remedies(facts: Facts, experiment: Experiment, *, systems: bool = True) -> T
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
     found, scenarios = [_known(own, facts.scenario, experiment)], [facts.scenario]
     refused: list[tuple[str, str]] = []
-    given = given_threshold(experiment)
+    given, tiers = given_threshold(experiment), given_tiers(experiment)
     others = _systems(facts, experiment, given) if systems else ()
     for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts, given), *others):
         try:
             scenario = resolved(experiment, each.settings)
+            if more := carried_tiers(tiers, scenario):
+                each = replace(each, settings={**each.settings, **more})
+                scenario = resolved(experiment, each.settings)
         except ScenarioError as error:
             refused.append((each.name, str(error)))
             continue
@@ -344,7 +334,7 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             f"alpha {_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports at the "
             "same time",
         )
-    if facts.scenario["queue"]["kind"] == "red":
+    if facts.scenario["queue"]["kind"] in ("red", "wred"):
         yield Remedy(
             "queues without RED",
             {"queue.kind": "drop-tail"},
@@ -361,14 +351,13 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
 def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """Marks that senders take for losses, as they have been since RFC 3168, where only losses slow these down."""
     transport = facts.scenario["transport"]
-    if transport["scheme"] not in LOSS_BASED or transport["ecn"] == "on":
+    if not reacts_to_losses_alone(transport["scheme"]) or transport["ecn"] == "on":
         return
-    kind = {} if _has_threshold(facts) else {"queue.kind": "ecn-threshold"}
     hosts = "net.ipv4.tcp_ecn=1" if transport["stack"] == _LINUX else "ECN (RFC 3168)"
     for marks in _thresholds_to_try(facts, given):
         yield Remedy(
             f"ECN (RFC 3168), marks from {in_packets(marks.threshold)}",
-            {"transport.ecn": "on", **kind, THRESHOLD_OF_THE_QUEUE: marks.threshold},
+            {"transport.ecn": "on", **_of_queue(facts, marks)},
             Effort.SWITCH_SETTING,
             f"an ECN threshold in the switch, and {hosts} on the hosts at both ends",
             marks=marks,
@@ -377,12 +366,23 @@ def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Re
 
 def _has_threshold(facts: Facts) -> bool:
     """Whether the scenario gives its queues a threshold of their own, which is that of the switch for any scheme."""
-    return THRESHOLD_OF_THE_QUEUE.partition(".")[2] in facts.scenario["queue"]
+    queue = facts.scenario["queue"]
+    return THRESHOLD_OF_THE_QUEUE.partition(".")[2] in queue or queue["kind"] == "wred"
+
+
+def _of_queue(facts: Facts, marks: Marks) -> dict[str, Scalar]:
+    """The settings by which the queues mark from there on; a profile that does so stays as it is."""
+    queue = facts.scenario["queue"]
+    if queue["kind"] == "wred" and marks.threshold == queue["wred-min"]:
+        return {}
+    kind = {} if _has_threshold(facts) and queue["kind"] != "wred" else {"queue.kind": "ecn-threshold"}
+    return {**kind, THRESHOLD_OF_THE_QUEUE: marks.threshold}
 
 
 def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
-    effort, needs = SYSTEMS[scheme]
+    row = scheme_row(scheme)
+    effort, needs = Effort.of(row), row["needs"]
     transport = facts.scenario["transport"]
     is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
     timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
@@ -392,7 +392,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
             SCHEME: scheme,
             STACK: stack,
             **(
-                {THRESHOLD_OF_THE_QUEUE: marks.threshold}
+                _of_queue(facts, marks)
                 if _has_threshold(facts)
                 else {"queue.kind": "auto", threshold_path(scheme): marks.threshold}
             ),
@@ -427,7 +427,7 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
     usual, third = (f"{packets}pkt" for packets in thresholds(facts))
     slowest = _slowest_bps(facts)
-    rate = gbps(slowest)
+    rate = rate_text(slowest)
     # They give thresholds for two rates; the default is in proportion to these.
     known = slowest in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
@@ -475,12 +475,11 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
     transport = facts.scenario["transport"]
     for row in registry()["schemes"]:
         key = row["key"]
-        effort, needs = SYSTEMS[key]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
             # A switch that has queues for it leaves them as they are, and so does what changes only hosts.
             if not (_has_threshold(facts) and marks_by_one_threshold(key)):
-                if row["reacts_to_marks"] or effort >= Effort.SWITCH:
+                if reacts_to_marks(key) or Effort.of(row) >= Effort.SWITCH:
                     settings["queue.kind"] = "auto"
                 settings |= carried_threshold(experiment, key, given)
-            yield Remedy(scheme_title(key), settings, effort, needs)
+            yield Remedy(scheme_title(key), settings, Effort.of(row), row["needs"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fanin.choose.comparison import SCHEME
 from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.thresholds import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, threshold_path
+from fanin.scenario.thresholds import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, marking_of, threshold_path, tiers_of
 
 
 def marks_by_one_threshold(scheme: str) -> bool:
@@ -20,17 +22,52 @@ def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
 
     If it sets several, it is that of its queue, or else of its own scheme.
     """
-    own = str(experiment.resolved()["transport"]["scheme"])
-    schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
-    asked = [
-        (own, THRESHOLD_OF_THE_QUEUE),
-        *((each, threshold_path(each)) for each in sorted(schemes, key=lambda key: key != own)),
-    ]
-    for scheme, path in asked:
+    resolved = experiment.resolved()
+    if resolved["queue"]["kind"] == "wred" and (profile := marking_of(resolved)) is not None:
+        return profile.path, profile.threshold
+    for scheme, path in _asked(experiment):
         value = _given(experiment, scheme, path)
         if value is not None:
             return path, value
     return None
+
+
+def given_tiers(experiment: Experiment) -> dict[str, str]:
+    """The thresholds that a scenario sets for the ports of single tiers of its network."""
+    for scheme, path in _asked(experiment):
+        table = path.rpartition(".")[0]
+        values = {tier: _given(experiment, scheme, f"{table}.{key}") for key, tier in tiers_of(path).items()}
+        if found := {tier: value for tier, value in values.items() if value is not None}:
+            return found
+    return {}
+
+
+def carried_tiers(given: dict[str, str], scenario: dict[str, Any]) -> dict[str, Scalar]:
+    """The settings by which a scenario with other schemes or queues has the thresholds of tiers that are given.
+
+    Args:
+        given: What :func:`given_tiers` says of the scenario that sets them.
+        scenario: The other one, with every default filled in.
+
+    """
+    marking = marking_of(scenario)
+    if marking is None or marking.path.rpartition(".")[2] not in _ONE_THRESHOLD:
+        return {}
+    return {marking.path_at(tier): value for tier, value in given.items() if tier not in dict(marking.tiers)}
+
+
+_ONE_THRESHOLD = (MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE.partition(".")[2])
+"""The keys of thresholds at which a step begins, so that one can have the value of the other."""
+
+
+def _asked(experiment: Experiment) -> list[tuple[str, str]]:
+    """Where a scenario can set the threshold of its switch, each with a scheme with which it has an effect."""
+    own = str(experiment.resolved()["transport"]["scheme"])
+    schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
+    return [
+        (own, THRESHOLD_OF_THE_QUEUE),
+        *((each, threshold_path(each)) for each in sorted(schemes, key=lambda key: key != own)),
+    ]
 
 
 def carried_threshold(experiment: Experiment, scheme: str, given: tuple[str, str] | None) -> dict[str, Scalar]:

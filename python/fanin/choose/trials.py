@@ -15,8 +15,8 @@ from fanin.choose.diagnosis import facts as diagnosed
 from fanin.choose.goals import Measure, measure
 from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import RunError, ScenarioError
-from fanin.numbers.summary import format_value
-from fanin.numbers.units import number
+from fanin.numbers.summary import column, format_value
+from fanin.numbers.units import number, rate_text
 from fanin.results import never_ended
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
@@ -95,7 +95,9 @@ class Changed(NamedTuple):
     def _shown(self, value: float) -> str:
         if math.isinf(value):
             return "unfinished"
-        return "-" if math.isnan(value) else format_value(self.shown_as, value)
+        if math.isnan(value):
+            return "-"
+        return rate_text(value) if column(self.shown_as).unit == "bit/s" else format_value(self.shown_as, value)
 
 
 @dataclass(frozen=True)

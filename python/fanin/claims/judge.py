@@ -74,6 +74,8 @@ class Judgement:
     """Number of the runs for the claim that are missing; then it is not judged."""
     undefined: bool = False
     """Whether other seeds might have given no number, as where neither side of a ratio has lost a packet."""
+    sizeless: bool = False
+    """Whether the number is infinite and the paper's is not, so that it reproduces nothing (:func:`_is_sizeless`)."""
     halves: tuple[Judgement, ...] = ()
     """The other halves of the sentence under the same reading; ``outcome`` is that of all together."""
 
@@ -94,7 +96,7 @@ class Judgement:
     @property
     def _distance(self) -> float:
         lowest, highest = self.case.accept
-        if math.isnan(self.value):
+        if math.isnan(self.value) or self.sizeless:
             return 1.0
         if lowest <= self.value <= highest:
             return 0.0
@@ -153,7 +155,7 @@ class Judgement:
         parts = [self, *self.halves]
         return Shown(
             published=" and ".join(each.published for each in parts),
-            value=" and ".join(each.show(each.value) for each in parts),
+            value=" and ".join("-" if each.outcome == "not judged" else each.show(each.value) for each in parts),
             interval=" and ".join(each.span(each.low, each.high) for each in parts),
             accept=" and ".join(each.span(*each.case.accept) for each in parts),
             quantity=" and ".join(each.quantity for each in parts),
@@ -209,7 +211,7 @@ class Judgement:
         if math.isinf(self.value) and self._is_point:
             what = "no collapse" if self.case.measure == "collapse-point" else "level not reached"
             return f"{what} up to {self.show(self.reach)}"
-        found = "- (undefined)" if math.isnan(self.value) else self.show(self.value)
+        found = self.show(self.value)
         return f"{found} ({self.never_ended})" if self.never_ended else found
 
     def _doubt(self) -> str:
@@ -258,7 +260,7 @@ class Judgement:
     def show(self, value: float) -> str:
         """A value of the claim's measure with its unit."""
         if math.isnan(value):
-            return "-"
+            return "not defined"
         if math.isinf(value):
             return "never" if self._is_point else "infinite"
         if self._is_point:
@@ -350,13 +352,14 @@ def judge(
     value = value_of(np.arange(seeds))
     low, high = _interval(value, value_of, curves[0][1], plain=case.measure == "mean" and len(curves) == 1)
     undefined = seeds >= FEWEST and math.isnan(high) and not math.isnan(value)
+    sizeless = _is_sizeless(case, value, endless=any(np.isinf(y).any() for _, y in curves))
     reach = max(float(x.max()) for x, _ in curves)
     return Judgement(
         case,
         value,
         low,
         high,
-        _outcome(case, value, (low, high), undefined=undefined),
+        _outcome(case, value, (low, high), undefined=undefined, sizeless=sizeless),
         reach,
         provisional,
         label,
@@ -364,6 +367,7 @@ def judge(
         written_for,
         never_ended=_never_ended(case, runs, sets),
         undefined=undefined,
+        sizeless=sizeless,
     )
 
 
@@ -495,8 +499,26 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
     return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
 
 
-def _outcome(case: Case, value: float, interval: tuple[float, float], *, undefined: bool) -> Outcome:
-    if case.accept[0] <= value <= case.accept[1] and not _may_be_nothing(case, interval):
+def _is_sizeless(case: Case, value: float, *, endless: bool) -> bool:
+    """Whether a number is infinite and the paper's is not: it may show a direction, but no size.
+
+    A point that is never reached is what a paper says in words, and so is a number of many over none.
+
+    Args:
+        case: The case.
+        value: Its number.
+        endless: Whether any value of its curves is infinite, as what never ended.
+
+    """
+    if not math.isinf(value) or isinstance(case.published, int | float):
+        return math.isinf(value)
+    if case.measure in POINTS:
+        return case.over is not None or case.minus is not None
+    return endless
+
+
+def _outcome(case: Case, value: float, interval: tuple[float, float], *, undefined: bool, sizeless: bool) -> Outcome:
+    if case.accept[0] <= value <= case.accept[1] and not _may_be_nothing(case, interval) and not sizeless:
         return "reproduced"
     # The whole interval counts: an effect that other seeds might not show has no direction.
     spread = [value, *(end for end in interval if not math.isnan(end))]

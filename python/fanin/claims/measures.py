@@ -16,7 +16,8 @@ Curve = tuple[Floats, Floats]
 def number(case: Case, curves: list[Curve]) -> float:
     """The claim's number; its own curve comes first, then those of ``over``, ``minus`` or ``rivals``.
 
-    Of two systems that never finish none is ahead, and the ratio or difference of their numbers is NaN.
+    Of two systems that never finish none is ahead, and the difference of their numbers is NaN. So is any ratio to what
+    is infinite: 0 would be a size.
     """
     if case.measure == "wins":
         return _wins(case, curves)
@@ -136,6 +137,8 @@ POINTS = ("collapse-point", "first-at-least", "first-at-most")
 
 
 def _divide(value: float, by: float) -> float:
-    if by == 0 or math.isinf(by):
-        return math.nan if math.isinf(value) or value == 0 else (math.inf if by == 0 else 0.0)
+    if math.isinf(by):
+        return math.nan
+    if by == 0:
+        return math.nan if math.isinf(value) or value == 0 else math.inf
     return value / by

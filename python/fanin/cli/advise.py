@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fanin
-from fanin.cli import tab_completion
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
+    GoalOption,
     JobsOption,
     JsonOption,
     KeepOption,
@@ -53,15 +53,7 @@ if TYPE_CHECKING:
 
 def advise(
     scenario: ScenarioArgument,
-    goal: Annotated[
-        str | None,
-        typer.Option(
-            "--goal",
-            autocompletion=tab_completion.goal,
-            help="Criterion, such as query-p99; by default that if there are queries, otherwise fct_max_s if all "
-            "transfers begin together, p99-fct or goodput.",
-        ),
-    ] = None,
+    goal: GoalOption = None,
     keep: KeepOption = None,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10; by default 1..6.")] = None,
     capacities: Annotated[
@@ -159,7 +151,7 @@ def advise(
     experiment.check()
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
-    wanted = goal_of(goal or _usual_goal(happened), experiment)
+    wanted = goal_of(goal, experiment, happened.goal)
     asked = Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least, within)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
@@ -244,12 +236,6 @@ def _reach(experiment: Experiment, happened: Facts) -> tuple[int, int]:
     except ScenarioError as error:
         note(f"warning: it is not searched how many senders the remedies carry: {error}")
         return 0, 0
-
-
-def _usual_goal(happened: Facts) -> str:
-    if happened.goal == "fct_max_s":
-        note("all transfers begin together, so the goal is the time until the last is complete, fct_max_s")
-    return happened.goal
 
 
 def _background(experiment: Experiment) -> Measure | None:

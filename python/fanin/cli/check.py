@@ -10,7 +10,7 @@ import fanin
 from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, offered_rows
-from fanin.numbers.units import gbps
+from fanin.numbers.units import rate_text
 from fanin.scenario.engine_rows import Loads, packets
 
 
@@ -46,10 +46,11 @@ def check(
     --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, values}. offered is an array of
     {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier, below_bps,
     out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is the one with it.
-    fan_in is one of {group, port, tier, responses, arriving_bps, rate_bps, first_packets, buffer_bytes, packet_bytes,
-    rtt_s}, where tier is null for a port towards a receiver, and rtt_s is without queues. values is present only with
-    --resolved; it is an array of {path, value, is_default, from, source, doc}, where from is file:line, --set or
-    default, and source is the source of the default, or the rule from which it was computed.
+    fan_in is one of {group, port, tier, cables, responses, arriving_bps, rate_bps, first_packets, buffer_bytes,
+    packet_bytes, rtt_s}, where tier is null for a port towards a receiver, cables is the tier as keys of its cables
+    begin, and rtt_s is without queues. values is present only with --resolved; it is an array of {path, value,
+    is_default, from, source, doc}, where from is file:line, --set or default, and source is the source of the default,
+    or the rule from which it was computed.
 
     **Examples**
 
@@ -109,8 +110,8 @@ def _print_loads(loads: Loads) -> None:
             (
                 [
                     each["tier"],
-                    gbps(each["below_bps"]),
-                    gbps(each["out_bps"]),
+                    rate_text(each["below_bps"]),
+                    rate_text(each["out_bps"]),
                     f"{each['oversubscription']:.3g} to 1",
                     "-" if each["load"] is None else f"{100 * each['load']:.3g} % of {each['port']}",
                 ]
@@ -126,8 +127,8 @@ def _print_loads(loads: Loads) -> None:
                     each["group"],
                     each["port"],
                     f"{each['responses']:.4g}",
-                    gbps(each["arriving_bps"]),
-                    gbps(each["rate_bps"]),
+                    rate_text(each["arriving_bps"]),
+                    rate_text(each["rate_bps"]),
                     f"{each['first_packets']:.4g} packets",
                     f"{packets(each):,} packets, {each['buffer_bytes'] / 1e6:.4g} MB",
                 ]

@@ -60,7 +60,7 @@ def compare(
         typer.Option("--seeds", help="Seeds such as 1..10; by default those of the sweep, or 1..6."),
     ] = None,
     set_: SetOption = None,
-    goal: GoalOption = "goodput",
+    goal: GoalOption = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -146,9 +146,9 @@ def compare(
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
-    Kolmogorov-Smirnov test compares their distributions if both sides have at least three values
-    (pip install 'fanin[reference]'); --level applies to all tests together. The exit code is 1 if anything differs.
-    --schemes other than all varies the scheme.
+    Kolmogorov-Smirnov test compares their distributions if there are enough values for it to reject anything
+    (pip install 'fanin[reference]'); --level applies to all tests together. What has neither is not tested. The exit
+    code is 1 if anything differs or is not tested. --schemes other than all varies the scheme.
 
     --json with --reference prints one object: {scenario, reference, level, key, cells: [{key, column, ours, theirs,
     difference, values, within, p, status}], ours_only, theirs_only, agrees}.

@@ -46,12 +46,13 @@ def import_(
 ) -> None:
     """Convert flow lists, size distributions and topologies of other tools for use in a scenario.
 
-    hpcc: a flow list of HPCC. htsim: a connection matrix. records: CSV with a header, such as exports of NetFlow or
-    sFlow, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and the earliest is time
-    zero. These three give the CSV of the traffic pattern "flows". sizes: points of a distribution, as HPCC, HKUST's
-    traffic generator, ns-2 and Homa write them; gives bytes-each. If the first line states the mean, it is compared
-    with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused. topology:
-    htsim's tiers; gives [network]. Assumptions are printed on stderr; errors name file and line.
+    hpcc: a flow list of HPCC. htsim: a connection matrix. records: a table with a header, such as exports of NetFlow or
+    sFlow and Zeek's conn.log, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and
+    the earliest is time zero. These three give the CSV of the traffic pattern "flows". sizes: points of a distribution,
+    as HPCC, HKUST's traffic generator, ns-2 and Homa write them; gives bytes-each. If the first line states the mean,
+    it is compared with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused.
+    topology: htsim's tiers; gives [network]. Assumptions, what was left out, and a summary of what was read are printed
+    on stderr; errors name file and line.
 
     --json prints one object: {what, said, flows, hosts, out} for lists, {what, said, text} for the others. said has the
     assumptions, and hosts the number of each host of the file.
@@ -61,6 +62,7 @@ def import_(
     - `fanin import hpcc traffic.txt --out flows.csv`
     - `fanin import htsim perm.cm --out flows.csv`
     - `fanin import records nfdump.csv --columns start=ts,src=sa,dst=da,bytes=ibyt --out flows.csv`
+    - `fanin import records conn.log --columns start=ts,src=id.resp_h,dst=id.orig_h,bytes=resp_bytes --out flows.csv`
     - `fanin import sizes WebSearch_distribution.txt`
     - `fanin import sizes DCTCP_MsgSizeDist.txt --size-unit packets`
     - `fanin import topology fat_tree_1024.topo > fat-tree.toml`
@@ -83,18 +85,17 @@ def import_(
         return
     known = imports.LISTS.get(what.value)
     flows = known(file) if known else imports.records(file, _columns(columns), time_unit)
-    for line in flows.said:
+    said = [*flows.said, flows.summary()]
+    for line in said:
         note(line)
     if out is not None:
         with writing(out.parent), whole_file(out) as temporary, temporary.open("w", encoding="utf-8") as stream:
             flows.write(stream)
     if json:
-        about = {"what": what.value, "said": flows.said, "flows": len(flows.start), "hosts": flows.hosts}
+        about = {"what": what.value, "said": said, "flows": len(flows.start), "hosts": flows.hosts}
         print_json({**about, "out": None if out is None else str(out)})
     elif out is None:
         flows.write(sys.stdout)
-    else:
-        note(f"{out}: {len(flows.start):,} flows")
 
 
 def _columns(text: str) -> dict[str, str]:

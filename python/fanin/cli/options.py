@@ -78,12 +78,13 @@ ClusterOption = Annotated[
 FailedOption = Annotated[bool, typer.Option("--failed", help="Retry runs that failed before.")]
 
 GoalOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--goal",
         "--by",
         autocompletion=tab_completion.goal,
-        help="Criterion of the ranking: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
+        help="Criterion: a measure such as query-p99, or several with weights: query-p99:2,goodput. By default "
+        "query-p99, without queries fct_max_s if all transfers begin together, otherwise p99-fct or goodput.",
     ),
 ]
 
@@ -180,10 +181,13 @@ def workers(cluster: str | None, jobs: int | None, memory: str | None) -> Iterat
         yield found
 
 
-def goal_of(text: str, experiment: Experiment) -> Goal:
-    """The ``--goal`` option as a goal."""
-    from fanin.choose.goals import goal
+def goal_of(text: str | None, experiment: Experiment, usual: str | None = None) -> Goal:
+    """The ``--goal`` option as a goal; by default the usual one of the scenario, or of a run of it, and it is said."""
+    from fanin.choose.goals import USUAL, goal, usual_goal
 
+    if text is None:
+        text = usual or usual_goal(experiment.of_fan_in())
+        note(f"the goal is {text}, as {USUAL[text]}; --goal takes another")
     try:
         return goal(text, experiment)
     except ValueError as error:

@@ -48,7 +48,7 @@ class Making:
 
 
 def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool) -> None:
-    """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 if anything differs."""
+    """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 unless all agrees."""
     from fanin.choose import reference
     from fanin.scenario.points import points
     from fanin.serve.reader import refuse_large
@@ -59,18 +59,25 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
     named, tolerances = _columns(asked)
     todo = points(experiment, making.seeds)
     key = _key(experiment, asked, todo, theirs, named)
-    chosen = named or reference.compared_by_default(_numbers(experiment, asked.table), theirs, key)
+    own = _numbers(experiment, asked.table)
+    chosen = named or reference.compared_by_default(own, theirs, key)
     if not chosen:
-        raise typer.BadParameter("no column is in both: name some, such as goodput_bps=mbps*1e6", param_hint="--column")
+        raise NotFoundError(
+            f"{asked.reference}: no column is in both: name some, such as --column goodput_bps=mbps*1e6; these records "
+            f"have {', '.join(theirs.frame.columns)}, and our runs {', '.join(own)}"
+        )
     theirs = reference.numbers(theirs, [each.theirs for each in chosen])
     runs, failures = _runs(experiment, asked.table, todo, making)
     for failure in failures:
         note(f"error: {failure}")
     ours = runs.frame() if asked.table is None else runs.rows(asked.table)
     # Not all runs have every total.
-    chosen = named or [each for each in chosen if each.ours in ours.columns]
+    lacking = [] if named else [each.ours for each in chosen if each.ours not in ours.columns]
+    chosen = [each for each in chosen if each.ours not in lacking]
     if not chosen:
         raise NotFoundError(f"{asked.reference}: our runs have none of the columns of these records")
+    if lacking:
+        note(f"warning: not compared, as our runs have none of it: {', '.join(lacking)}")
     joined = reference.join(ours, theirs, key, chosen, tolerances, asked.level)
     if json:
         cells = [cell.as_dict(joined.key) for cell in joined.cells]
@@ -98,7 +105,7 @@ def _key(experiment: Experiment, asked: Asked, todo: list[Point], theirs: Record
     else:
         key = [name.strip() for name in asked.key.split(",") if name.strip()]
     reference.check_columns(theirs, [*key, *(each.theirs for each in columns)])
-    reference.check_test(varied, theirs, key, rows=asked.table is not None)
+    reference.check_test(varied, theirs, key, asked.level, rows=asked.table is not None)
     return key
 
 
@@ -161,6 +168,8 @@ def _print(joined: Joined, tolerances: dict[str, Tolerance], asked: Asked) -> No
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(sorted(statuses)))
     say(f"{len(joined.cells)} comparisons: {counts}")
     say(f"p: Kolmogorov-Smirnov, two samples; rejected below {asked.level:g} for all tests together (Holm)")
+    if "not tested" in statuses:
+        say("not tested: there is no --tolerance, and too few values for the test to reject anything")
 
 
 def _row(cell: Cell, allowed: Tolerance | None) -> list[str]:

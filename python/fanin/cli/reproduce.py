@@ -169,7 +169,7 @@ def reproduce(
     _tell_missing(swept)
     outcomes: set[str] = {judgement.outcome for each in drawn for judgement in each.judgements}
     outcomes |= {case.outcome for each in kept.values() for case in each.cases}
-    if missing or (strict and any(outcome != "reproduced" for outcome in outcomes)):
+    if missing or (strict and outcomes != {"reproduced"}):
         raise typer.Exit(1)
 
 

@@ -58,8 +58,8 @@ def run(
         bool,
         typer.Option(
             "--pcap",
-            help="Also capture the packets that crossed the bottleneck, or those of measure.capture where the file or "
-            "--set names it: senders captures the senders' access links, where each transmission appears exactly once.",
+            help="Also capture the packets that crossed the observed port, or those of measure.capture where the file "
+            "or --set names it: senders captures the senders' access links, where each transmission appears once.",
         ),
     ] = False,
     all_: Annotated[
@@ -101,7 +101,8 @@ def run(
     unfinished, by_timers, waited}, gaps_s, idle_s, idle_share, sentences, tried, try: [{command, why}]}, run_id,
     paths}. tried is the number of changes. outcome is collapse (waits of a fan-in for timers left the link idle for
     half of the time or more, or beside other traffic made half of what its queries took longer; if its queries come by
-    a clock, the median takes twice as long as alone, and half of them mostly by such waits), timeouts (timers decided
+    a clock, the median takes twice as long as alone, and half of them mostly by such waits; if all transfers begin
+    together, the last one waited for a timer, and the link was idle for half of the time), timeouts (timers decided
     the slowest transfers all the same; idle_share says how far that is from a collapse), stalls, crowded (the queries
     waited for other traffic), losses, full or idle; alone_s is what a query needs with the link to itself, apart_s how
     much of that is that the scenario has its answers begin apart, begun_s how far apart these begin, times and

@@ -98,8 +98,8 @@ def agrees(question: str) -> bool:
 
 
 def note_moved(observed: str, found: str) -> None:
-    """Says that a run is made again, so that its queue is that of the port that turned out to be the bottleneck."""
-    note(f"the bottleneck is {found}, not {observed}: running once more to measure its queue (measure.bottleneck)")
+    """Says that the queue of a run is that of the port that turned out to be the bottleneck."""
+    note(f"the bottleneck is {found}, not {observed}, so the queue is that of {found} (measure.bottleneck)")
 
 
 _MOST_NAMED = 4

@@ -52,7 +52,7 @@ def tune(
         list[str] | None,
         typer.Option(
             "--goal",
-            help="Goal, such as p99-fct or query-p99:2,goodput; several give a Pareto front. By default query-p99.",
+            help="Goal, such as p99-fct or query-p99:2,goodput; several give a Pareto front. By default as compare.",
         ),
     ] = None,
     keep: KeepOption = None,
@@ -104,7 +104,7 @@ def tune(
     experiment = fanin.load(scenario, overrides(set_))
     experiment.check()
     params = _params(param_, experiment)
-    goals = [goal_of(text, experiment) for text in goal or ["query-p99"]]
+    goals = [goal_of(text, experiment) for text in goal] if goal else [goal_of(None, experiment)]
     keeps = keeps_of(keep or [], experiment)
     chosen = seeds(seeds_) or []
     asked: dict[str, Any] = {

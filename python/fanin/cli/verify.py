@@ -9,6 +9,7 @@ import typer
 
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.errors import ResultsError
 
 if TYPE_CHECKING:
     from fanin.results.verify import Verified
@@ -37,7 +38,7 @@ def verify(
     For the rest, the output names what makes it again. Leftovers of
     killed commands are removed once they are an hour old.
 
-    Exit code 1 means that something is damaged and was not repaired.
+    Exit code 1 means that something is damaged and was not repaired, and 3 that there was nothing to compare.
 
     --json prints one object: {folder, files, damaged: [{file, why, kind, remedy, repaired}], leftovers, unchecked}.
     kind is run, experiment, folder or file; unchecked lists files without a digest, which fanin did
@@ -53,6 +54,8 @@ def verify(
     from fanin.show import repair as again
 
     found = _checked(out)
+    if not (found.files or found.damaged or found.leftovers):
+        raise ResultsError(f"{out}: nothing was compared, as no file in it has a digest that fanin wrote")
     left = found
     remedies = {damage.path: again.remedy(damage, out) for damage in found.damaged}
     if repair and (found.damaged or found.leftovers):

@@ -5,6 +5,7 @@ They are read line by line into four arrays of numbers, 32 bytes per flow, and w
 
 from __future__ import annotations
 
+import itertools
 import re
 from array import array
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from fanin.imports.source import Source, Unit
+from fanin.imports.source import Source, Stated, Unit
 from fanin.later import np
 
 _AT_ONCE = 10_000
@@ -50,7 +51,17 @@ class Flows:
 
         """
         if not self.start:
-            source.fail("no flows")
+            source.fail(f"no flows{''.join(f'; {each}' for each in self.said)}")
+
+    def summary(self) -> str:
+        """What was read, in numbers by which a misread file is noticed."""
+        hosts = set(self.src).union(self.dst)
+        first, last = ((start - self.origin) / Unit.S.ps for start in (min(self.start), max(self.start)))
+        sizes = f"sizes {min(self.size):,} to {max(self.size):,} B, mean {sum(self.size) / len(self.size):,.0f} B"
+        return (
+            f"flows: {len(self.start):,}; {sizes}; starts {first:g} to {last:g} s; "
+            f"hosts: {len(hosts):,}, numbers {min(hosts)} to {max(hosts)}"
+        )
 
     def write(self, stream: TextIO) -> None:
         """Writes the list in the format of the traffic pattern ``flows``, in order of start, in parts."""
@@ -73,22 +84,40 @@ def hpcc(path: Path) -> Flows:
     """
     source, flows = Source(path), Flows()
     lines = source.lines()
-    promised = source.whole(next(lines, ""), "number of flows")
-    for text in lines:
+    promised = source.stated(next(lines, ""), "number of flows")
+    for text in itertools.islice(lines, promised.number):
         fields = text.split()
         if len(fields) != 6:
             source.fail(f"{len(fields)} fields; a flow has 6: src dst priority port bytes start")
         src, dst = (source.whole(each, "host") for each in fields[:2])
         size = source.whole(fields[4], "bytes", 1)
         flows.add(source.time(fields[5], Unit.S), source.hosts(src, dst), size)
-    if len(flows.start) != promised:
-        source.fail(f"{len(flows.start)} flows, but the first line says {promised}")
+    found = len(flows.start)
+    # HPCC's generator writes an estimate, and in the end the number over it.
+    leftover = f": if these are all, the end of {promised.number} is left from an estimate; write {found}"
+    source.compare(promised, found, leftover if found and str(promised.number).startswith(str(found)) else "")
     flows.refuse_none(source)
+    if next(lines, None) is not None:
+        flows.said.append(
+            f"HPCC reads {found:,} flows, as the first line says; all from line {source.line} on is ignored"
+        )
     flows.said.append("starts are in seconds; priority and port are ignored")
+    if min(min(flows.src), min(flows.dst)) > 0:
+        flows.said.append(
+            "host 0 is not used: HPCC numbers switches too. If they come before the hosts, subtract their number from "
+            "src and dst"
+        )
     return flows
 
 
-_CONNECTION = re.compile(r"(\d+)->(\d+)\s+(.*)")
+_CONNECTION = re.compile(r"(\d+)->(\d+)")
+_KEYS = ("id", "start", "size", "prio", "send_done_trigger", "recv_done_trigger")
+_REFUSED = {
+    "trigger": "starts by a trigger: a list of flows can contain only times",
+    "addon": "grows by a trigger (addon): a list of flows can contain only times",
+    "msg": "is shared by messages (msg): in a list, each flow has a connection of its own",
+}
+_NO_FLOW = {"trigger": "a list of flows can contain only times", "failure": "write it as [[fault]] in the scenario"}
 
 
 def htsim(path: Path) -> Flows:
@@ -99,39 +128,49 @@ def htsim(path: Path) -> Flows:
             message names file and line.
 
     """
-    source, flows, promised, nodes = Source(path), Flows(), None, None
+    source, flows = Source(path), Flows()
+    stated: dict[str, Stated] = {}
     for text in source.lines():
-        word, _, rest = text.partition(" ")
-        if word == "Nodes":
+        word, *rest = text.split()
+        if word in ("Nodes", "Connections", "Triggers", "Failures"):
             if flows.start:
-                source.fail("Nodes comes after the first connection")
-            nodes = source.whole(rest.strip(), "number of nodes", 1)
-        elif word == "Connections":
-            promised = source.whole(rest.strip(), "number of connections")
-        elif match := _CONNECTION.fullmatch(text):
-            src, dst = (source.whole(each, "host") for each in match.groups()[:2])
-            if nodes is not None and max(src, dst) >= nodes:
-                source.fail(f"host {max(src, dst)}, but there are {nodes} nodes, numbered from 0")
-            flows.add(*_connection(source, match[3], (src, dst)))
-        elif word != "Triggers":
+                source.fail(f"{word} comes after the first connection")
+            stated[word] = source.stated(" ".join(rest), f"number of {word.lower()}", int(word == "Nodes"))
+        elif match := _CONNECTION.fullmatch(word):
+            src, dst = (source.whole(each, "host") for each in match.groups())
+            if "Nodes" in stated and max(src, dst) >= stated["Nodes"].number:
+                source.fail(f"host {max(src, dst)}, but there are {stated['Nodes'].number} nodes, numbered from 0")
+            flows.add(*_connection(source, rest, source.hosts(src, dst)))
+        elif word in _NO_FLOW:
+            source.fail(f"a {word}, which is no flow: {_NO_FLOW[word]}")
+        else:
             source.fail(f"unknown word {word!r}: expected Nodes, Connections or SRC->DST")
-    if promised is not None and promised != len(flows.start):
-        source.fail(f"{len(flows.start)} connections, but the file says {promised}")
+    for word, found in (("Connections", len(flows.start)), ("Triggers", 0), ("Failures", 0)):
+        source.compare(stated.get(word), found)
     flows.refuse_none(source)
     flows.said.append("starts are in picoseconds, as htsim reads them from a file")
     return flows
 
 
-def _connection(source: Source, text: str, ends: tuple[int, int]) -> tuple[int, tuple[int, int], int]:
+def _connection(source: Source, words: list[str], ends: tuple[int, int]) -> tuple[int, tuple[int, int], int]:
     """Start, ends and size of a connection."""
-    words = text.split()
-    keys = dict(zip(words[::2], words[1::2], strict=False))
-    if "trigger" in keys:
-        source.fail("the connection starts by a trigger: a list of flows can contain only times")
-    if "start" not in keys or "size" not in keys:
+    given: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        if word in _REFUSED:
+            source.fail(f"the connection {_REFUSED[word]}")
+        if word not in _KEYS:
+            source.fail(f"unknown word {word!r} of a connection: expected {', '.join(_KEYS)}")
+        given[word] = next(rest, "")
+    if "start" not in given or "size" not in given:
         source.fail("a connection needs start and size")
-    size = source.whole(keys["size"], "size", 1)
-    return source.time(keys["start"], Unit.PS), source.hosts(*ends), size
+    size = source.whole(given["size"], "size")
+    if size == 0:
+        source.fail(
+            "size 0: the connection never ends in htsim, and the flows of a list do; write it as [[traffic]] with "
+            'kind = "background", from and to'
+        )
+    return source.time(given["start"], Unit.PS), ends, size
 
 
 LISTS: dict[str, Callable[[Path], Flows]] = {"hpcc": hpcc, "htsim": htsim}

@@ -1,8 +1,10 @@
-"""Flow records: a CSV file with a header, such as exports of NetFlow or sFlow."""
+"""Flow records: a table with a header, such as exports of NetFlow or sFlow, and Zeek's conn.log."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,9 +16,15 @@ _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d
 _SUMMARY = ["Summary"]
 """The lines after this one in nfdump's CSV are totals."""
 
+_UNSET = ("", "-", "(empty)")
+"""What stands where nothing was measured."""
+
 
 def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
-    """A CSV file of flow records with a header, in any order; time zero is the earliest start.
+    """A table of flow records with a header, in any order; time zero is the earliest start.
+
+    Rows that measured records always have and that are no flows are left out and counted: without a value, with 0
+    bytes, or of a host to itself.
 
     Args:
         path: The file.
@@ -79,18 +87,41 @@ def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> 
         source.fail(f"no column {missing[0]!r}; the header has {', '.join(header)}")
     places = {what: header.index(name) for what, name in columns.items()}
     clock = _Clock(source, unit)
+    left_out: Counter[str] = Counter()
+    rows = total = 0
     for fields in lines:
         if fields == _SUMMARY:
-            flows.said.append(f"totals from line {source.line} on are ignored")
+            flows.said.append(_totals(source, lines, rows, total))
             break
+        rows += 1
         given = {what: fields[place] for what, place in places.items()}
-        if given["src"] == given["dst"]:
-            source.fail(f"{given['src']} sends to itself")
+        if unset := [what for what, text in given.items() if text in _UNSET]:
+            left_out[f"without {unset[0]}"] += 1
+            continue
+        size = source.whole(given["bytes"], "bytes")
+        total += size
+        if size == 0 or given["src"] == given["dst"]:
+            left_out["with 0 bytes" if size == 0 else "of a host to itself"] += 1
+            continue
         src, dst = (flows.hosts.setdefault(given[end], len(flows.hosts)) for end in ("src", "dst"))
-        flows.add(clock.start(given["start"]), (src, dst), source.whole(given["bytes"], "bytes", 1))
+        flows.add(clock.start(given["start"]), (src, dst), size)
+    if left_out:
+        counted = (f"{count:,} {'rows' if count > 1 else 'row'} {why}" for why, count in left_out.items())
+        flows.said.append(f"left out: {', '.join(counted)}")
     flows.refuse_none(source)
     flows.origin = clock.low
     kind = "dates, in UTC unless they have a time zone" if clock.dated else f"in {unit}"
     flows.said.append(
         f"starts are {kind}, relative to the earliest, {clock.earliest}; hosts are numbered in order of appearance"
+    )
+
+
+def _totals(source: Source, lines: Iterator[list[str]], rows: int, total: int) -> str:
+    """Totals of nfdump beside those of the rows, which may differ: a row can stand for several flows."""
+    line = source.line
+    told = dict(zip(next(lines, []), next(lines, []), strict=False))
+    flows, size = (told.get(name, "no") for name in ("flows", "bytes"))
+    said = f"totals from line {line} on say {flows} flows and {size} B"
+    return (
+        said if (flows, size) == (str(rows), str(total)) else f"{said}, but the rows before are {rows} with {total} B"
     )

@@ -64,7 +64,8 @@ def sizes(
     """The ``bytes-each`` of a file of points, with two columns or ns-2's three, and the assumptions made.
 
     Args:
-        path: Lines of a size and the share of flows up to it; a first line with one number is the mean.
+        path: Lines of a size and the share of flows up to it, separated by blanks, tabs, commas or semicolons; a first
+            line with one number is the mean.
         packet: Bytes of a packet, if sizes are in packets.
         unit: Unit of sizes; detected by default.
         shape: How points are joined; detected by default.
@@ -83,8 +84,10 @@ def sizes(
         source.fail(f"{largest:,.0f} B is too large for a flow: sizes are below {TOO_LARGE:,} B")
     counted = f"packets of {packet} B" if unit is SizeUnit.PACKETS else "bytes"
     joined = "interpolated linearly" if shape is Points.LINES else "single sizes"
-    said.append(f"sizes are in {counted}; points are {joined}; mean {float(file.mean(shape) * each):,.1f} B")
+    said.append(f"sizes are in {counted}; points are {joined}")
     points = [(max(round(size * each), 1), share) for size, share in file.points]
+    mean = float(file.mean(shape) * each)
+    said.append(f"points: {len(points)}; sizes {points[0][0]:,} to {points[-1][0]:,} B, mean {mean:,.1f} B")
     if shape is Points.LINES:
         return f"cdf {', '.join(f'{size}B {_shown(share)}%' for size, share in points)}", said
     return ", ".join(_parts(points)), said
@@ -107,8 +110,8 @@ def _read(source: Source) -> tuple[_File, list[str]]:
     rows: list[tuple[Decimal, Decimal]] = []
     stated: Decimal | None = None
     columns = last = 0
-    for text in source.lines():
-        fields = text.split()
+    for fields in source.rows():
+        text = " ".join(fields)
         if len(fields) == 1 and not rows and stated is None:
             stated = source.number(text, "mean")
             if stated <= 0:

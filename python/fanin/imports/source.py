@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import NamedTuple, NoReturn, TextIO
 
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.sections import refuse_special
@@ -26,6 +26,10 @@ _MOST_POWER = _DIGITS + 9
 TOO_LARGE = 10**_DIGITS
 """The least size in bytes that is none of a flow."""
 
+_DELIMITERS = ",\t;|"
+_NAMED = "#fields\t"
+"""How Zeek begins the comment that names the columns of a log."""
+
 
 class Unit(StrEnum):
     """Unit of a time."""
@@ -40,6 +44,14 @@ class Unit(StrEnum):
     def ps(self) -> int:
         """The unit in picoseconds."""
         return int(10 ** (12 - 3 * list(Unit).index(self)))
+
+
+class Stated(NamedTuple):
+    """A number that a file states about itself."""
+
+    what: str
+    number: int
+    line: int
 
 
 class Source:
@@ -69,6 +81,16 @@ class Source:
             self.fail(f"{what} {text!r} is not a whole number{f' of at least {least}' if least else ''}")
         return int(text)
 
+    def stated(self, text: str, what: str, least: int = 0) -> Stated:
+        """A number that the file states about itself on this line."""
+        return Stated(what, self.whole(text, what, least), self.line)
+
+    def compare(self, stated: Stated | None, found: int, hint: str = "") -> None:
+        """Refuses a file that states another number than was found in it."""
+        if stated is not None and stated.number != found:
+            self.line = stated.line
+            self.fail(f"{stated.what} {stated.number}, but the file has {found}{hint}")
+
     def number(self, text: str, what: str) -> Decimal:
         """A finite number."""
         try:
@@ -94,15 +116,16 @@ class Source:
             self.fail(f"host {src} sends to itself")
         return src, dst
 
-    def lines(self) -> Iterator[str]:
-        """Lines without comments; ``line`` is kept up to date."""
+    def lines(self, kept: str = "") -> Iterator[str]:
+        """Lines without comments, except those that begin with ``kept``; ``line`` is kept up to date."""
         try:
             with self._opened() as stream:
                 for self.line, text in enumerate(stream, 1):
                     if "\0" in text:
                         self.fail("no text: it has a NUL")
-                    if text.strip() and not text.lstrip().startswith("#"):
-                        yield text.strip()
+                    # A tab can be the end of an empty field.
+                    if text.strip() and (not text.lstrip().startswith("#") or (kept and text.startswith(kept))):
+                        yield text.strip(" \r\n")
         except UnicodeDecodeError:
             self.line += 1
             self.fail("no UTF-8 text")
@@ -115,28 +138,52 @@ class Source:
         refuse_special(self.path)
         return self.path.open(encoding="utf-8-sig")
 
-    def table(self, last: Sequence[str] | None = None) -> Iterator[list[str]]:
-        """The rows of a CSV file without blanks around their fields, first the names of the columns, each another one.
+    def rows(self, named: str = "") -> Iterator[list[str]]:
+        """Lines as fields without blanks around them.
 
-        A field ends on its line: in records, an unbalanced quote is more likely than a text of several lines.
+        They are separated by what is most frequent in the first line that has any of comma, tab, semicolon and bar; if
+        none has, by blanks. A field ends on its line: in records, an unbalanced quote is more likely than a text of
+        several lines.
 
         Args:
-            last: A row with which the table ends, of any length.
+            named: How a comment begins that names the columns, up to the delimiter; below it a quote is a character
+                like others.
 
         """
-        header: list[str] | None = None
-        for text in self.lines():
+        delimiter, plain = "", False
+        for text in self.lines(named):
+            if named and text.startswith(named):
+                delimiter, plain, text = named[-1], True, text.removeprefix(named)
+            if not delimiter:
+                if text.startswith("{"):
+                    self.fail("JSON; write a table with a header")
+                delimiter = max((each for each in _DELIMITERS if each in text), key=text.count, default="")
+            if plain or not delimiter:
+                yield [field.strip() for field in text.split(delimiter or None)]
+                continue
             try:
-                fields = [field.strip() for field in next(csv.reader([text], strict=True))]
+                fields = next(csv.reader([text], strict=True, delimiter=delimiter))
             except csv.Error as error:
                 self.fail(f"not a CSV file: {error}")
-            if header is None:
+            yield [field.strip() for field in fields]
+
+    def table(self, last: Sequence[str] | None = None) -> Iterator[list[str]]:
+        """The rows of a table, first the names of the columns, each another one; lines that repeat them are left out.
+
+        Args:
+            last: A row after which rows may have any length.
+
+        """
+        header: list[str] = []
+        ended = False
+        for fields in self.rows(_NAMED):
+            if not header:
                 header = fields
                 if twice := [name for name, count in Counter(header).items() if count > 1]:
                     self.fail(f"two columns are called {twice[0]!r}")
-            elif fields == last:
-                yield fields
-                return
-            elif len(fields) != len(header):
+            elif fields == header:
+                continue
+            ended |= fields == last
+            if not ended and len(fields) != len(header):
                 self.fail(f"{len(fields)} fields, but the header has {len(header)}")
             yield fields

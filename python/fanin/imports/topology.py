@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fanin.imports.source import Source
+from fanin.imports.source import Source, Stated
+
+_Table = dict[str, Stated]
 
 
 def topology(path: Path) -> tuple[str, list[str]]:
@@ -15,59 +17,82 @@ def topology(path: Path) -> tuple[str, list[str]]:
 
     """
     source = Source(path)
-    whole: dict[str, int] = {}
-    tiers: list[dict[str, int]] = []
+    whole: _Table = {}
+    tiers: list[_Table] = []
     for text in source.lines():
-        key, value = [*text.split(), ""][:2]
+        key, *values = text.split()
+        if len(values) == 2 and all(each.isdigit() for each in (key, *values)):
+            source.fail("this is HPCC's list of cables; only htsim's tiers are read. Write [network] by hand")
+        value = source.stated(" ".join(values), key)
         if key == "Tier":
-            if source.whole(value, "tier") != len(tiers):
-                source.fail(f"tier {value} is out of order")
+            if value.number != len(tiers):
+                source.fail(f"tier {value.number} is out of order")
             tiers.append({})
         else:
-            (tiers[-1] if tiers else whole)[key.lower()] = source.whole(value, key)
-    if whole.get("tiers") != len(tiers) or len(tiers) not in (2, 3):
+            (tiers[-1] if tiers else whole)[key.lower()] = value
+    if len(tiers) not in (2, 3):
         source.fail("the topology must have two or three tiers, each with its table")
-    return _two_tiers(source, tiers) if len(tiers) == 2 else _three_tiers(source, whole, tiers)
+    shape, hosts = _two_tiers(source, whole, tiers) if len(tiers) == 2 else _three_tiers(source, whole, tiers)
+    source.compare(whole.get("tiers"), len(tiers))
+    source.compare(whole.get("nodes"), hosts)
+    cables, said = _cables(source, tiers)
+    return "\n".join(["[network]", *shape, *cables]) + "\n", [*said, f"hosts: {hosts:,}"]
 
 
-def _get(source: Source, tier: dict[str, int], key: str) -> int:
+def _get(source: Source, tier: _Table, key: str) -> int:
     if key not in tier:
         source.fail(f"a tier lacks {key}")
-    if key.startswith("radix") and tier[key] == 0:
+    if key.startswith("radix") and tier[key].number == 0:
+        source.line = tier[key].line
         source.fail(f"{key} is 0")
-    return tier[key]
+    return tier[key].number
 
 
-def _cables(source: Source, tiers: list[dict[str, int]]) -> tuple[list[str], list[str]]:
+def _any(tiers: list[_Table], key: str, above: int = 0) -> list[int]:
+    """The values of a key, if one is above the usual one."""
+    values = [tier[key].number for tier in tiers if key in tier]
+    return values if max(values, default=0) > above else []
+
+
+def _cables(source: Source, tiers: list[_Table]) -> tuple[list[str], list[str]]:
     names = [("rate", "delay"), ("uplink-rate", "uplink-delay"), ("core-rate", "core-delay")]
     lines = []
     for tier, (rate, delay) in zip(tiers, names, strict=False):
         lines.append(f'{rate} = "{_get(source, tier, "downlink_speed_gbps")}Gbps"')
         lines.append(f'{delay} = "{_get(source, tier, "downlink_latency_ns")}ns"')
-    slow = [tier.get("switch_latency_ns", 0) for tier in tiers]
-    said = [f"switch latencies of {slow} ns are ignored: add them to the delays"] if any(slow) else []
-    said += ["link bundles are ignored"] if any(tier.get("bundle", 1) > 1 for tier in tiers) else []
+    slow = _any(tiers, "switch_latency_ns")
+    said = [f"switch latencies of {slow} ns are ignored: add them to the delays"] if slow else []
+    said += ["link bundles are ignored"] if _any(tiers, "bundle", 1) else []
     return lines, said
 
 
-def _two_tiers(source: Source, tiers: list[dict[str, int]]) -> tuple[str, list[str]]:
-    hosts, spines = _get(source, tiers[0], "radix_down"), _get(source, tiers[0], "radix_up")
+def _tier(source: Source, tier: _Table) -> tuple[int, int]:
+    """Links down and up of a switch of a tier below the highest."""
+    down, up = _get(source, tier, "radix_down"), _get(source, tier, "radix_up")
+    source.compare(tier.get("oversubscribed"), down // up)
+    return down, up
+
+
+def _two_tiers(source: Source, whole: _Table, tiers: list[_Table]) -> tuple[list[str], int]:
+    hosts, spines = _tier(source, tiers[0])
     leaves = _get(source, tiers[1], "radix_down")
-    cables, said = _cables(source, tiers)
-    shape = [f"leaves = {leaves}", f"spines = {spines}", f"hosts-per-leaf = {hosts}"]
-    return "\n".join(["[network]", 'topology = "leaf-spine"', *shape, *cables]) + "\n", said
+    source.compare(whole.get("podsize"), hosts * leaves)
+    shape = ['topology = "leaf-spine"', f"leaves = {leaves}", f"spines = {spines}", f"hosts-per-leaf = {hosts}"]
+    return shape, hosts * leaves
 
 
-def _three_tiers(source: Source, whole: dict[str, int], tiers: list[dict[str, int]]) -> tuple[str, list[str]]:
-    hosts, up = _get(source, tiers[0], "radix_down"), _get(source, tiers[0], "radix_up")
-    edges, cores_up = (_get(source, tiers[1], key) for key in ("radix_down", "radix_up"))
+def _three_tiers(source: Source, whole: _Table, tiers: list[_Table]) -> tuple[list[str], int]:
+    (hosts, up), (edges, cores_up) = (_tier(source, tier) for tier in tiers[:2])
+    source.compare(whole.get("podsize"), hosts * edges)
     pods = _get(source, whole, "nodes") // (hosts * edges)
-    cables, said = _cables(source, tiers)
+    bundle = tiers[2]["bundle"].number if "bundle" in tiers[2] else 1
+    source.compare(tiers[2].get("radix_down"), pods * bundle)
     shape = [
+        'topology = "fat-tree"',
         f"pods = {pods}",
         f"edges-per-pod = {edges}",
         f"aggregations-per-pod = {up}",
         f"hosts-per-edge = {hosts}",
         f"cores = {up * cores_up}",
     ]
-    return "\n".join(["[network]", 'topology = "fat-tree"', *shape, *cables]) + "\n", said
+    return shape, pods * hosts * edges

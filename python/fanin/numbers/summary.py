@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from fanin.numbers.stats import Spread
-from fanin.numbers.units import gbps
+from fanin.numbers.units import rate_text
 from fanin.registry import registry
 
 
@@ -379,9 +379,9 @@ def offered_rows(offered: list[dict[str, Any]]) -> list[list[str]]:
             each["group"],
             f"{each['mean_bytes']:,.0f} B",
             format_value("interval_s", each["interval_s"]),
-            gbps(each["offered_bps"]),
+            rate_text(each["offered_bps"]),
             "-" if each["load"] is None else f"{100 * each['load']:.4g} %",
-            f"{each['load_of']}, {gbps(each['capacity_bps'])}",
+            f"{each['load_of']}, {rate_text(each['capacity_bps'])}",
         ]
         for each in offered
     ]

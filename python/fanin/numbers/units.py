@@ -31,6 +31,8 @@ def seconds(value: object) -> float:
     return found[0]
 
 
-def gbps(rate: float) -> str:
-    """A rate in words."""
-    return f"{rate / 1e9:g} Gbit/s"
+def rate_text(bps: float) -> str:
+    """A rate in words, with three digits."""
+    unit, factor = ("Mbit/s", 1e-6) if bps < 1e9 else ("Gbit/s", 1e-9) if bps < 1e12 else ("Tbit/s", 1e-12)
+    shown = bps * factor
+    return f"{shown:,.0f} {unit}" if shown >= 100 else f"{shown:.3g} {unit}"

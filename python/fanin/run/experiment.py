@@ -55,6 +55,7 @@ class Experiment(ScenarioFile):
         # Runs of a sweep have the schemes that it gives them.
         if not any(path == "transport.scheme" for change in changes for path, _ in change.settings):
             found.append(remarks.not_linuxs_own(table))
+            found += remarks.overruled(table)
         # Who sets the duration wants the run to be cut there.
         if any(row["is_default"] for row in table if row["path"] == "run.duration"):
             found += remarks.endless(each[0], self.preview(given))
@@ -118,15 +119,16 @@ class Experiment(ScenarioFile):
         progress: Callable[[float], bool] | None = None,
         moved: Callable[[str, str], None] | None = None,
     ) -> Run:
-        """Simulates the scenario once, or twice if its queues are to be those of the port that limits it.
+        """Simulates the scenario once.
 
         Args:
             seed: Seed of the run; by default the scenario's own.
             overrides: Scenario values to replace, a dictionary or pairs.
             store: Where to keep the result; by default nothing is written.
             progress: Called with the share of the duration simulated so far; returns whether to continue.
-            moved: If another port than the observed one turns out to be the bottleneck, called with both; the result is
-                then that of the same run with its queues measured there. By default the run is not repeated.
+            moved: If given, the queues on the way to the client of each incast are measured as well. If another of them
+                than the observed one is that of the bottleneck, it is called with both ports, and the result is that of
+                a run that observes this one. A run that records more of the observed port than totals keeps it.
 
         Raises:
             ScenarioError: the scenario is not valid.
@@ -140,12 +142,13 @@ class Experiment(ScenarioFile):
         if seed is not None:
             given.append(("run.seed", str(seed)))
         resolved = self.resolved(given)
-        output = self.simulate(given, progress, store, self.files(resolved))
+        output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
         if moved is not None and (ports := elsewhere(Run("", json.loads(output.summary), None, output), resolved)):
-            moved(*ports)
-            given.append((BOTTLENECK, ports[1]))
-            resolved = self.resolved(given)
-            output = self.simulate(given, progress, store, self.files(resolved))
+            _, found = ports
+            if output.observe(found):
+                moved(*ports)
+                given.append((BOTTLENECK, found))
+                resolved = self.resolved(given)
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
@@ -157,6 +160,8 @@ class Experiment(ScenarioFile):
         progress: Callable[[float], bool] | None = None,
         store: Store | None = None,
         files: Files | None = None,
+        *,
+        on_the_way: bool = False,
     ) -> _engine.RunOutput:
         """Runs the engine, with the interpreter released.
 
@@ -165,6 +170,7 @@ class Experiment(ScenarioFile):
             progress: Called with the share of the duration simulated so far; returns whether to continue.
             store: Where rows of finished flows are kept during the run; by default in memory.
             files: The lists of flows with the fingerprints that they must have; by default any.
+            on_the_way: Whether any port on the way to the client of an incast may be observed after the run.
 
         Raises:
             RunError: an invariant was violated, or ``progress`` stopped the run.
@@ -172,9 +178,9 @@ class Experiment(ScenarioFile):
 
         """
         if store is None:
-            return _engine.run(*self.engine_input(overrides, files), progress)
+            return _engine.run(*self.engine_input(overrides, files), progress, None, on_the_way)
         with writing(store.root):
-            return _engine.run(*self.engine_input(overrides, files), progress, store.spill())
+            return _engine.run(*self.engine_input(overrides, files), progress, store.spill(), on_the_way)
 
     def simulate_seeds(
         self,

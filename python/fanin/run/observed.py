@@ -141,8 +141,7 @@ def from_hosts(links: pl.DataFrame) -> set[str]:
 def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
     """The observed port and the one that turned out to be the bottleneck, if these differ.
 
-    ``None`` also if the scenario says which port to observe, or if a fault is at that port: it would move as well, and
-    the run would be another.
+    ``None`` also if the scenario says which port to observe, or if a fault is at that port, which would move as well.
 
     Args:
         run: The run.

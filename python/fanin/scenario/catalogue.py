@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from fanin import _engine
@@ -163,6 +164,7 @@ _SHUFFLE = (
 _CALLED_HERE = {
     **dict.fromkeys(("allreduce", "ring", "ringallreduce"), _ALL_REDUCE),
     **dict.fromkeys(("shuffle", "alltoall"), _SHUFFLE),
+    **dict.fromkeys(("jumbo", "jumboframes"), 'set transport.mtu = "9000B": fanin explain mtu'),
     "partitionaggregate": 'this is traffic of kind "requests", or "incast" if all begin at once',
 }
 """Words of the field, without case and dashes -> what to use here."""
@@ -243,7 +245,18 @@ def parameters() -> dict[str, dict[str, Any]]:
             found |= {f"{prefix}.{param['key']}": param for param in row["params"]}
     for row in registry()["schemes"]:
         found |= {f"scheme.{row['key']}.{param['key']}": param for param in row["params"]}
-    return found
+    return found | {path: param for own, each in found.items() for path, param in _of_tiers(own, each)}
+
+
+def _of_tiers(path: str, param: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parameters of the ports of single tiers that may have their own value of one, by path."""
+    table, _, key = path.rpartition(".")
+    for own in param["tiers"]:
+        doc = f"{param['doc']} At the ports of {own.removesuffix(key)}rate."
+        yield (
+            f"{table}.{own}",
+            {**param, "key": own, "default": f"that of {key}", "follows": None, "doc": doc, "tiers": []},
+        )
 
 
 def json_schema() -> dict[str, Any]:

@@ -27,6 +27,8 @@ class FanInPort(TypedDict):
     port: str
     tier: str | None
     """``None`` for a port towards a receiver."""
+    cables: str | None
+    """The tier as the keys of its cables begin, such as "uplink"."""
     responses: float
     """Number of responses that cross it at once."""
     arriving_bps: float
@@ -56,6 +58,8 @@ class Port(TypedDict):
     delay_s: float
     buffer_bytes: int | None
     """If the ports of a switch share memory, all of it; ``None`` for a host."""
+    cables: str | None
+    """The tier as the keys of its cables begin, such as "uplink"; ``None`` for a cable of a host."""
     bottleneck: bool
     """Whether it is the one that is likely to fill first."""
 

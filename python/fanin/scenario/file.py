@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import copy
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import Any, Self
 from fanin import _engine
 from fanin.errors import ResultsError, ScenarioError
 from fanin.later import pl
-from fanin.numbers.units import quantity
+from fanin.numbers.units import number, quantity
 from fanin.scenario import library, sections
 from fanin.scenario.engine_rows import Loads, Port
 from fanin.scenario.format.column import Column
@@ -275,6 +278,7 @@ class ScenarioFile:
         """The same with all of ``[transport]``: of keys in which schemes differ, the value of the fan-in's scheme.
 
         Without a fan-in it is that of the first traffic group. Each group has ``own-scheme``: whether it is given one.
+        A list of flows has ``has-queries``, and ``starts-within``: the seconds from its first start to its last.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
@@ -293,6 +297,8 @@ class ScenarioFile:
                 resolved["transport"].setdefault(key, _as_json(row["value"]))
         for group in groups:
             group["own-scheme"] = group["name"] in own
+        for group, path in self._lists_of_flows(resolved):
+            group["has-queries"], group["starts-within"] = _listed(path)
         return resolved
 
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
@@ -456,6 +462,22 @@ def _digest(path: Path) -> tuple[str | None, int]:
     except OSError:
         return None, 0
     return digest.hexdigest(), lines + (last != b"\n")
+
+
+def _listed(path: Path) -> tuple[bool, float]:
+    """Whether a list of flows names queries, and the seconds from its first start to its last; the engine checks it."""
+    with contextlib.suppress(OSError, ValueError), path.open() as stream:
+        lines = (line for line in stream if not line.isspace() and not line.lstrip().startswith("#"))
+        names, first = ([field.strip() for field in next(lines, "").split(",")] for _ in range(2))
+        last = next(iter(collections.deque(lines, maxlen=1)), ",".join(first)).split(",")
+        starts = [
+            number(f"{value.strip()}{name.partition('_')[2] or 's'}")
+            for row in (first, last)
+            for name, value in zip(names, row, strict=True)
+            if name.partition("_")[0] == "start"
+        ]
+        return "query" in names, max(starts, default=math.inf) - min(starts, default=0.0)
+    return False, math.inf
 
 
 _PART = 2**20

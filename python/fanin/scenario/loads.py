@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import gbps, number
+from fanin.numbers.units import number, rate_text
+from fanin.registry import is_scheduled, reacts_to_losses_alone
 from fanin.scenario.engine_rows import FanInPort, Port, TierLoad, of_path, packets
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Overrides
@@ -30,7 +31,9 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
         is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
         own = threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
         # A port of the fan-in that drops before it marks is told with more.
-        is_told = any(in_packets(marking, port["packet_bytes"]) >= packets(port) for port in loads["fan_in"])
+        is_told = any(
+            in_packets(marking.at(port["cables"]), port["packet_bytes"]) >= packets(port) for port in loads["fan_in"]
+        )
         others = [] if is_told else at_any_port(ports, resolved, marking, is_default=is_default)
         found += [*others, *own] or _beside_fan_ins(
             scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default
@@ -64,7 +67,7 @@ def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[st
         name: _no_room(port, _spread(groups[name]), _standing(port, groups[name], resolved))
         or _too_many(port, groups[name], resolved["transport"])
         for name, port in tightest.items()
-        if groups[name]["scheme"] not in SCHEDULING
+        if not is_scheduled(groups[name]["scheme"])
     }
     # Groups of several clients seldom meet at one of them.
     fit = [port for port in ports if alone.get(port["group"]) is None and "receiver" in groups[port["group"]]]
@@ -144,8 +147,8 @@ def _standing(port: FanInPort, group: dict[str, Any], resolved: dict[str, Any]) 
     marking = marking_of(resolved)
     schemes = {each["scheme"] for each in long}
     if marking is not None and marking.is_like_dctcp and schemes <= like_dctcp():
-        standing = in_packets(marking, port["packet_bytes"])
-    elif schemes <= set(LOSS_BASED) and resolved["transport"].get("ecn", "auto") != "on":
+        standing = in_packets(marking.at(port["cables"]), port["packet_bytes"])
+    elif all(map(reacts_to_losses_alone, schemes)) and resolved["transport"].get("ecn", "auto") != "on":
         # When the queue is full, a loss halves the windows (RFC 5681, Eq. 4), if it does so of all flows at once.
         standing = max(0, packets(port) - of_path(port)) / 2
     else:
@@ -191,7 +194,7 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
     Few long flows do that, too, but have enough packets on the path to repair their losses without a timer.
     """
     size = response_bytes(group)
-    if not size or group["scheme"] not in LOSS_BASED or transport.get("ecn", "auto") == "on":
+    if not size or not reacts_to_losses_alone(group["scheme"]) or transport.get("ecn", "auto") == "on":
         return None
     mss, receive_buffer = number(transport.get("mss", "1460B")), number(transport.get("receive-buffer", "1MiB"))
     at_once, length = port["responses"], math.ceil(size / mss)
@@ -211,12 +214,6 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
         f"with {share:.1f} packets each often too few follow for three duplicate ACKs"
     )
 
-
-SCHEDULING = ("rcc", "rcce")
-"""Schemes whose receivers decide when each segment is acknowledged, and so how many are in flight."""
-
-LOSS_BASED = ("newreno", "linux", "linux-reno")
-"""Schemes whose senders only a loss slows down: neither a mark nor a window that somebody else gives."""
 
 ENOUGH = 8
 """Packets of a window that a loss halves (RFC 5681, Eq. 4) to four: if the first of them is lost, the others are three
@@ -293,6 +290,6 @@ def _too_few_hosts(ports: list[Port], offered: list[dict[str, Any]], resolved: d
         return None
     groups, hosts = ", ".join(f"traffic.{name}" for name in loads), "host sends" if len(rates) == 1 else "hosts send"
     return (
-        f"{groups}: {gbps(sum(loads.values()))} are offered, but {len(rates)} {hosts} at most {gbps(sum(rates))}, so "
-        "transfers wait in the senders; let more hosts send, or lower the load"
+        f"{groups}: {rate_text(sum(loads.values()))} are offered, but {len(rates)} {hosts} at most "
+        f"{rate_text(sum(rates))}, so transfers wait in the senders; let more hosts send, or lower the load"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number, seconds
-from fanin.registry import reacts_to_marks, scheme_title
+from fanin.registry import reacts_to_marks, scheme_row, scheme_title
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -234,6 +234,30 @@ def not_linuxs_own(rows: Iterable[dict[str, Any]]) -> str | None:
         f"transport.scheme is {scheme_title(scheme['value'])} (the default) on hosts that run Linux; their own is "
         f'{scheme_title("linux")}: transport.scheme = "linux"'
     )
+
+
+def overruled(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """Remarks on what a scheme prefers of its hosts, but their stack does otherwise.
+
+    Args:
+        rows: Every value of the scenario, as :meth:`ScenarioFile.resolved_table` has it.
+
+    """
+    values = {row["path"]: row for row in rows}
+    groups = [row["value"] for path, row in values.items() if path.startswith("traffic.") and path.endswith(".scheme")]
+    found = []
+    for scheme in dict.fromkeys([values["transport.scheme"]["value"], *groups]):
+        for key, preferred in scheme_row(scheme)["prefers"].items():
+            path = f"transport.{key}"
+            # Schemes of a scenario that differ in it have a row each.
+            row = values.get(f"{path} of {scheme}") or values[path]
+            if row["is_default"] and row["value"] != preferred:
+                whose = row["source"].partition(":")[0]
+                found.append(
+                    f"{path} is {row['value']} ({whose}), but {scheme_title(scheme)} prefers {preferred}; "
+                    f"set {path} to one of them"
+                )
+    return found
 
 
 def unused(values: list[Unused]) -> list[str]:

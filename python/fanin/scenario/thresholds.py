@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import gbps, number, quantity
+from fanin.numbers.units import number, quantity, rate_text
 from fanin.registry import registry
 from fanin.scenario.engine_rows import FanInPort, Port, of_path, packets
 
@@ -16,13 +16,29 @@ class Marking(NamedTuple):
     path: str
     threshold: str
     is_like_dctcp: bool
-    """Whether senders react to the marks as DCTCP's do."""
+    """Whether senders react to the marks as DCTCP's do, and every packet from there on is marked."""
+    tiers: tuple[tuple[str, str], ...] = ()
+    """Tiers of cables whose ports have a threshold of their own, with that."""
+
+    def at(self, tier: str | None) -> Marking:
+        """From where on the ports of a tier mark, or those of hosts' cables."""
+        if (own := dict(self.tiers).get(tier or "")) is None:
+            return self
+        return self._replace(path=self.path_at(str(tier)), threshold=own)
+
+    def path_at(self, tier: str) -> str:
+        """The value of the ports of a tier."""
+        table, _, key = self.path.rpartition(".")
+        return f"{table}.{tier}-{key}"
 
 
 MARK_THRESHOLD = "mark-threshold"
 """The key of a scheme's marking threshold, if it marks by one."""
 
 THRESHOLD_OF_THE_QUEUE = "queue.threshold"
+
+_LEAST_MARKED = {"wred": "queue.wred-min"}
+"""Kinds of queue whose thresholds are another key -> that from which on some packets are marked."""
 
 
 def threshold_path(scheme: str) -> str:
@@ -32,7 +48,8 @@ def threshold_path(scheme: str) -> str:
 
 def never_marks(queue: dict[str, Any]) -> bool:
     """Whether a queue has no threshold to mark at."""
-    return queue["kind"] == "drop-tail" or (queue["kind"] == "strict-priority" and not number(queue["threshold"]))
+    kind, thresholds = queue["kind"], [value for key, value in queue.items() if key.endswith("threshold")]
+    return kind == "drop-tail" or (kind == "strict-priority" and not any(map(number, thresholds)))
 
 
 def marking_of(resolved: dict[str, Any]) -> Marking | None:
@@ -40,11 +57,21 @@ def marking_of(resolved: dict[str, Any]) -> Marking | None:
     if never_marks(resolved["queue"]):
         return None
     kind, scheme = resolved["queue"]["kind"], resolved["transport"]["scheme"]
-    path = threshold_path(scheme) if kind == "auto" else THRESHOLD_OF_THE_QUEUE
-    table = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"]
-    if (value := table.get(path.rpartition(".")[2])) is None:
+    path = threshold_path(scheme) if kind == "auto" else _LEAST_MARKED.get(kind, THRESHOLD_OF_THE_QUEUE)
+    table, key = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"], path.rpartition(".")[2]
+    if (value := table.get(key)) is None:
         return None
-    return Marking(path, value, scheme in like_dctcp())
+    tiers = ((tier, table[own]) for own, tier in tiers_of(path).items() if own in table)
+    return Marking(path, value, scheme in like_dctcp() and kind not in _LEAST_MARKED, tuple(tiers))
+
+
+def tiers_of(path: str) -> dict[str, str]:
+    """The keys by which the ports of a tier have their own value of a threshold -> the tier."""
+    table, _, key = path.rpartition(".")
+    rows = registry()["queues"] if table == "queue" else registry()["schemes"]
+    params = (param for row in rows if table in ("queue", f"scheme.{row['key']}") for param in row["params"])
+    keys: list[str] = next((param["tiers"] for param in params if param["key"] == key), [])
+    return {own: own.removesuffix(f"-{key}") for own in keys}
 
 
 def like_dctcp() -> set[str]:
@@ -68,10 +95,17 @@ def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any], *, is_de
     """
     if not ports or (marking := marking_of(resolved)) is None:
         return []
-    # A queue of a faster link has the same threshold, which is for the slowest.
-    slowest = min(port["rate_bps"] for port in ports)
-    found = [(port, _wrong(port, resolved, marking)) for port in ports if port["rate_bps"] == slowest]
-    return [_about(marking, port, bound, is_default=is_default) for port, bound in found if bound is not None]
+    # A queue of a faster link with the same threshold has that for the slowest.
+    slowest: dict[str, float] = {}
+    own = [(port, marking.at(port["cables"])) for port in ports]
+    for port, mine in own:
+        slowest[mine.path] = min(port["rate_bps"], slowest.get(mine.path, math.inf))
+    found = [(port, mine, _wrong(port, resolved, mine)) for port, mine in own if port["rate_bps"] == slowest[mine.path]]
+    return [
+        _about(mine, port, bound, is_default=is_default and mine is marking)
+        for port, mine, bound in found
+        if bound is not None
+    ]
 
 
 def remarks_beside_fan_ins(
@@ -81,6 +115,7 @@ def remarks_beside_fan_ins(
     port = next((port for port in ports if port["bottleneck"]), None)
     if port is None or port["name"] in {each["port"] for each in fan_in} or (marking := marking_of(resolved)) is None:
         return []
+    is_default, marking = is_default and port["cables"] not in dict(marking.tiers), marking.at(port["cables"])
     near, far = _as_filled(port, ports, resolved)
     # Of paths of different lengths, the shortest needs the lowest threshold.
     low, high = _wrong(near, resolved, marking), _wrong(far, resolved, marking)
@@ -99,15 +134,16 @@ def _as_filled(port: Port, ports: list[Port], resolved: dict[str, Any]) -> tuple
         alpha = float(network["dt-alpha"])
         share = alpha / (1 + alpha)
     left, _, right = port["name"].partition("->")
-    acknowledgement = number(resolved["transport"]["header"]) + number(network["frame-overhead"])
-    packet = _packet_bytes(resolved)
-    cost = {each["name"]: 2 * each["delay_s"] + 8 * (packet + acknowledgement) / each["rate_bps"] for each in ports}
+    packet = packet_bytes(resolved)
+    both = packet + header_bytes(resolved)
+    cost = {each["name"]: 2 * each["delay_s"] + 8 * both / each["rate_bps"] for each in ports}
     before, behind = _to_hosts(left, right, ports, cost), _to_hosts(right, left, ports, cost)
     near, far = (
         FanInPort(
             group="",
             port=port["name"],
             tier=None,
+            cables=port["cables"],
             responses=0,
             arriving_bps=0,
             rate_bps=port["rate_bps"],
@@ -144,7 +180,7 @@ def _to_hosts(start: str, barred: str, ports: list[Port], cost: dict[str, float]
 def _wrong(port: FanInPort, resolved: dict[str, Any], marking: Marking) -> _Bound | None:
     """What is wrong with a threshold at a port, if anything is."""
     mark = in_packets(marking, port["packet_bytes"])
-    at = f"at {port['port']} ({gbps(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
+    at = f"at {port['port']} ({rate_text(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
     if mark >= packets(port):
         return _not_below(packets(port), at)
     if not marking.is_like_dctcp:
@@ -194,21 +230,24 @@ def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_def
 
 def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *, is_default: bool) -> list[str]:
     """A remark on a marking threshold that is not below the smallest buffer, whatever traffic fills it."""
-    packet = _packet_bytes(resolved)
-    mark = in_packets(marking, packet)
+    packet = packet_bytes(resolved)
     buffers = [(bytes_ // packet, port) for port in ports if (bytes_ := port["buffer_bytes"]) is not None]
-    small = [(buffer, port) for buffer, port in buffers if mark >= buffer]
+    small = [(buffer, port) for buffer, port in buffers if in_packets(marking.at(port["cables"]), packet) >= buffer]
     if not small:
         return []
     buffer, port = min(small, key=lambda each: (each[0], not each[1]["bottleneck"]))
-    bound = _not_below(buffer, f"at {port['name']} ({gbps(port['rate_bps'])})")
-    return [_remark(marking, mark, bound, buffer, is_default=is_default)]
+    bound, own = _not_below(buffer, f"at {port['name']} ({rate_text(port['rate_bps'])})"), marking.at(port["cables"])
+    return [_remark(own, in_packets(own, packet), bound, buffer, is_default=is_default and own is marking)]
 
 
-def _packet_bytes(resolved: dict[str, Any]) -> int:
+def packet_bytes(resolved: dict[str, Any]) -> int:
     """A full packet with all that it takes on a link."""
-    transport, network = resolved["transport"], resolved["network"]
-    return int(sum(number(part) for part in (transport["mss"], transport["header"], network["frame-overhead"])))
+    return int(number(resolved["transport"]["mss"])) + header_bytes(resolved)
+
+
+def header_bytes(resolved: dict[str, Any]) -> int:
+    """What a packet without data takes on a link."""
+    return int(number(resolved["transport"]["header"]) + number(resolved["network"]["frame-overhead"]))
 
 
 def in_packets(marking: Marking, packet: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import number, quantity
+from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
 from fanin.registry import registry
 
 
@@ -40,6 +40,33 @@ def is_endless(group: dict[str, Any]) -> bool:
 def comes_by_a_clock(group: dict[str, Any]) -> bool:
     """Whether transfers start at times that do not depend on when others end."""
     return bool({"load", "interval"} & group.keys())
+
+
+def begin_together(scenario: dict[str, Any]) -> bool:
+    """Whether all transfers of known size begin within a round trip with a full buffer: their last one is waited for.
+
+    Args:
+        scenario: The scenario as :meth:`fanin.scenario.file.ScenarioFile.of_fan_in` gives it.
+
+    """
+    finite = [group for group in scenario["traffic"] if not is_endless(group)]
+    if not finite or any(group["kind"] not in ("flows", "background") for group in finite):
+        return False
+    begins = [seconds(group["start"]) for group in finite]
+    ends = [begin + _apart(group) for begin, group in zip(begins, finite, strict=True)]
+    network = scenario["network"]
+    size, unit = quantity(network["buffer" if network["admission"] == "static" else "shared-buffer"]) or (0.0, "")
+    wait = 8 * size * (FRAME_BYTES if unit == "pkt" else 1.0) / number(network["rate"])
+    return max(ends) - min(begins) <= 4 * seconds(network["delay"]) + wait
+
+
+def _apart(group: dict[str, Any]) -> float:
+    """Between the first and the last start of a group, in seconds."""
+    if group["kind"] == "flows":
+        return float(group["starts-within"])
+    # Ten times the mean of an exponential distribution is more than one of 20,000 exceeds.
+    apart = (int(group["flows"]) - 1) * seconds(group["interval"])
+    return apart + seconds(group["jitter"]) + 10 * seconds(group["exponential"])
 
 
 def at_once(group: dict[str, Any]) -> int:

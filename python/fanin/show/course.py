@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import seconds
+from fanin.numbers.units import rate_text, seconds
 from fanin.scenario.loads import SOME_JITTER
 from fanin.scenario.settings import Settings, as_options, with_options
 from fanin.scenario.traffic import has_requests, is_fan_in
@@ -130,8 +130,10 @@ def _what(facts: Facts) -> str:
         case "crowded":
             return f"No collapse, but the queries wait for other traffic: {_beside(facts)}{ended}."
         case "collapse":
+            # Where each has one sender, timers are all that it has in common with one.
+            what = "Incast collapse" if facts.fan_in is not None or facts.bursts is not None else "Collapse"
             return (
-                f"Incast collapse{_by_probes(facts)}: {goodput}; the transfers took {span}, of which the link "
+                f"{what}{_by_probes(facts)}: {goodput}; the transfers took {span}, of which the link "
                 f"{port.name} sent for {_time(facts.busy_s)}{ended}."
             )
         case "stalls":
@@ -394,10 +396,10 @@ def _by_windows(facts: Facts) -> str:
     """That the receivers' windows limit what is sent, and to how much: interrupts make a round trip longer, or not."""
     many = f"{facts.at_once} transfers together" if facts.at_once > 1 else "a transfer"
     most = facts.at_once * 8 * facts.receive_window / facts.round_trip_s
-    rate, trip = _rate(most), f"a round trip of {_time(facts.round_trip_s)}"
+    rate, trip = rate_text(most), f"a round trip of {_time(facts.round_trip_s)}"
     if facts.interrupts_s >= _WORTH * facts.round_trip_s:
         trip += f", and up to {_time(facts.interrupts_s)} until hosts are told of packets,"
-        rate = f"between {_rate(facts.limited_bps or 0.0)} and {rate}"
+        rate = f"between {rate_text(facts.limited_bps or 0.0)} and {rate}"
     return (
         f"The receivers' windows of {_bytes(facts.receive_window)} (whole segments of transport.receive-buffer, "
         f"{_bytes(facts.size(facts.scenario['transport']['receive-buffer']))}) in {trip} limit {many} to {rate}"
@@ -466,8 +468,8 @@ def _where(facts: Facts) -> str:
     if port.oversubscribed <= 1:
         return ""
     return (
-        f"This is no receiver's port: the hosts of its switch can send {_rate(port.into_bps)} into uplinks of "
-        f"{_rate(port.out_bps)} "
+        f"This is no receiver's port: the hosts of its switch can send {rate_text(port.into_bps)} into uplinks of "
+        f"{rate_text(port.out_bps)} "
         f"(oversubscribed {format_number(port.oversubscribed, 2)} to 1)."
     )
 
@@ -569,7 +571,8 @@ def _goodput(facts: Facts) -> str:
     if goodput is None:
         return "no goodput"
     gaps = f", counting gaps of {_time(facts.gaps_s)} without a transfer" if _has_gaps(facts) else ""
-    return f"goodput {_rate(goodput)}{f' of {_rate(facts.port.rate_bps)}' if facts.all_cross else ''}{gaps}"
+    of = f" of {rate_text(facts.port.rate_bps)}" if facts.all_cross else ""
+    return f"goodput {rate_text(goodput)}{of}{gaps}"
 
 
 def _has_gaps(facts: Facts) -> bool:
@@ -590,11 +593,6 @@ _GAPS = 0.05
 def listed(names: list[str]) -> str:
     """Names as part of a sentence."""
     return "".join(names) if len(names) <= 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _rate(bps: float) -> str:
-    unit, factor = ("Mbit/s", 1e-6) if bps < 1e9 else ("Gbit/s", 1e-9)
-    return f"{format_number(bps * factor, 3)} {unit}"
 
 
 def _time(seconds: float | None) -> str:

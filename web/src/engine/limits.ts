@@ -31,7 +31,7 @@ export class Refused extends Error {
 }
 
 export function estimate(preview: Preview, document: Document): Estimate {
-  const mss = quantityAt(document, ['transport', 'mss']) ?? 1460
+  const mss = quantityAt(document, ['transport', 'mss']) ?? (quantityAt(document, ['transport', 'mtu']) ?? 1500) - 40
   const duration = quantityAt(document, ['run', 'duration']) ?? 30
   // Data crosses that many links, and its acknowledgements as many.
   const links = preview.switches === 1 ? 2 : preview.switches === 2 ? 3 : 4

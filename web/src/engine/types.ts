@@ -95,8 +95,13 @@ export interface Entry {
 
 export interface Scheme extends Entry {
   transport: Record<string, string>
+  prefers: Record<string, string>
   stack: string | null
-  reacts_to_marks: boolean
+  effort: 'hosts' | 'switch-setting' | 'kernel' | 'switch' | 'controller'
+  needs: string
+  reacts_to: ('marks' | 'delay' | 'window' | 'schedule')[]
+  colour: string
+  marker: string
   readings: { id: string; text: string; params: string[] }[]
 }
 

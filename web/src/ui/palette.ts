@@ -1,6 +1,6 @@
 /** Colours, markers and dashes of lines: those of the package's figures, so that a scheme looks the same everywhere. */
 
-import palette from '../../../python/fanin/show/plots/palette.json'
+import palette from './palette.json'
 import type { Theme } from './theme'
 
 export type Marker = 'o' | 's' | '^' | 'v' | '<' | '>' | 'D' | 'd' | 'P' | 'X' | 'p' | 'h' | 'H' | '8' | '*'

@@ -10,6 +10,9 @@ The parts of Linux 6's TCP that do not depend on the congestion control, so that
 schemes `linux`, `linux-reno` and `linux-dctcp` use it unless a scenario names another stack. Values are those of `include/net/tcp.h`,
 `net/ipv4/` and `net/core/`. It has no switch: ports are as in `rfc`.
 
+**The wire.** Frames are Ethernet's: each packet takes 38 bytes more on every link, so 1,448 bytes of data take 1,538. `mtu = \"9000B\"`
+gives jumbo frames, and `frame-overhead = \"0B\"` in `[network]` leaves the frames out.
+
 **The host.** Interfaces interrupt at most every 8 us (adaptive moderation may choose 1 to 256 us: try others), GRO merges what an
 interrupt hands over, TSO sends bursts of up to 64 KB, TCP small queues limit a flow's bytes in its host, and the host's queue is
 that of the kernel's default. `gro = \"0B\"`, `tso = \"0B\"`, `small-queue = \"0B\"`, `host-queue = 0` and `interrupt-interval = \"0s\"` take each away.
@@ -71,6 +74,11 @@ estimator is that of RFC 6298: Linux's takes the largest variation of a round tr
         set("small-queue", "1MiB", "Linux 6, tcp_ipv4.c: tcp_limit_output_bytes 16 * 65536 (4 MiB since 6.16)"),
         set("host-queue", "1000", "Linux 6, net/ethernet/eth.c, ether_setup: DEFAULT_TX_QUEUE_LEN 1000"),
         set("growth-after-echo", "false", "Linux 6, tcp_cong_control: not while the window is being reduced (state CWR)"),
+        set(
+            "network.frame-overhead",
+            "38B",
+            "IEEE 802.3: preamble 7, start delimiter 1, header 14, check sequence 4, gap of 12 bytes",
+        ),
     ],
     switch: &[],
 };

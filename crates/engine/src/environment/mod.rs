@@ -21,7 +21,7 @@ pub struct EnvironmentRow {
     pub summary: &'static str,
     /// What it models, what is inferred and what is left out, in Markdown.
     pub manual: &'static str,
-    /// Defaults of `[transport]`, by key without prefix.
+    /// Defaults of `[transport]`, by key without prefix, and `network.frame-overhead`: frames are those of the hosts.
     pub stack: &'static [Setting],
     /// Defaults of `network.KEY` and `queue.KEY`. The latter apply to the kinds of queue, and to the queues of schemes,
     /// that have the key.

@@ -36,6 +36,7 @@ exactly `rto-min`. Its ports mark packets whether they are ECT or not; here the 
         set("loss-flight", "highest", "ns-3.18, tcp-socket-base.cc: BytesInFlight counts up to the highest sequence number sent"),
         set("repeated-timeout", "halve", "ns-3.18, tcp-newreno.cc"),
         set("rtt-of", "newest-clean", "rdtcp, rtt-estimator.cc"),
+        set("rto-backoff-reset", "sample", "rdtcp, rtt-estimator.cc, AckSeq: only a sample resets the multiplier"),
         set("ecn-retransmit", "true", "rdtcp: its ports mark any packet"),
         set("rto-min", "10ms", SCRIPTS),
         set("rto-initial", "10ms", SCRIPTS),

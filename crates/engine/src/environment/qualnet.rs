@@ -26,6 +26,7 @@ a marking queue does with packets that are not ECT.
         set("window-scale", "0", "TCP-USE-RFC1323 NO in the same files"),
         set("ack-every", "2", "TCP-DELAY-ACKS YES in the same files; every second segment by RFC 1122, section 4.2.3.2"),
         set("ack-delay", "200ms", "not publicly documented; the delayed-ACK timeout of BSD's TCP"),
+        set("rto-backoff-reset", "sample", "TCP-USE-RFC1323 NO in the same files: no time stamps (RFC 6298, sections 3 and 5)"),
         set("sack", "false", "TCP LITE in the same files, of which SACK is an alternative"),
         set("limited-transmit", "false", "not publicly documented; TCP LITE is older than RFC 3042"),
     ],

@@ -12,7 +12,7 @@ use crate::measure::queue::{QueueSummary, Trace};
 use crate::measure::rows::Rows;
 use crate::measure::table::{Column, Data, Table};
 use crate::measure::total::Heading;
-use crate::net::books::{DropRecord, PortBook};
+use crate::net::books::{Books, DropRecord, PortBook, QueueMonitor};
 use crate::net::network::Network;
 use crate::roles::DropReason;
 use crate::sim::world::Watch;
@@ -29,7 +29,7 @@ pub(crate) fn empty_tables() -> Vec<Table> {
     flows
         .into_iter()
         .chain([
-            table_of_queues(&[]),
+            Queues::default().table(),
             table_of_links(Vec::new()),
             request_table(&[], &[]),
             delay_table(&[], &[]),
@@ -47,47 +47,64 @@ fn label(codes: impl Iterator<Item = usize>, names: Vec<String>) -> Data {
     Data::Label { codes: codes.map(|code| code as u32).collect(), names }
 }
 
-/// The queue statistics of every observed port.
-pub(crate) fn queue_summaries<C: EventCore>(net: &mut Network<C>) -> Vec<(LinkId, QueueSummary)> {
-    let now = net.now();
-    let queues = net.core.books().queues.iter_mut().enumerate();
-    queues.filter_map(|(i, queue)| Some((LinkId::new(i), queue.as_mut()?.stats.finish(now)))).collect()
+/// The queues that a run measured, and which of them it tells.
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    ports: Vec<PortQueue>,
+    /// Whether it tells of all of them, or only of the observed one.
+    all: bool,
 }
 
-/// An observed port with its statistics and counters.
-struct Observed<'a> {
+/// The queue of a port, and its counters.
+#[derive(Debug)]
+struct PortQueue {
     name: String,
-    bottleneck: bool,
-    queue: &'a QueueSummary,
-    book: &'a PortBook,
+    observed: bool,
+    queue: QueueSummary,
+    book: PortBook,
 }
 
-pub(crate) fn queue_table<C: EventCore>(
-    net: &mut Network<C>,
-    queues: &[(LinkId, QueueSummary)],
-    links: &[String],
-) -> Table {
-    let ports = &net.core.books().ports;
-    let rows: Vec<_> = queues
-        .iter()
-        .map(|(link, queue)| Observed {
-            name: links[link.index()].clone(),
-            bottleneck: *link == net.topology.bottleneck,
-            queue,
-            book: &ports[link.index()],
-        })
-        .collect();
-    table_of_queues(&rows)
+impl Queues {
+    pub(crate) fn of<C: EventCore>(net: &mut Network<C>, links: &[String], all: bool) -> Self {
+        let (now, observed) = (net.now(), net.topology.bottleneck.index());
+        let Books { queues, ports, .. } = net.core.books();
+        let measured = queues.iter_mut().enumerate().filter_map(|(i, monitor)| Some((i, monitor.as_mut()?)));
+        let port = |(i, monitor): (usize, &mut QueueMonitor)| PortQueue {
+            name: links[i].clone(),
+            observed: i == observed,
+            queue: monitor.stats.finish(now),
+            book: ports[i].clone(),
+        };
+        Self { ports: measured.map(port).collect(), all }
+    }
+
+    /// Makes the port of that name the observed one; returns whether its queue was measured.
+    pub(crate) fn observe(&mut self, name: &str) -> bool {
+        let is_measured = self.ports.iter().any(|port| port.name == name);
+        if is_measured {
+            self.ports.iter_mut().for_each(|port| port.observed = port.name == name);
+        }
+        is_measured
+    }
+
+    /// The queue of the observed port, if it was measured.
+    pub(crate) fn observed(&self) -> Option<&QueueSummary> {
+        self.ports.iter().find(|port| port.observed).map(|port| &port.queue)
+    }
+
+    pub(crate) fn table(&self) -> Table {
+        table_of_queues(&self.ports.iter().filter(|port| self.all || port.observed).collect::<Vec<_>>())
+    }
 }
 
-fn table_of_queues(rows: &[Observed<'_>]) -> Table {
+fn table_of_queues(rows: &[&PortQueue]) -> Table {
     let column = Column::new;
-    let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(rows.iter().map(|row| f(row.queue)).collect());
-    let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(rows.iter().map(|row| f(row.queue)).collect());
-    let int = |f: &dyn Fn(&QueueSummary) -> u64| Data::U64(rows.iter().map(|row| f(row.queue)).collect());
-    let book = |f: &dyn Fn(&PortBook) -> u64| Data::U64(rows.iter().map(|row| f(row.book)).collect());
+    let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(rows.iter().map(|row| f(&row.queue)).collect());
+    let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(rows.iter().map(|row| f(&row.queue)).collect());
+    let int = |f: &dyn Fn(&QueueSummary) -> u64| Data::U64(rows.iter().map(|row| f(&row.queue)).collect());
+    let book = |f: &dyn Fn(&PortBook) -> u64| Data::U64(rows.iter().map(|row| f(&row.book)).collect());
     let names = rows.iter().map(|row| row.name.clone()).collect();
-    let bottleneck = rows.iter().map(|row| row.bottleneck).collect();
+    let bottleneck = rows.iter().map(|row| row.observed).collect();
     Table {
         name: "queues",
         description: "Backlog of observed ports, the packet in transmission included, from the start of the first finite transfer (or the end of the warm-up) on.",

@@ -1,7 +1,7 @@
 //! The result of a run: totals, tables and a hash over both.
 
 use crate::event::EventCore;
-use crate::ids::{GroupId, LinkId, NodeId, TransferId};
+use crate::ids::{GroupId, NodeId, TransferId};
 use crate::measure::capture::Capture;
 use crate::measure::counters::Counters;
 use crate::measure::declared;
@@ -12,9 +12,7 @@ use crate::measure::queue::QueueSummary;
 use crate::measure::rows::Row;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
 use crate::measure::table::Table;
-use crate::measure::tables::{
-    bin_tables, delay_table, drop_table, link_table, queue_summaries, queue_table, request_table, trace_table,
-};
+use crate::measure::tables::{Queues, bin_tables, delay_table, drop_table, link_table, request_table, trace_table};
 use crate::measure::timeouts::TimeoutCause;
 use crate::roles::DropReason;
 use crate::sim::error::RunError;
@@ -37,8 +35,10 @@ pub struct Outcome {
     pub flows: FlowTable,
     /// The whole table of flows, once it has been requested.
     whole_flows: OnceLock<Option<Table>>,
-    /// The other tables.
+    /// The other tables, that of queues first.
     pub tables: Vec<Table>,
+    /// The queues that were measured.
+    queues: Queues,
     /// A pcapng file, if the scenario asks for a capture.
     pub capture: Option<Vec<u8>>,
 }
@@ -59,9 +59,28 @@ impl Outcome {
     pub fn number(&self, name: &str) -> f64 {
         self.summary.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN)
     }
+    /// Makes this the outcome of the same scenario with another port in `measure.bottleneck`; returns whether it can, as it
+    /// can of more ports after [`Scenario::with_queues_on_the_way`](crate::spec::Scenario::with_queues_on_the_way).
+    ///
+    /// # Errors
+    ///
+    /// Rows of finished flows cannot be read.
+    pub fn observe(&mut self, port: &str) -> io::Result<bool> {
+        if !self.queues.observe(port) {
+            return Ok(false);
+        }
+        self.tables[0] = self.queues.table();
+        let mut totals = Totals(std::mem::take(&mut self.summary));
+        totals.queue(self.queues.observed());
+        self.summary = totals.0;
+        let hashed = self.summary.iter().skip(1).take_while(|(name, _)| *name != declared::QUERIES.name);
+        let hashed = hashed.map(|(name, value)| (name.clone(), value.clone())).collect();
+        self.summary.insert(HASH.to_owned(), json!(hash(&self.flows, &self.tables, &hashed)?));
+        Ok(true)
+    }
     /// The hash over every table and total.
     pub fn hash(&self) -> &str {
-        self.summary.get("result_hash").and_then(Value::as_str).unwrap_or("")
+        self.summary.get(HASH).and_then(Value::as_str).unwrap_or("")
     }
 }
 
@@ -83,21 +102,22 @@ pub(crate) fn collect<C: EventCore>(mut world: World<C>) -> Result<Outcome, RunE
 
 fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<Outcome> {
     let tallies = Tallies::of(world, &flows)?;
-    let queues = queue_summaries(&mut world.net);
+    // Built once, because an incast loses thousands of packets at one port.
+    let links = world.net.topology.link_names();
+    let queues = Queues::of(&mut world.net, &links, world.watch.of_switches);
     let now = world.net.now();
     world.net.core.books().close(now);
     let mut totals = Totals(Map::new());
     totals.goodput(world);
     totals.completion(world, &tallies);
     totals.retransmission(world, &tallies);
-    totals.network(world, &queues);
+    totals.network(world);
+    totals.queue(queues.observed());
     totals.run(world);
     totals.nodes(world);
     totals.groups(world, &tallies);
     let mut summary = totals.0;
     let names: Vec<String> = world.work.groups.iter().map(|group| group.name.clone()).collect();
-    // Built once, because an incast loses thousands of packets at one port.
-    let links = world.net.topology.link_names();
     let bottleneck = world.looks.bottleneck(&mut world.net).map(|link| links[link.index()].clone());
     let (flow_probes, host_probes) = std::mem::take(&mut world.hosts.probes).into_tables();
     let switch_probes = world.switches.probes.take().map(Recorder::into_switch_table);
@@ -105,7 +125,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     let crossings = net.crossings.take().map(|crossings| crossings.into_table(links.clone()));
     let bins = bin_tables(net, &flows, names.clone(), &links)?;
     let mut tables = vec![
-        queue_table(net, &queues, &links),
+        queues.table(),
         link_table(net, &links),
         request_table(&world.work.queries, &names),
         delay_table(&world.hosts.arrivals, &names),
@@ -117,23 +137,30 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     tables.extend(crossings);
     tables.extend(host_probes);
     tables.extend(bins.into_iter().flatten());
-    let mut hasher = Fingerprint::new();
-    flows.digest(&mut hasher)?;
-    for table in &tables {
-        debug_assert_eq!(table.check(), Ok(()));
-        table.digest(&mut hasher);
-    }
-    hasher.add(&serde_json::to_vec(&summary).unwrap_or_default());
-    let digest = hasher.finish();
-    let (high, _) = digest.split_first_chunk::<16>().expect("a digest is longer");
-    summary.shift_insert(0, "result_hash".to_owned(), json!(format!("{:032x}", u128::from_be_bytes(*high))));
+    let hash = hash(&flows, &tables, &summary)?;
+    summary.shift_insert(0, HASH.to_owned(), json!(hash));
     // Not hashed: these follow from the scenario, from the tables, or from how a run is looked at.
     summary.insert(declared::QUERIES.name.to_owned(), json!(tallies.waited.len()));
     let waited = tallies.waited.iter().filter(|waited| **waited).count();
     summary.insert(declared::QUERIES_WAITED.name.to_owned(), json!(waited));
     summary.insert(declared::FOUND.name.to_owned(), json!(bottleneck));
     summary.insert(declared::CAPACITY.name.to_owned(), json!(capacity(world, &tallies)));
-    Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, capture: None })
+    Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, queues, capture: None })
+}
+
+const HASH: &str = "result_hash";
+
+fn hash(flows: &FlowTable, tables: &[Table], totals: &Map<String, Value>) -> io::Result<String> {
+    let mut hasher = Fingerprint::new();
+    flows.digest(&mut hasher)?;
+    for table in tables {
+        debug_assert_eq!(table.check(), Ok(()));
+        table.digest(&mut hasher);
+    }
+    hasher.add(&serde_json::to_vec(totals).unwrap_or_default());
+    let digest = hasher.finish();
+    let (high, _) = digest.split_first_chunk::<16>().expect("a digest is longer");
+    Ok(format!("{:032x}", u128::from_be_bytes(*high)))
 }
 
 /// The goodput window.
@@ -337,8 +364,8 @@ impl Totals {
         self.put("timeout_ratio", json!(timeout_ratio));
     }
 
-    /// Drops, marks, and the queue of the bottleneck.
-    fn network<C: EventCore>(&mut self, world: &mut World<C>, queues: &[(LinkId, QueueSummary)]) {
+    /// Drops and marks.
+    fn network<C: EventCore>(&mut self, world: &mut World<C>) {
         let books = world.net.core.books();
         self.put("drops", json!(books.drops.iter().sum::<u64>()));
         let limited = world.net.host_queues.as_ref().is_some_and(|queues| queues.limited());
@@ -348,7 +375,11 @@ impl Totals {
         self.put("loss_run_longest", json!(books.longest_loss_run()));
         self.put("marks", json!(books.marks()));
         self.put("would_mark", json!(books.would_mark()));
-        if let Some((_, queue)) = queues.iter().find(|(link, _)| *link == world.net.topology.bottleneck) {
+    }
+
+    /// The queue of the observed port.
+    fn queue(&mut self, queue: Option<&QueueSummary>) {
+        if let Some(queue) = queue {
             self.put("queue_mean_packets", json!(queue.packets.mean_time_weighted));
             self.put("queue_mean_busy_packets", json!(queue.packets.mean_while_busy));
             self.put("queue_mean_changes_packets", json!(queue.packets.mean_of_changes));

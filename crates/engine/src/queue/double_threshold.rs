@@ -39,11 +39,15 @@ pub struct DoubleThreshold {
 impl DoubleThreshold {
     /// The key of the threshold of a rising queue.
     pub const fn start(default: &'static str, source: &'static str) -> Param {
-        Param::new("start", Kind::Size, default, "Queue at which marking starts when it rises.", source).at_least(1.0)
+        Param::new("start", Kind::Size, default, "Queue at which marking starts when it rises.", source)
+            .at_least(1.0)
+            .per_tier()
     }
     /// The key of the threshold of a falling queue.
     pub const fn stop(default: &'static str, source: &'static str) -> Param {
-        Param::new("stop", Kind::Size, default, "Queue below which marking ends when it falls.", source).at_least(1.0)
+        Param::new("stop", Kind::Size, default, "Queue below which marking ends when it falls.", source)
+            .at_least(1.0)
+            .per_tier()
     }
     /// The discipline with the values of these two keys.
     pub fn new(values: &Values) -> Self {

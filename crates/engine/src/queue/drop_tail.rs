@@ -16,7 +16,8 @@ pub(super) const ROW: QueueRow = QueueRow {
         "0pkt",
         "Count arrivals that find at least this queue as packets above the marking threshold; 0: none.",
         "off: only some papers plot it",
-    )],
+    )
+    .per_tier()],
     build: |values| match values.size("would-mark") {
         Size::Packets(0) | Size::Bytes(0) => super::drop_tail(),
         threshold => Box::new(Threshold { mark: false, ..Threshold::at(threshold, MarkAt::Enqueue) }),

@@ -21,7 +21,8 @@ pub(super) const ROW: QueueRow = QueueRow {
             "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
             MARKING_SOURCE,
         )
-        .by(MARKING_RULE),
+        .by(MARKING_RULE)
+        .per_tier(),
         MarkAt::PARAM,
         Param::new(
             "compare",

@@ -8,6 +8,7 @@ mod drop_tail;
 mod ecn_threshold;
 mod red;
 mod strict_priority;
+mod wred;
 
 pub use double_threshold::DoubleThreshold;
 pub(crate) use ecn_threshold::{MARKING_RULE, MARKING_SOURCE};
@@ -16,7 +17,7 @@ pub use red::{Notice, Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
 
 use crate::roles::QueueDiscipline;
-use crate::spec::{Kind, Param, Values};
+use crate::spec::{Kind, Param, SpecError, Values};
 
 /// A queue discipline that a scenario can name.
 pub struct QueueRow {
@@ -41,7 +42,16 @@ const REQUIRES_ECT: Param = Param::new(
 
 /// Every queue discipline.
 pub const REGISTRY: &[QueueRow] =
-    &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, red::ROW, strict_priority::ROW];
+    &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, red::ROW, wred::ROW, strict_priority::ROW];
+
+/// Refuses contradictory values of `[queue]`.
+///
+/// # Errors
+///
+/// The error names the key, and what to write instead.
+pub(crate) fn check(kind: &str, values: &Values) -> Result<(), SpecError> {
+    if kind == wred::ROW.key { wred::check(values) } else { Ok(()) }
+}
 
 /// The default discipline of a port: drop-tail.
 pub fn drop_tail() -> Box<dyn QueueDiscipline> {

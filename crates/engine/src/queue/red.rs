@@ -2,7 +2,8 @@
 //!
 //! Marking depends on the moving average of the queue. Below `min` no packet is marked. Between `min` and `max` a
 //! packet is marked with a probability that rises with the average and with the number of packets since the last mark,
-//! which spreads marks evenly. From `max` on every packet is marked, or with the *gentle* variant the probability
+//! which spreads marks evenly: about twice as many packets are marked as the probability alone would mark. `wred.rs`
+//! draws each packet independently, as the ECN profiles of switches do. From `max` on every packet is marked, or with the *gentle* variant the probability
 //! continues to rise, to 1 at twice `max`. While the port is idle, the average falls as if packets had arrived at an
 //! empty queue.
 
@@ -15,7 +16,7 @@ use crate::units::Time;
 
 pub(super) const ROW: QueueRow = QueueRow {
     key: "red",
-    summary: "FIFO with random early detection: marks, or drops, by the average queue.",
+    summary: "FIFO with random early detection: evenly spaced marks, or drops, by the average queue; a switch's profile is wred.",
     params: &[
         Param::new(
             "red-min",
@@ -23,14 +24,16 @@ pub(super) const ROW: QueueRow = QueueRow {
             "5",
             "Average queue in packets above which some packets are marked.",
             "Floyd 1997, \"Discussions of Setting Parameters\": 5",
-        ),
+        )
+        .per_tier(),
         Param::new(
             "red-max",
             Kind::Number,
             "15",
             "Average queue in packets above which all packets are marked.",
             "Floyd 1997: three times the minimum",
-        ),
+        )
+        .per_tier(),
         Param::new(
             "red-weight",
             Kind::Fraction,
@@ -43,10 +46,12 @@ pub(super) const ROW: QueueRow = QueueRow {
             "red-max-p",
             Kind::Fraction,
             "0.1",
-            "Probability of a mark as the average reaches its upper threshold.",
-            "Floyd 1997: 0.1",
+            "Probability p as the average reaches its upper threshold; marks are 1 to 1/p packets apart, so about 2p of \
+             the packets are marked.",
+            "Floyd 1997: 0.1; Floyd and Jacobson 1993, section 7",
         )
-        .at_most(1.0),
+        .at_most(1.0)
+        .per_tier(),
         RedConfig::GENTLE,
         RedConfig::WAIT,
         Param::new(

@@ -16,7 +16,7 @@ pub(super) const ROW: QueueRow = QueueRow {
         Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three")
             .at_least(1.0)
             .at_most(8.0),
-        Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off"),
+        Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off").per_tier(),
         MarkAt::PARAM,
         Param::new(
             "scope",

@@ -17,12 +17,14 @@ mod newreno;
 mod pfdct;
 mod rcc;
 mod rcce;
+mod row;
 mod sab;
 mod sdtcp;
 
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
+pub use row::{Effort, Reading, SchemeRow, Signal, SwitchTotal, Wish};
 pub use sdtcp::stress as sdtcp_stress;
 
 use dctcp::DctcpSender;
@@ -31,81 +33,9 @@ use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
-use crate::spec::{Param, SpecError, TrafficGroup, Values};
-use crate::tcp::EcnMode;
+use crate::spec::{SpecError, TrafficGroup, Values};
 use crate::units::{Rate, Time};
 use std::any::Any;
-
-/// A scheme that a scenario can name.
-pub struct SchemeRow {
-    /// Name in scenario files.
-    pub key: &'static str,
-    /// One line for listings.
-    pub summary: &'static str,
-    /// Keys of its `[scheme.<key>]` table.
-    pub params: &'static [Param],
-    /// What it wants of `[transport]`.
-    pub transport: &'static [Wish],
-    /// Body of its manual page in Markdown: what it is, who acts, what is left out. The room's `manual.md`.
-    pub manual: &'static str,
-    /// Where its paper leaves something open: what we take, and which parameters give the other readings.
-    pub readings: &'static [Reading],
-    /// What it counts in its switches ([`Scheme::node_totals`]).
-    pub totals: &'static [SwitchTotal],
-    /// Makes the scheme from its parameters.
-    pub build: fn(&Values) -> Box<dyn Scheme>,
-}
-
-/// What a scheme wants of `[transport]`: a key, and its value as a scenario would write it.
-#[derive(Clone, Copy, Debug)]
-pub enum Wish {
-    /// What it would not be itself without: wins over the stack.
-    Needs(&'static str, &'static str),
-    /// What its paper is silent about and we take: a stack that names the key wins.
-    Prefers(&'static str, &'static str),
-    /// The stack that it runs on unless the scenario names one.
-    Stack(&'static str),
-}
-
-impl SchemeRow {
-    /// The stack that it brings.
-    pub fn stack(&self) -> Option<&'static str> {
-        self.transport.iter().find_map(|wish| match wish {
-            Wish::Stack(key) => Some(*key),
-            Wish::Needs(..) | Wish::Prefers(..) => None,
-        })
-    }
-    /// Whether its senders, with the scheme's defaults, react to marks, so that it needs queues that mark.
-    #[must_use]
-    pub fn reacts_to_marks(&self) -> bool {
-        let scheme = (self.build)(&Values::defaults(&[self.params]));
-        scheme.congestion_control(&FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).ecn() != EcnMode::Off
-    }
-}
-
-/// How we read a place where a paper is ambiguous, incomplete or contradicts itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    /// Short name, by which code and experiments refer to it (`P6`, `D4`).
-    pub id: &'static str,
-    /// What is open, what we take, and why; one or two sentences.
-    pub text: &'static str,
-    /// The parameters that select the other readings, as paths in a scenario file; empty where there is no other
-    /// sensible one.
-    pub params: &'static [&'static str],
-}
-
-/// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
-/// of it is better.
-#[derive(Clone, Copy, Debug)]
-pub struct SwitchTotal {
-    /// Key in the summary.
-    pub name: &'static str,
-    /// What people call it.
-    pub label: &'static str,
-    /// Its definition, in Markdown.
-    pub doc: &'static str,
-}
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] = &[
@@ -126,6 +56,14 @@ pub const REGISTRY: &[SchemeRow] = &[
     rcce::ROW,
     sdtcp::ROW,
 ];
+
+/// The scheme called `key`.
+///
+/// # Panics
+/// If there is none.
+pub fn find(key: &str) -> &'static SchemeRow {
+    REGISTRY.iter().find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
+}
 
 /// What operating systems call a congestion control, and the scheme that it is.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("CUBIC", linux::ROW.key), ("Reno", linux::ROW_RENO.key)];

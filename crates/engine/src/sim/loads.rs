@@ -45,6 +45,8 @@ pub struct FanInPort {
     pub port: String,
     /// Its tier; none for a port towards a receiver.
     pub tier: Option<[&'static str; 2]>,
+    /// That tier as keys of its cables begin.
+    pub cables: Option<&'static str>,
     /// Responses that cross it at once.
     pub responses: f64,
     /// What of theirs can arrive there together, in bit/s: what hosts send, and links on the way carry.
@@ -66,7 +68,8 @@ impl Loads {
         let packet = scenario.transport.bytes("mss").get() + u64::from(world.net.header);
         let rooms: Vec<u64> = world.net.core.books().ports.iter().map(|port| room(port.limit, packet)).collect();
         let topology = &world.net.topology;
-        let view = View { scenario, topology, names: topology.link_names(), rooms, packet };
+        let header = u64::from(world.net.header);
+        let view = View { scenario, topology, names: topology.link_names(), rooms, packet, header };
         let mut fan_in = Vec::new();
         let mut offered: Option<Vec<f64>> = None;
         for (declared, group) in scenario.traffic.iter().zip(&world.work.groups) {
@@ -133,6 +136,8 @@ struct View<'a> {
     rooms: Vec<u64>,
     /// Bytes of a full packet.
     packet: u64,
+    /// Bytes of a packet without data.
+    header: u64,
 }
 
 impl View<'_> {
@@ -168,6 +173,7 @@ impl View<'_> {
             group: group.name.clone(),
             port: self.names[link.index()].clone(),
             tier: tier.map(|tier| topology.tiers[tier].ends),
+            cables: topology.links[link.index()].tier,
             responses: responses.count * crossing[link.index()] / all,
             arriving: arriving[link.index()],
             rate: topology.links[link.index()].rate,
@@ -197,7 +203,7 @@ impl View<'_> {
             return Time::ZERO;
         }
         let path = topology.path(&paths, *from, to, 0);
-        let bytes = self.packet + self.scenario.transport.bytes("header").get();
+        let bytes = self.packet + self.header;
         let sent = path.iter().map(|link| topology.links[link.index()].rate.ps_per_byte().unwrap_or(0));
         let sent: u64 = sent.map(|each| u64::from(each) * bytes).sum();
         topology.base_rtt(&path) + Time::from_ps(sent)

@@ -38,6 +38,8 @@ pub struct MapLink {
     pub delay: Time,
     /// Bytes that its port holds; none if they are not limited.
     pub buffer: Option<u64>,
+    /// Its tier, with which keys of its cables begin; none for a cable of a host.
+    pub tier: Option<&'static str>,
     /// Whether incast is expected at its port.
     pub bottleneck: bool,
 }
@@ -56,6 +58,7 @@ impl NetworkMap {
                 rate: link.rate,
                 delay: link.delay,
                 buffer: (buffer < u64::MAX).then_some(buffer),
+                tier: link.tier,
                 bottleneck: i == topology.bottleneck.index(),
             }
         });

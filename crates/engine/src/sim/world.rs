@@ -33,13 +33,15 @@ pub(crate) struct World<C> {
     pub(crate) events: u64,
 }
 
-/// Samples of the queues.
+/// What is told of the queues.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// Sampling interval; zero for no samples.
     pub(crate) every: Time,
     /// Backlogs of observed ports.
     pub(crate) samples: Vec<(Time, LinkId, Backlog)>,
+    /// Whether the table of queues has the ports of all switches, or only the observed one.
+    pub(crate) of_switches: bool,
 }
 
 /// When and how windows are used.

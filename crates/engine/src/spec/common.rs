@@ -117,9 +117,9 @@ pub const NETWORK: &[Param] = &[
         "frame-overhead",
         Kind::Bytes,
         "0B",
-        "Link-layer bytes that each packet takes on the wire in addition to its IP length; 38B for Ethernet with \
-         preamble and gap.",
-        "our choice: none, as in ns-2",
+        "Link-layer bytes that each packet takes on the wire, and in buffers that count bytes, in addition to its IP \
+         length; 38B for Ethernet with preamble and gap.",
+        "our choice: none, as in ns-2; the stack linux-6 has Ethernet's",
     )
     .at_most(1000.0),
     Param::new(
@@ -134,7 +134,7 @@ pub const NETWORK: &[Param] = &[
         Kind::Choice(&["by-queue", "drop"]),
         "by-queue",
         "What happens on arrival to a packet that should be marked but is not ECT: by-queue forwards it unmarked, \
-         except in RED with red-drop; drop drops it in any queue.",
+         except in red and wred with red-drop or wred-drop; drop drops it in any queue.",
         "RFC 3168, section 5 allows a queue to drop it; threshold queues in the published code of papers forward it",
     ),
     Param::new(

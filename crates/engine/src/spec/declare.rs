@@ -3,6 +3,7 @@
 //! The parser's checks, the default, the JSON Schema, `check --resolved` with the source of every default, and the
 //! parameter table of a manual page are all derived from this declaration.
 
+use crate::topology::TIERS;
 use crate::units::Rate;
 
 /// What kind of value a key takes.
@@ -111,6 +112,8 @@ pub struct Param {
     pub idle_with: Option<(&'static str, &'static str)>,
     /// The same, except that to set it is no error; [`super::Scenario::unused`] lists it.
     pub ignored_with: Option<(&'static str, &'static str)>,
+    /// Whether the ports of a tier of cables may have their own: `uplink-KEY` beside KEY, and so for each of the tiers.
+    pub per_tier: bool,
     /// Other names for words of the choice, each with its word: not valid, but errors name the word.
     pub also: &'static [(&'static str, &'static str)],
 }
@@ -125,8 +128,25 @@ impl Param {
         source: &'static str,
     ) -> Self {
         let (min, max) = (0.0, f64::INFINITY);
-        let (rule, idle_with, ignored_with) = (None, None, None);
-        Self { key, kind, default, rule, doc, source, reading: "", min, max, idle_with, ignored_with, also: &[] }
+        let (rule, idle_with, ignored_with, per_tier) = (None, None, None, false);
+        let (reading, also) = ("", &[]);
+        Self { key, kind, default, rule, doc, source, reading, min, max, idle_with, ignored_with, per_tier, also }
+    }
+    /// The same key, which the ports of a tier of cables may have of their own.
+    #[must_use]
+    pub const fn per_tier(mut self) -> Self {
+        self.per_tier = true;
+        self
+    }
+    /// The keys for the ports of single tiers, each with its tier.
+    pub fn tier_keys(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
+        let key = self.key;
+        TIERS
+            .iter()
+            .filter(|_| self.per_tier)
+            .map(|tier| (*tier, format!("{tier}-{key}")))
+            .collect::<Vec<_>>()
+            .into_iter()
     }
     /// The same key, with a default that follows a rule.
     #[must_use]

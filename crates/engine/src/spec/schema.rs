@@ -62,7 +62,8 @@ fn faults() -> Value {
 /// A table of fixed keys.
 fn table(declared: &[&[Param]], description: &str) -> Value {
     let params = || declared.iter().flat_map(|params| params.iter());
-    let properties: Map<_, _> = params().map(|param| (param.key.to_owned(), property(param))).collect();
+    let of_tiers = params().flat_map(|param| param.tier_keys().map(|(tier, key)| (key, of_tier(param, tier))));
+    let properties: Map<_, _> = params().map(|param| (param.key.to_owned(), property(param))).chain(of_tiers).collect();
     let required: Vec<&str> = params().filter(|param| param.default.is_empty()).map(|param| param.key).collect();
     json!({
         "type": "object",
@@ -106,6 +107,13 @@ fn optional(param: &Param) -> Value {
     if param.kind == Kind::Text {
         schema["pattern"] = "^[a-z][a-z0-9-]*$".into();
     }
+    schema
+}
+
+/// A key for the ports of a tier.
+fn of_tier(param: &Param, tier: &str) -> Value {
+    let mut schema = of_kind(param);
+    schema["description"] = format!("{} At the ports of {tier}-rate; default: {}.", param.doc, param.key).into();
     schema
 }
 

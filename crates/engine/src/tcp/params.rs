@@ -19,6 +19,14 @@ pub const PARAMS: &[Param] = &[
     )
     .at_least(1.0)
     .at_most(9000.0),
+    Param::new(
+        "mtu",
+        Kind::Bytes,
+        "1500B",
+        "Largest IP packet, with its headers; if given, mss is what header leaves of it. 9000B is usual for jumbo frames.",
+        "mss and header together",
+    )
+    .at_least(1.0),
     Param::new("header", Kind::Bytes, "40B", "Bytes of header in every segment.", "IPv4 and TCP without options")
         .at_least(40.0)
         .at_most(1000.0),
@@ -314,9 +322,10 @@ pub const PARAMS: &[Param] = &[
     Param::new(
         "rto-backoff-reset",
         Kind::Choice(&["sample", "new-ack"]),
-        "sample",
-        "What ends the doubling: an RTT sample, which retransmissions do not give, or any ACK of new data.",
-        "RFC 6298, section 5, note after 5.7; new-ack is what ns-3 does",
+        "new-ack",
+        "What ends the doubling: any ACK of new data, because with time stamps the ACK of a retransmission is an RTT sample \
+         too; or, without time stamps, only the ACK of data that was sent once.",
+        "RFC 7323, section 4.1: hosts use time stamps by default; sample: RFC 6298, sections 3 and 5 (note after 5.7)",
     ),
     Param::new(
         "rto-granularity",

@@ -143,7 +143,7 @@ impl Layers {
             for spine in 0..self.spines {
                 let switch = topology.add_switch(format!("{}-{}", self.names[1], pod * self.spines + spine));
                 for leaf in &leaves[pod * self.leaves..(pod + 1) * self.leaves] {
-                    self.join(&mut topology, *leaf, switch, self.uplink_rate, delay_of(&UPLINK_DELAY));
+                    self.join(&mut topology, "uplink", [*leaf, switch], self.uplink_rate, delay_of(&UPLINK_DELAY));
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Layers {
             let switch = topology.add_switch(format!("{}-{core}", self.names[2]));
             for pod in 0..self.pods {
                 let spine = spines[pod * self.spines + core / self.group()];
-                self.join(&mut topology, spine, switch, self.core_rate, delay_of(&CORE_DELAY));
+                self.join(&mut topology, "core", [spine, switch], self.core_rate, delay_of(&CORE_DELAY));
             }
             topology.set_buffer(switch, self.buffers[1]);
         }
@@ -168,9 +168,9 @@ impl Layers {
         Ok(topology)
     }
 
-    fn join(&self, topology: &mut Topology, below: NodeId, above: NodeId, rate: Rate, delay: Time) {
+    fn join(&self, topology: &mut Topology, tier: &'static str, ends: [NodeId; 2], rate: Rate, delay: Time) {
         for _ in 0..self.parallel {
-            topology.add_cable(below, above, rate, delay);
+            topology.add_cable_of(tier, ends[0], ends[1], rate, delay);
         }
     }
 }

@@ -65,6 +65,9 @@ pub enum NodeKind {
     Switch,
 }
 
+/// The tiers of cables between switches: a key of `[network]` such as `uplink-rate` begins with its tier.
+pub const TIERS: [&str; 3] = ["uplink", "core", "trunk"];
+
 /// One direction of a cable.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkSpec {
@@ -78,6 +81,8 @@ pub struct LinkSpec {
     pub delay: Time,
     /// Key of `[network]` for the buffer of its port. If its value is 0, `buffer` applies.
     pub buffer: &'static str,
+    /// Which of [`TIERS`] it is in; none for a cable of a host.
+    pub tier: Option<&'static str>,
 }
 
 /// Cables between two kinds of switches, in the direction away from the hosts below them.
@@ -177,8 +182,8 @@ impl Topology {
     /// Adds both directions of a cable; returns the link from `a` to `b`.
     fn add_cable(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) -> LinkId {
         let forth = LinkId::new(self.links.len());
-        self.links.push(LinkSpec { from: a, to: b, rate, delay, buffer: BUFFER });
-        self.links.push(LinkSpec { from: b, to: a, rate, delay, buffer: BUFFER });
+        self.links.push(LinkSpec { from: a, to: b, rate, delay, buffer: BUFFER, tier: None });
+        self.links.push(LinkSpec { from: b, to: a, rate, delay, buffer: BUFFER, tier: None });
         self.egress[a.index()].push(forth);
         self.egress[b.index()].push(twin(forth));
         if [a, b].iter().all(|node| self.nodes[node.index()] == NodeKind::Switch) {
@@ -186,6 +191,14 @@ impl Topology {
             self.trunks[b.index()].push(twin(forth));
         }
         forth
+    }
+
+    /// Adds both directions of a cable of a tier.
+    fn add_cable_of(&mut self, tier: &'static str, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
+        let forth = self.add_cable(a, b, rate, delay);
+        for link in [forth, twin(forth)] {
+            self.links[link.index()].tier = Some(tier);
+        }
     }
 
     /// Sets the buffer of all ports of a switch to that of this key of `[network]`.

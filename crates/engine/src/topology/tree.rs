@@ -64,7 +64,7 @@ fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
     let mut racks = vec![receivers.clone()];
     for edge in 0..edges {
         let switch = topology.add_switch(format!("edge-{edge}"));
-        topology.add_cable(switch, root, values.rate("uplink-rate"), delay);
+        topology.add_cable_of("uplink", switch, root, values.rate("uplink-rate"), delay);
         racks.push((0..hosts).map(|_| topology.add_host(switch, rate, delay)).collect());
         topology.set_buffer(switch, "edge-buffer");
     }

@@ -30,7 +30,7 @@ fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
     let mut topology = Topology::new(LinkId::new(0));
     let near = topology.add_node(NodeKind::Switch);
     let far = topology.add_node(NodeKind::Switch);
-    topology.add_cable(near, far, values.rate("trunk-rate"), delay);
+    topology.add_cable_of("trunk", near, far, values.rate("trunk-rate"), delay);
     for _ in 0..demand.receivers.max(values.integer("receiver-hosts") as usize) {
         let host = topology.add_host(far, rate, delay);
         topology.receivers.push(host);

@@ -172,3 +172,21 @@ fn a_handshake_moves_slow_start_and_changes_nothing_else() {
     // Its last packet delays the first window by its own transmission, and with it all that follows.
     assert_eq!(fresh, open + 2 * path.cross(HEADER) + HEADER * BYTE);
 }
+
+/// What a link carries of a lone flow's data is the share of a frame that is data: iperf's 941 Mbit/s of a gigabit.
+#[test]
+fn a_lone_flow_of_linux_carries_what_ethernet_leaves() {
+    for (hosts, data, frame) in [
+        ("scheme = \"linux\"", 1448.0, 1538.0),
+        ("stack = \"linux-6\"\nmtu = \"1500B\"", 1448.0, 1538.0),
+        ("scheme = \"linux-reno\"\nmtu = \"9000B\"", 8948.0, 9038.0),
+        ("stack = \"rfc\"", 1460.0, 1500.0),
+    ] {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"star\"\nbuffer = \"1MB\"\n[transport]\n{hosts}\n[[traffic]]\nkind = \"background\"\n\
+             flows = 1\n[measure]\nwarmup = \"500ms\"\n[run]\nduration = \"1500ms\"\n"
+        ));
+        let share = outcome.number("goodput_bps") / 1e9;
+        assert!((share / (data / frame) - 1.0).abs() < 1e-4, "{share} of the link with {hosts}, not {data}/{frame}");
+    }
+}

@@ -229,7 +229,7 @@ fn parameters_of_the_transport() {
     for (network, param, more) in [
         (SHALLOW, "rto-granularity = \"20ms\"", ""),
         (SHALLOW, "rto-backoff-limit = 0", ""),
-        (SHALLOW, "rto-backoff-reset = \"new-ack\"", ""),
+        (SHALLOW, "rto-backoff-reset = \"sample\"", ""),
         // Windows that have grown beyond the initial one.
         ("topology = \"star\"\nbuffer = \"5000pkt\"", "idle-restart = false", rounds),
     ] {

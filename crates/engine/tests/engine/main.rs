@@ -15,5 +15,6 @@ mod parameters;
 mod schemes;
 mod snapshots;
 mod theory;
+mod tiers;
 mod wireshark;
 mod workloads;

@@ -411,6 +411,30 @@ fn the_port_that_is_observed_can_be_named() {
 }
 
 #[test]
+fn after_a_run_any_port_on_the_way_to_the_client_can_be_observed() {
+    let scenario = |measure: &str| {
+        let text = behind_a_fast_trunk("buffer = \"100pkt\"", measure);
+        Scenario::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    };
+    let more = |measure: &str| sim::run(&scenario(measure).with_queues_on_the_way(), None).expect("it runs");
+    let plain = |measure: &str| sim::run(&scenario(measure), None).expect("it runs");
+    let mut outcome = more("");
+    assert_eq!(outcome.hash(), plain("").hash(), "to measure more changes no result");
+    for port in ["switch-1->receiver-0", "switch-0->switch-1"] {
+        assert!(outcome.observe(port).expect("rows in memory"));
+        let named = plain(&format!("bottleneck = \"{port}\""));
+        assert_eq!((outcome.hash(), &outcome.summary), (named.hash(), &named.summary), "{port}");
+        assert_eq!(words(&outcome, "queues", "port"), [port]);
+    }
+    assert!(!outcome.observe("sender-3->switch-0").expect("rows in memory"), "it is a host's");
+    for measure in ["bin = \"1ms\"", "queue-trace = \"on-change\"", "capture = \"bottleneck\"", "queues = \"none\""] {
+        let mut recorded = more(measure);
+        assert!(!recorded.observe("switch-1->receiver-0").expect("rows in memory"), "{measure}");
+        assert_eq!(recorded.hash(), plain(measure).hash(), "{measure}");
+    }
+}
+
+#[test]
 fn the_capacity_is_that_of_the_links_into_the_hosts_at_which_transfers_end() {
     assert_eq!(run(&behind_a_fast_trunk("", "")).number("capacity_bps"), 1e9);
     let outcome = run(

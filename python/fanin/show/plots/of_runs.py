@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from fanin.choose.diagnosis import buffer_bytes, own_buffer, packet_bytes
+from fanin.choose.diagnosis import buffer_bytes, own_buffer
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
 from fanin.numbers.kinds import MOST, has_too_large, of_numbers, of_texts
@@ -21,6 +21,7 @@ from fanin.scenario.checks import ASKED_FOR
 from fanin.scenario.format.plot import GRIDS, Plot
 from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
+from fanin.scenario.thresholds import packet_bytes
 from fanin.show.plots.series import Bound, Series, readable, series_of
 from fanin.show.plots.windows import SENDER, by_sender
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
+from functools import cache
 from typing import Any
 
-_PALETTE = json.loads(files("fanin.show.plots").joinpath("palette.json").read_text("utf-8"))
-"""The page in the browser draws with the same colours and markers."""
+from fanin.registry import registry
 
-# The first are Okabe and Ito's colours, which people with any common colour blindness can distinguish.
-_SCHEMES: dict[str, tuple[str, str]] = {
-    name: (colour, marker) for name, (colour, marker) in _PALETTE["schemes"].items()
-}
-"""First word of a line's name in lower case -> colour and marker; RTCP is RCC without its scheduler and marks."""
+_OF_PAPERS = {"tcp": "newreno"}
+"""What figures of papers call a scheme -> the scheme, whose colour and marker it has."""
 
-_OTHERS: tuple[str, ...] = tuple(_PALETTE["others"])
+_RTCP = ("#999999", "<")
+"""RCC without its scheduler and marks."""
+
+OTHERS = ("#EE6677", "#4477AA", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#777777")
 """Paul Tol's bright colours, for lines that are no schemes."""
 
-_MARKERS: tuple[str, ...] = tuple(_PALETTE["markers"])
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Markers of such lines."""
+
+ALONE = "#444444"
+"""The colour of the only line of a plot that is not named."""
 
 _DASHES: tuple[Any, ...] = (
     "-", (0, (5, 2)), (0, (1.2, 1.3)), (0, (7, 2, 1.2, 2)), (0, (3, 1.2)), (0, (7, 2, 1.2, 1.3, 1.2, 2)), (0, (9, 4)),
@@ -29,9 +31,6 @@ _DASHES: tuple[Any, ...] = (
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----")
 
 _FILLS = ("full", "none", "left", "top", "right", "bottom", "none")
-
-_ALONE: str = _PALETTE["alone"]
-"""The colour of the only line of a plot that is not named."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +58,24 @@ class Style:
         }
 
 
+@cache
+def of_schemes() -> dict[str, tuple[str, str]]:
+    """First word of a line's name in lower case -> colour and marker of that scheme."""
+    found = {row["key"]: (row["colour"], row["marker"]) for row in registry()["schemes"]}
+    return {**found, **{name: found[key] for name, key in _OF_PAPERS.items()}, "rtcp": _RTCP}
+
+
 def scheme_of(name: str) -> str | None:
     """The scheme that a line's name begins with, such as RCC of "RCC without scheduler"."""
     found = re.match(r"[a-z0-9]+(-[a-z0-9]+)*", name.lower())
-    return found[0] if found and found[0] in _SCHEMES else None
+    return found[0] if found and found[0] in of_schemes() else None
 
 
 def styles(lines: Iterable[str]) -> dict[str, Style]:
     """The style of each line: a scheme's own; its variants differ from it in their dashes."""
     lines = list(lines)
     if lines == [""]:
-        return {"": Style(_ALONE)}
+        return {"": Style(ALONE)}
     found = {}
     variants: dict[str | None, int] = {}
     # The scheme's plain name has the solid line wherever it stands.
@@ -78,9 +84,9 @@ def styles(lines: Iterable[str]) -> dict[str, Style]:
         index = variants.get(scheme, 0)
         variants[scheme] = index + 1
         if scheme is None:
-            cycle = index // len(_OTHERS)
-            found[name] = Style(_OTHERS[index % len(_OTHERS)], _MARKERS[index % len(_MARKERS)], _DASHES[cycle % 7])
+            cycle = index // len(OTHERS)
+            found[name] = Style(OTHERS[index % len(OTHERS)], MARKERS[index % len(MARKERS)], _DASHES[cycle % 7])
         else:
             at = index % len(_DASHES)
-            found[name] = Style(*_SCHEMES[scheme], _DASHES[at], _HATCHES[at], _FILLS[at])
+            found[name] = Style(*of_schemes()[scheme], _DASHES[at], _HATCHES[at], _FILLS[at])
     return {name: found[name] for name in lines}

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fanin.later import pl
+from fanin.numbers.units import rate_text
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots import layout
 from fanin.show.plots.drawing import STYLE, save
@@ -94,7 +95,7 @@ def draw_topology(
         for level, row in rows.items():
             _draw_row(axes, network, level, row, width)
         several = network.links["rate_bps"].n_unique() > 1
-        title = plot.title if several else f"{plot.title}\nall links: {_rate(network.links['rate_bps'][0])}"
+        title = plot.title if several else f"{plot.title}\nall links: {rate_text(network.links['rate_bps'][0])}"
         title = layout.wrapped(title.strip(), 10, width - 0.3)
         figure.text(0.5, 1 - 0.08 / height, title, va="top", ha="center", fontsize=10)
         if samples:
@@ -208,16 +209,12 @@ def _draw_links(axes: Axes, network: _Network) -> list[Line2D]:
         if network.folded:
             x, y = (sum(each) / 2 for each in ends)
             axes.text(x + 0.01, y, f"{number} links", va="center", fontsize=7)
-    samples = [Line2D([], [], color="#888888", linewidth=widths[rate], label=_rate(rate)) for rate in rates]
+    samples = [Line2D([], [], color="#888888", linewidth=widths[rate], label=rate_text(rate)) for rate in rates]
     return [*(samples if len(rates) > 1 else []), *([bottleneck] if bottleneck else [])]
 
 
 _NARROW = "#CC3311"
 """The colour of the bottleneck."""
-
-
-def _rate(rate: float) -> str:
-    return f"{rate / 1e9:g} Gbit/s" if rate >= 1e9 else f"{rate / 1e6:g} Mbit/s"
 
 
 def _draw_row(axes: Axes, network: _Network, level: int, row: _Row, width: float) -> None:

@@ -2,7 +2,7 @@
 
 mod readings;
 
-use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
+use super::{Dctcp, DctcpSender, Effort, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Signal};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx, TransferFacts};
 use crate::spec::{Kind, Param, Values};
@@ -16,6 +16,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Kernel,
+    needs: "a kernel module on the senders, deadlines of applications, and an ECN threshold",
+    reacts_to: &[Signal::Marks],
+    colour: "#117733",
+    marker: "H",
     build: |values| Box::new(Bundle::new(values)),
 };
 

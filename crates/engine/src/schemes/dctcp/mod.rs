@@ -6,7 +6,7 @@ mod ns3;
 mod rcc_code;
 mod readings;
 
-use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
+use super::{Effort, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Signal};
 use crate::queue::{MARKING_RULE, MARKING_SOURCE, MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx};
 use crate::spec::{Kind, Param, Values, Window};
@@ -38,6 +38,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::SwitchSetting,
+    needs: "an ECN threshold in the switch, and DCTCP on the hosts",
+    reacts_to: &[Signal::Marks],
+    colour: "#D55E00",
+    marker: "s",
     build: |params| {
         Box::new(Bundle {
             marking: DctcpSender::marking(params),
@@ -96,7 +101,8 @@ impl DctcpSender {
         "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
         MARKING_SOURCE,
     )
-    .by(MARKING_RULE);
+    .by(MARKING_RULE)
+    .per_tier();
     pub(super) const G: Param = Param::new(
         "g",
         Kind::Fraction,

@@ -14,7 +14,7 @@
 mod readings;
 mod sender;
 
-use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Wish};
+use super::{Dctcp, DctcpSender, Effort, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use crate::queue::DoubleThreshold;
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Kind, Param, Values, Window};
@@ -29,6 +29,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Switch,
+    needs: "a switch that marks by two thresholds, and a kernel module on the senders",
+    reacts_to: &[Signal::Marks],
+    colour: "#332288",
+    marker: "h",
     build: |params| Box::new(Bundle::new(params)),
 };
 

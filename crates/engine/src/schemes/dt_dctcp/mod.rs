@@ -2,7 +2,7 @@
 
 mod readings;
 
-use super::{DctcpSender, FlowFacts, NodeFacts, Scheme, SchemeRow};
+use super::{DctcpSender, Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal};
 use crate::queue::DoubleThreshold;
 use crate::roles::{CongestionControl, QueueDiscipline};
 
@@ -20,6 +20,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Switch,
+    needs: "a switch that marks by two thresholds, and DCTCP on the hosts",
+    reacts_to: &[Signal::Marks],
+    colour: "#AA4499",
+    marker: "d",
     build: |values| Box::new(Bundle { marking: DoubleThreshold::new(values), sender: DctcpSender::new(values) }),
 };
 

@@ -9,7 +9,7 @@ mod window;
 
 use self::config::Config;
 use self::interface::Interface;
-use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Wish};
+use super::{Effort, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use crate::roles::{AckEvent, CongestionControl, SenderCx, WindowControl};
 use crate::spec::{Kind, Param};
 
@@ -23,6 +23,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Kernel,
+    needs: "a driver or kernel module on the receivers",
+    reacts_to: &[Signal::Window],
+    colour: "#E69F00",
+    marker: "^",
     build: |params| Box::new(Bundle { config: Config::new(params) }),
 };
 

@@ -5,7 +5,7 @@
 
 mod readings;
 
-use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
+use super::{Dctcp, DctcpSender, Effort, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Signal};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx, TransferFacts};
 use crate::spec::{Kind, Param, Values, Window};
@@ -19,6 +19,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Kernel,
+    needs: "a kernel module on the senders, and an ECN threshold in the switch",
+    reacts_to: &[Signal::Marks],
+    colour: "#56B4E9",
+    marker: ">",
     build: |params| Box::new(Bundle::new(params)),
 };
 

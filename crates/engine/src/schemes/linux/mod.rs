@@ -15,7 +15,7 @@ mod reno;
 pub use cubic::{Cubic, CubicConfig};
 pub(crate) use reno::Growth;
 
-use super::{DctcpSender, FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
+use super::{DctcpSender, Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Kind, Param, Values};
@@ -31,6 +31,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Hosts,
+    needs: "Linux hosts with their default, CUBIC",
+    reacts_to: &[],
+    colour: "#8B4513",
+    marker: "8",
     build: |values| Box::new(Bundle::new(values)),
 };
 
@@ -43,6 +48,11 @@ pub(super) const ROW_RENO: SchemeRow = SchemeRow {
     manual: include_str!("reno.md"),
     readings: &[],
     totals: &[],
+    effort: Effort::Hosts,
+    needs: "Linux hosts with net.ipv4.tcp_congestion_control=reno",
+    reacts_to: &[],
+    colour: "#6699CC",
+    marker: "<",
     build: |_| Box::new(Reno),
 };
 
@@ -61,6 +71,11 @@ pub(super) const ROW_DCTCP: SchemeRow = SchemeRow {
     manual: include_str!("dctcp.md"),
     readings: &[],
     totals: &[],
+    effort: Effort::SwitchSetting,
+    needs: "an ECN threshold in the switch, and Linux hosts with net.ipv4.tcp_congestion_control=dctcp at both ends",
+    reacts_to: &[Signal::Marks],
+    colour: "#EE3377",
+    marker: "D",
     build: |values| Box::new(MarkedDctcp::new(values)),
 };
 

@@ -4,7 +4,7 @@ mod sender;
 
 pub use sender::NewReno;
 
-use super::{FlowFacts, Scheme, SchemeRow};
+use super::{Effort, FlowFacts, Scheme, SchemeRow};
 use crate::roles::CongestionControl;
 use crate::spec::{Kind, Param};
 
@@ -23,6 +23,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: &[],
     totals: &[],
+    effort: Effort::Hosts,
+    needs: "hosts without SACK (RFC 6582): no remedy, for comparison",
+    reacts_to: &[],
+    colour: "#0072B2",
+    marker: "o",
     build: |params| Box::new(Bundle { ns3: params.is("flavour", "ns-3") }),
 };
 

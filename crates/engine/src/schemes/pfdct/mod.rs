@@ -39,7 +39,7 @@ use self::queue::{Node, Queue};
 use self::seen::{Mode, Seen};
 use self::sender::Sender;
 use self::settings::{QueueSettings, SenderSettings};
-use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, SwitchTotal, Wish};
+use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, SwitchTotal, Wish};
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Values, Window};
 use std::any::Any;
@@ -53,6 +53,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::all!("pfdct"),
     totals: TOTALS,
+    effort: Effort::Switch,
+    needs: "a switch that tells short flows from long ones, and a kernel module on the senders",
+    reacts_to: &[Signal::Marks],
+    colour: "#882255",
+    marker: "X",
     build: |params| Box::new(Bundle::new(params)),
 };
 
@@ -65,6 +70,11 @@ pub(super) const ROW_ST: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::all!("pfdct-st"),
     totals: TOTALS,
+    effort: Effort::Switch,
+    needs: "a switch that tells short flows from long ones, and DCTCP on the hosts",
+    reacts_to: &[Signal::Marks],
+    colour: "#B8A800",
+    marker: "P",
     build: |params| Box::new(Bundle::new(params)),
 };
 

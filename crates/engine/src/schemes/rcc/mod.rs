@@ -31,7 +31,7 @@ mod timing;
 mod turns;
 mod window;
 
-use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
+use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{CongestionControl, QueueDiscipline, WindowControl};
 use crate::spec::{Kind, Param, Values};
@@ -48,6 +48,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Kernel,
+    needs: "a kernel module on the receivers, and ECN marks in the switch",
+    reacts_to: &[Signal::Marks, Signal::Schedule],
+    colour: "#009E73",
+    marker: "D",
     build: |params| Box::new(Bundle::new(params)),
 };
 
@@ -150,7 +155,8 @@ pub(super) const PARAMS: &[Param] = &[
         "60000B",
         "Queue from which on a switch port marks.",
         "authors' code: 40 packets of 1500 bytes, in bytes, so that a burst of SYNs is not taken for congestion",
-    ),
+    )
+    .per_tier(),
     MarkAt::PARAM,
     Param::new(
         "mark-requires-ect",

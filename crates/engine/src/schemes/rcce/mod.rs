@@ -31,7 +31,7 @@ mod tests;
 mod traffic;
 mod trees;
 
-use super::{FlowFacts, NetworkFacts, NodeFacts, Rcc, Scheme, SchemeRow};
+use super::{Effort, FlowFacts, NetworkFacts, NodeFacts, Rcc, Scheme, SchemeRow, Signal};
 use crate::roles::{
     CongestionControl, Controller as ControllerRole, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
 };
@@ -53,6 +53,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Kernel,
+    needs: "a kernel module at the receivers' edge, and for flowcells a controller of the paths",
+    reacts_to: &[Signal::Marks, Signal::Schedule],
+    colour: "#CC79A7",
+    marker: "v",
     build: |params| Box::new(Bundle::new(params)),
 };
 

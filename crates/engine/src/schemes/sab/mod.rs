@@ -4,7 +4,7 @@
 
 mod readings;
 
-use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
+use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
@@ -63,6 +63,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Switch,
+    needs: "a switch that counts flows and writes windows",
+    reacts_to: &[Signal::Window],
+    colour: "#44AA99",
+    marker: "p",
     build: |params| Box::new(Bundle::new(params)),
 };
 

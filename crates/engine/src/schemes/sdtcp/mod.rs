@@ -31,7 +31,7 @@ mod trigger;
 mod window_control;
 mod wire;
 
-use super::{NetworkFacts, NodeFacts, Scheme, SchemeRow};
+use super::{Effort, NetworkFacts, NodeFacts, Scheme, SchemeRow, Signal};
 use crate::roles::{Controller as ControllerRole, SwitchAgent};
 use crate::spec::Values;
 use crate::units::{Size, Time};
@@ -50,6 +50,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
+    effort: Effort::Controller,
+    needs: "OpenFlow switches with an extension that rewrites windows, and a controller",
+    reacts_to: &[Signal::Window],
+    colour: "#000000",
+    marker: "*",
     build: |params| Box::new(Bundle::new(params)),
 };
 

@@ -157,10 +157,8 @@ impl Schemes<'_> {
         if let Some(index) = self.keys.iter().position(|known| *known == key) {
             return index;
         }
-        let scheme = self.substitutes.remove(key).unwrap_or_else(|| {
-            let row = schemes::REGISTRY.iter().find(|row| row.key == key).expect("the parser knows the registry");
-            (row.build)(self.scenario.scheme(key))
-        });
+        let scheme =
+            self.substitutes.remove(key).unwrap_or_else(|| (schemes::find(key).build)(self.scenario.scheme(key)));
         self.keys.push(key);
         self.built.push(scheme);
         self.built.len() - 1

@@ -76,7 +76,11 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         switches,
         hosts: Hosts::new(hosts, layout.schemes, layout.endpoints, host_probes),
         work: Plan::new(groups, measure.time("warmup")),
-        watch: Watch { every: if sampled { measure.time("queue-sample") } else { Time::ZERO }, samples: Vec::new() },
+        watch: Watch {
+            every: if sampled { measure.time("queue-sample") } else { Time::ZERO },
+            samples: Vec::new(),
+            of_switches: measure.is("queues", "all"),
+        },
         looks: Looks::new(links),
         windows: Windows::default(),
         hops: 0,

@@ -4,14 +4,16 @@ use crate::ids::LinkId;
 use crate::measure::bins::Bins;
 use crate::net::books::Books;
 use crate::net::port::{Jitter, Limit, PortSpec, PortStream, Ties};
-use crate::queue;
+use crate::queue::{self, QueueRow};
 use crate::rng::Stream;
 use crate::roles::QueueDiscipline;
-use crate::schemes::{NodeFacts, Scheme};
+use crate::schemes::{self, NodeFacts, Scheme};
 use crate::sim::build::layout::Layout;
 use crate::spec::{Scenario, SpecError, Values};
-use crate::topology::{LinkSpec, NodeKind, Topology};
+use crate::topology::{LinkSpec, NodeKind, twin};
 use crate::units::{Size, Time};
+use crate::work::cast::traffic_row;
+use std::collections::BTreeSet;
 
 /// Every port, by link. The agents of nodes in `looked_at` read backlogs.
 pub(super) fn ports(
@@ -28,7 +30,8 @@ pub(super) fn ports(
     let network = &scenario.network.values;
     let span = network.time("host-jitter");
     let (drops_unmarkable, waiting_only) = (network.is("non-ect", "drop"), network.is("buffer-counts", "waiting"));
-    let observed = observed(scenario, topology);
+    let observed = observed(scenario, layout);
+    let disciplines = Disciplines::of(scenario, layout.bundle());
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
@@ -40,8 +43,7 @@ pub(super) fn ports(
             ready: Time::ZERO,
         });
         let (one, discipline) = if switch {
-            let discipline = discipline(scenario, layout.bundle(), &port(link));
-            (limit(network, link, packet)?, discipline)
+            (limit(network, link, packet)?, disciplines.at(link.tier, &port(link)))
         } else {
             (Limit::Unlimited, queue::drop_tail())
         };
@@ -113,22 +115,75 @@ fn limit(network: &Values, link: &LinkSpec, packet: u64) -> Result<Limit, SpecEr
     }
 }
 
-fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> Box<dyn QueueDiscipline> {
-    if scenario.queue.kind == "auto" {
-        return bundle.queue(switch).unwrap_or_else(queue::drop_tail);
+/// What makes the disciplines of ports, and what makes those of tiers that have values of their own.
+struct Disciplines<'a> {
+    usual: Maker<'a>,
+    tiers: Vec<(&'static str, Maker<'a>)>,
+}
+
+enum Maker<'a> {
+    Scheme(&'a dyn Scheme),
+    /// The scheme with the values of a tier.
+    OfTier(Box<dyn Scheme>),
+    Kind(&'static QueueRow, Values),
+}
+
+impl<'a> Disciplines<'a> {
+    fn of(scenario: &Scenario, bundle: &'a dyn Scheme) -> Self {
+        let kind = queue::REGISTRY.iter().find(|row| row.key == scenario.queue.kind);
+        let values = if kind.is_some() { &scenario.queue.values } else { scenario.scheme(scenario.scheme_key()) };
+        let own = |tier: &str| match kind {
+            Some(row) => Maker::Kind(row, values.at_tier(tier)),
+            None => Maker::OfTier((schemes::find(scenario.scheme_key()).build)(&values.at_tier(tier))),
+        };
+        let written: BTreeSet<&str> = values.tiers().map(|(tier, _)| tier).collect();
+        Self {
+            usual: kind.map_or(Maker::Scheme(bundle), |row| Maker::Kind(row, values.clone())),
+            tiers: written.into_iter().map(|tier| (tier, own(tier))).collect(),
+        }
     }
-    let row = queue::REGISTRY.iter().find(|row| row.key == scenario.queue.kind).expect("the parser knows it");
-    (row.build)(&scenario.queue.values)
+
+    fn at(&self, tier: Option<&str>, switch: &NodeFacts) -> Box<dyn QueueDiscipline> {
+        let own = self.tiers.iter().find(|(name, _)| tier == Some(*name));
+        let queue = match own.map_or(&self.usual, |(_, maker)| maker) {
+            Maker::Scheme(scheme) => scheme.queue(switch),
+            Maker::OfTier(scheme) => scheme.queue(switch),
+            Maker::Kind(row, values) => Some((row.build)(values)),
+        };
+        queue.unwrap_or_else(queue::drop_tail)
+    }
 }
 
 /// Whether the queue of a link's port is measured; the second argument says whether it is a switch's.
-fn observed(scenario: &Scenario, topology: &Topology) -> impl Fn(LinkId, bool) -> bool {
+fn observed(scenario: &Scenario, layout: &Layout) -> impl Fn(LinkId, bool) -> bool {
     let measure = &scenario.measure;
     let every = measure.is("queues", "all");
+    let way = if scenario.queues_on_the_way { on_the_way(scenario, layout) } else { Vec::new() };
     // The table of time bins has a column for the bottleneck's queue.
     let one = measure.is("queues", "bottleneck") || measure.time("bin") > Time::ZERO;
-    let bottleneck = topology.bottleneck;
-    move |link, switch| if every { switch } else { one && link == bottleneck }
+    let bottleneck = layout.topology.bottleneck;
+    move |link, switch| if every { switch } else { one && link == bottleneck || way.get(link.index()) == Some(&true) }
+}
+
+/// By link, whether its port is a switch's that responses cross on their way to the client of an incast.
+fn on_the_way(scenario: &Scenario, layout: &Layout) -> Vec<bool> {
+    let topology = &layout.topology;
+    let mut crossed = vec![0.0; topology.links.len()];
+    for (group, cast) in scenario.traffic.iter().zip(&layout.casts) {
+        let row = traffic_row(group);
+        if row.fan_in.is_none() || !row.one_client {
+            continue;
+        }
+        let client = cast.receivers[(row.demand)(&group.values).receivers - 1];
+        let mut sent = vec![0.0; topology.nodes.len()];
+        for host in &cast.senders {
+            sent[topology.rack_of(*host).index()] = 1.0;
+        }
+        let (part, _) = topology.spread(&topology.shortest_paths(topology.rack_of(client)), sent, |_, part| part);
+        crossed.iter_mut().zip(part).for_each(|(crossed, part)| *crossed += part);
+        crossed[twin(topology.uplink(client)).index()] += 1.0;
+    }
+    crossed.into_iter().map(|part| part > 0.0).collect()
 }
 
 /// The books of the ports, with the queues of observed ones.
@@ -137,7 +192,7 @@ pub(super) fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) ->
     let width = scenario.measure.time("bin");
     let switch = |link: &LinkSpec| topology.nodes[link.from.index()] == NodeKind::Switch;
     let links = topology.links.iter().enumerate().map(|(i, link)| (LinkId::new(i), switch(link)));
-    let observed = observed(scenario, topology);
+    let observed = observed(scenario, layout);
     let watched: Vec<LinkId> = links.filter(|(link, switch)| observed(*link, *switch)).map(|(link, _)| link).collect();
     let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
     let limits = ports.iter().map(|port| port.limit);

@@ -280,6 +280,8 @@ fn disciplines_and_limits() {
         "kind = \"strict-priority\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"",
         "kind = \"red\"\nred-weight = 0.2\nred-min = 3\nred-max = 9",
         "kind = \"red\"\nred-weight = 0.01\nred-min = 1\nred-drop = false",
+        "kind = \"wred\"\nwred-min = \"3pkt\"\nwred-max = \"9pkt\"",
+        "kind = \"wred\"\nwred-min = \"3KB\"\nwred-max = \"12KB\"\nwred-drop = false",
     ];
     let limits = [
         "buffer = \"20pkt\"",

@@ -26,6 +26,10 @@ fn all_senders_of_an_incast_meet_at_the_receiver() {
     near(port.first, 80.0);
     // Four links of 25 us there and back, twice a packet of 1500 bytes and twice an acknowledgement of 40.
     near(port.rtt.secs(), 4.0 * 25e-6 + 2.0 * 1540.0 * 8.0 / 1e9);
+    let framed = "topology = \"star\"\nframe-overhead = \"38B\"";
+    let found = of(framed, "kind = \"incast\"\nsenders = 40\nbytes-each = \"2920B\"");
+    let both = 1538.0 + 78.0;
+    near(self::port(&found, "switch-0->receiver-0").rtt.secs(), 4.0 * 25e-6 + 2.0 * both * 8.0 / 1e9);
 }
 
 #[test]

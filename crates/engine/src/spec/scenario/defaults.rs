@@ -6,6 +6,7 @@
 use crate::environment::{self, EnvironmentRow, Setting};
 use crate::schemes::{SchemeRow, Wish};
 use crate::spec::common::AUTO;
+use crate::spec::error::SpecError;
 use crate::spec::values::Values;
 
 /// The source of defaults.
@@ -25,11 +26,15 @@ impl Part {
         Self { row: environment::find(key), whose }
     }
 
-    /// `values` with the defaults of the switch, whose keys are prefixed with `table`, such as `network.`; keys that
-    /// `values` lacks are skipped.
+    /// `values` with the defaults of the switch.
     fn of_switch(&self, table: &str, values: Values) -> Values {
-        let settings = self.row.switch.iter();
-        let named = settings.filter_map(|setting| Some((setting.key.strip_prefix(table)?, setting)));
+        self.with(self.row.switch, table, values)
+    }
+
+    /// `values` with those of `settings` whose keys are prefixed with `table`, such as `network.`; keys that `values`
+    /// lacks are skipped.
+    fn with(&self, settings: &[Setting], table: &str, values: Values) -> Values {
+        let named = settings.iter().filter_map(|setting| Some((setting.key.strip_prefix(table)?, setting)));
         named.fold(values, |values, (key, setting)| {
             if !values.has(key) {
                 return values;
@@ -64,6 +69,12 @@ impl Defaults {
         network.or("admission", "dynamic-threshold", "shared-buffer is given")
     }
 
+    /// `[network]` with the frames of the network's scheme, as all packets have the same headers.
+    pub(super) fn frames(&self, network: Values, transport: &Values, scheme: &SchemeRow) -> Values {
+        let part = self.stack(transport, scheme);
+        part.with(part.row.stack, "network.", network)
+    }
+
     /// `[queue]`, or the table of a scheme that has its own queue, with the defaults of the network's switches.
     pub(super) fn queue(&self, network: &Values, table: Values) -> Values {
         self.switch(network).of_switch("queue.", table)
@@ -78,7 +89,7 @@ impl Defaults {
     }
 
     /// `[transport]` for end points of a scheme.
-    pub(super) fn transport(&self, transport: &Values, scheme: &SchemeRow) -> Values {
+    pub(super) fn transport(&self, transport: &Values, scheme: &SchemeRow) -> Result<Values, SpecError> {
         let part = self.stack(transport, scheme);
         let manual = format!("the scheme {}, whose manual page says why", scheme.key);
         let mut values = transport.clone().settled("stack", part.row.key, part.whose.as_str());
@@ -87,8 +98,8 @@ impl Defaults {
                 values = values.or(key, value, manual.as_str());
             }
         }
-        let (following, fixed): (Vec<&Setting>, Vec<&Setting>) =
-            part.row.stack.iter().partition(|setting| values.has(setting.value));
+        let own = part.row.stack.iter().filter(|setting| values.has(setting.key));
+        let (following, fixed): (Vec<&Setting>, Vec<&Setting>) = own.partition(|setting| values.has(setting.value));
         for setting in fixed {
             values = values.or(setting.key, setting.value, format!("{}: {}", part.whose, setting.source));
         }
@@ -102,7 +113,7 @@ impl Defaults {
             let value = values.time(setting.value).to_string();
             values = values.or(setting.key, &value, format!("{}: {}", part.whose, setting.source));
         }
-        values
+        with_mtu(values)
     }
 
     fn stack(&self, transport: &Values, scheme: &SchemeRow) -> Part {
@@ -115,4 +126,23 @@ impl Defaults {
             key => Part::of(key, format!("stack {key}")),
         }
     }
+}
+
+/// `[transport]` with `mss` as `mtu` allows if that was written, and otherwise with `mtu` as `mss` has it.
+fn with_mtu(values: Values) -> Result<Values, SpecError> {
+    let [mss, header, mtu] = ["mss", "header", "mtu"].map(|key| values.bytes(key).get());
+    if values.is_default("mtu") {
+        return Ok(values.settled("mtu", &format!("{}B", mss + header), "mss and header together"));
+    }
+    if values.is_default("mss") {
+        let most = format!("{}B", mtu.saturating_sub(header));
+        return values.clone().derived("mss", &most, "mtu less header").map_err(|message| {
+            values.fail("mtu", format!("leaves {most} for mss beside a header of {header}B, which {message}"))
+        });
+    }
+    if mss + header != mtu {
+        let message = format!("is not mss and header together, which are {}B: leave out mtu or mss", mss + header);
+        return Err(values.fail("mtu", message));
+    }
+    Ok(values)
 }

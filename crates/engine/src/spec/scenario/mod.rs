@@ -15,7 +15,9 @@ use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
 use super::document;
 use super::error::{Origin, SpecError};
 use super::values::Values;
-use crate::{schemes, tcp};
+use crate::topology::TIERS;
+use crate::units::Time;
+use crate::{queue, schemes, tcp};
 use defaults::Defaults;
 use read::{Reader, variant};
 
@@ -46,6 +48,9 @@ pub struct Scenario {
     pub run: Values,
     /// The files that it names.
     pub files: Files,
+    /// Whether the queues on the way to the client of each incast are measured as well, so that any of them may be told
+    /// after the run ([`Outcome::observe`](crate::sim::Outcome::observe)).
+    pub queues_on_the_way: bool,
     /// `[scheme.<key>]` of every scheme, in registry order.
     schemes: Vec<(&'static str, Values)>,
     /// `[transport]` with the defaults of every scheme in use, in registry order.
@@ -120,8 +125,10 @@ impl Scenario {
         let network_scheme = transport.choice("scheme");
         let mut used = vec![network_scheme];
         used.extend(traffic.iter().filter_map(|group| group.scheme));
+        network.values = defaults.frames(network.values, &transport, schemes::find(network_scheme));
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
-        let transports = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
+        let transports = rows.map(|row| Ok((row.key, defaults.transport(&transport, row)?)));
+        let transports = transports.collect::<Result<_, SpecError>>()?;
         let transports = with_one_packet_size(transports, network_scheme);
         let schemes = reader.schemes(&used)?.into_iter();
         let schemes = schemes
@@ -140,6 +147,7 @@ impl Scenario {
             measure: reader.table("measure", &[MEASURE])?,
             run: reader.table("run", &[RUN])?,
             files: Files::default(),
+            queues_on_the_way: false,
         })
     }
 
@@ -147,6 +155,18 @@ impl Scenario {
     #[must_use]
     pub fn with_files(mut self, files: Files) -> Self {
         self.files = files;
+        self
+    }
+
+    /// The same scenario, which also measures the queues on the way to the client of each incast, if totals are all that it
+    /// asks of one. To measure all queues of a fabric doubles the time of a run.
+    #[must_use]
+    pub fn with_queues_on_the_way(mut self) -> Self {
+        let measure = &self.measure;
+        let records = measure.time("bin") > Time::ZERO
+            || !measure.is("queue-trace", "off")
+            || ["capture", "crossings"].iter().any(|key| measure.is(key, "bottleneck"));
+        self.queues_on_the_way = measure.is("queues", "bottleneck") && !records;
         self
     }
 
@@ -165,9 +185,29 @@ impl Scenario {
                 return Err(transport.fail("rto-max", format!("must be at least rto-min, which is {least}")));
             }
         }
+        self.check_tiers()?;
+        queue::check(self.queue.kind, &self.queue.values)?;
+        for tier in TIERS {
+            queue::check(self.queue.kind, &self.queue.values.at_tier(tier))?;
+        }
         if self.measure.time("warmup") >= self.run.time("duration") {
             let end = self.run.time("duration");
             return Err(self.measure.fail("warmup", format!("must be below run.duration, which is {end}")));
+        }
+        Ok(())
+    }
+
+    /// Refuses values for the ports of a tier that the topology lacks.
+    fn check_tiers(&self) -> Result<(), SpecError> {
+        let schemes = self.used_schemes().map(|(_, values)| values);
+        for values in schemes.chain([&self.queue.values]) {
+            for (tier, key) in values.tiers() {
+                let rate = format!("{tier}-rate");
+                if !self.network.values.has(&rate) {
+                    let message = format!("the topology {} has no cables of {rate}", self.network.kind);
+                    return Err(values.fail(&key, message));
+                }
+            }
         }
         Ok(())
     }
@@ -214,7 +254,7 @@ fn with_one_packet_size(tables: Vec<(&'static str, Values)>, network: &str) -> V
     let whole = of_scheme(&tables, network).clone();
     let source = format!("that of the network's scheme, {network}");
     let share = |(scheme, values): (&'static str, Values)| {
-        let shared = ["mss", "header"].iter().filter(|_| scheme != network).fold(values, |values, key| {
+        let shared = ["mtu", "mss", "header"].iter().filter(|_| scheme != network).fold(values, |values, key| {
             let size = whole.bytes(key);
             if values.bytes(key) == size { values } else { values.settled(key, &size.to_string(), source.as_str()) }
         });

@@ -70,16 +70,16 @@ impl Scenario {
     }
 
     /// A file cannot set different values for each scheme. If the schemes in use have different defaults for a key, it
-    /// is left out, and reading the file again restores them.
+    /// is left out, and reading the file again restores them. So is `mtu`, another way to write `mss`.
     fn resolved_transport(&self) -> serde_json::Value {
-        let shared = entries(&self.transport).filter(|(key, _)| !self.defaults_differ(key));
+        let shared = entries(&self.transport).filter(|(key, _)| key != "mtu" && !self.defaults_differ(key));
         shared.collect::<Map<_, _>>().into()
     }
 
     /// Whether the schemes in use have different defaults for a key of `[transport]`.
     fn defaults_differ(&self, key: &str) -> bool {
         let value =
-            |values: &Values| values.iter().find(|(param, ..)| param.key == key).map(|(_, value, _)| value.clone());
+            |values: &Values| values.iter().find(|(found, ..)| found == key).map(|(_, _, value, _)| value.clone());
         let first = value(&self.transport);
         self.transports.iter().any(|(_, values)| value(values) != first)
     }
@@ -145,16 +145,16 @@ fn object(values: &Values) -> serde_json::Value {
 }
 
 fn entries(values: &Values) -> impl Iterator<Item = (String, serde_json::Value)> {
-    values.iter().map(|(param, value, _)| (param.key.to_owned(), value.into()))
+    values.iter().map(|(key, _, value, _)| (key.into_owned(), value.into()))
 }
 
 fn rows(values: &Values) -> impl Iterator<Item = ResolvedRow> {
-    values.iter().map(|(param, value, is_default)| ResolvedRow {
-        path: path_of(values.path(), param.key),
+    values.iter().map(|(key, param, value, is_default)| ResolvedRow {
+        path: path_of(values.path(), &key),
         value: value.to_string(),
         ignored_with: param.ignored_with.or(param.idle_with).filter(|(key, word)| values.choice(key) == *word),
         is_default,
-        source: values.source_of_default(param.key).map_or(param.source.into(), |source| source.to_owned().into()),
+        source: values.source_of_default(&key).map_or(param.source.into(), |source| source.to_owned().into()),
         doc: param.doc,
     })
 }

@@ -1,11 +1,13 @@
 //! Every declaration of the file and of every registry row is valid.
 
-use crate::schemes::Wish;
+use crate::schemes::{FlowFacts, Signal, Wish};
 use crate::spec::common::{
     CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC,
     TRAFFIC_COMMON, TRAFFIC_OPTIONAL, Variants,
 };
 use crate::spec::{Kind, Param, Values};
+use crate::tcp::EcnMode;
+use crate::units::Rate;
 use crate::{environment, fault, queue, schemes, tcp, topology, traffic};
 
 /// The declarations of each table that can occur.
@@ -113,6 +115,26 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
         }
     }
 }
+
+#[test]
+fn schemes_say_what_their_senders_react_to_and_how_they_are_drawn() {
+    for row in schemes::REGISTRY {
+        let scheme = (row.build)(&Values::defaults(&[row.params]));
+        let sender = scheme.congestion_control(&FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000)));
+        let marks = row.reacts_to.contains(&Signal::Marks);
+        assert_eq!(marks, sender.ecn() != EcnMode::Off, "{}: its row and its senders differ about marks", row.key);
+        let digits = row.colour.strip_prefix('#').unwrap_or("");
+        let is_colour = digits.len() == 6 && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+        assert!(is_colour, "{}: {} is no colour", row.key, row.colour);
+        assert!(MARKERS.split(' ').any(|marker| marker == row.marker), "{}: no marker {}", row.key, row.marker);
+        let alike = schemes::REGISTRY.iter().filter(|other| other.colour.eq_ignore_ascii_case(row.colour)).count();
+        assert_eq!(alike, 1, "{}: another scheme has its colour", row.key);
+        assert!(!row.needs.is_empty(), "{}: what does it take to deploy?", row.key);
+    }
+}
+
+/// Markers that figures and the page can draw.
+const MARKERS: &str = "o s ^ v < > D d P X p h H 8 *";
 
 #[test]
 fn every_word_of_a_choice_has_a_meaning_of_its_own() {

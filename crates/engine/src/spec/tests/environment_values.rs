@@ -13,6 +13,7 @@ receive-buffer = 16384B
 window-scale = 0
 ack-every = 2
 ack-delay = 200ms
+rto-backoff-reset = sample
 sack = false
 limited-transmit = false
 network.buffer = 150000B
@@ -78,6 +79,7 @@ recover-check = off
 loss-flight = highest
 repeated-timeout = halve
 rtt-of = newest-clean
+rto-backoff-reset = sample
 ecn-retransmit = true
 rto-min = 10ms
 rto-initial = 10ms
@@ -156,6 +158,7 @@ pacing = off
 small-queue = 1MiB
 host-queue = 1000
 growth-after-echo = false
+network.frame-overhead = 38B
 ",
     ),
 ];

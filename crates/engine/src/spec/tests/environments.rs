@@ -44,7 +44,8 @@ fn every_setting_is_declared_valid_and_has_a_source_and_no_key_has_two() {
             assert!(source.len() > 3, "{}: {key} has no source", row.key);
         }
         for Setting { key, .. } in row.stack {
-            assert!(has(tcp::PARAMS, key), "{}: no key transport.{key}", row.key);
+            let known = has(tcp::PARAMS, key) || *key == "network.frame-overhead";
+            assert!(known, "{}: no key transport.{key}", row.key);
         }
         for Setting { key, .. } in row.switch {
             let known = match key.split_once('.') {
@@ -183,7 +184,7 @@ fn the_stack_of_a_groups_scheme_leaves_the_networks_packets_as_they_are() {
              senders = 3\nscheme = \"{group}\"\n"
         )
     };
-    for (network, group, sizes) in [("newreno", "linux", [1460, 40]), ("linux", "newreno", [1448, 52])] {
+    for (network, group, sizes, frame) in [("newreno", "linux", [1460, 40], 0), ("linux", "newreno", [1448, 52], 38)] {
         let scenario = parse(&text(network, group)).unwrap();
         for scheme in [network, group] {
             let values = scenario.transport_of(scheme);
@@ -193,8 +194,64 @@ fn the_stack_of_a_groups_scheme_leaves_the_networks_packets_as_they_are() {
                 "{scheme} in a network of {network}"
             );
         }
+        assert_eq!(scenario.network.values.bytes("frame-overhead").get(), frame, "{network}");
         assert_eq!(parse(&toml::to_string(&scenario.resolved()).unwrap()).unwrap().resolved(), scenario.resolved());
     }
+}
+
+#[test]
+fn frames_are_those_of_the_stack_however_it_is_chosen_unless_they_are_written() {
+    let overhead = |written: &str| with(written).network.values.bytes("frame-overhead").get();
+    for linux in ["environment=linux-6", "stack=linux-6", "scheme=linux", "scheme=linux-reno", "scheme=linux-dctcp"] {
+        assert_eq!(overhead(linux), 38, "{linux}");
+        assert_eq!(overhead(&format!("{linux} network.frame-overhead=18B")), 18, "{linux}");
+        assert_eq!(overhead(&format!("{linux} stack=qualnet")), 0, "{linux}");
+    }
+    assert_eq!(overhead("environment=qualnet scheme=dctcp stack=linux-6"), 38);
+    for other in REGISTRY.iter().filter(|row| row.key != "linux-6") {
+        assert_eq!(
+            overhead(&format!("environment={} scheme=linux", other.key)),
+            if other.key == DEFAULT { 38 } else { 0 }
+        );
+    }
+    let found = source(&with("scheme=linux"), "network.frame-overhead");
+    assert!(found.starts_with("stack linux-6 of the scheme linux: IEEE 802.3"), "{found}");
+}
+
+#[test]
+fn segments_are_what_the_mtu_leaves_and_the_mtu_is_what_segments_make_it() {
+    let sizes = |written: &str| {
+        let scenario = with(written);
+        ["mtu", "mss", "header"].map(|key| scenario.transport.bytes(key).get())
+    };
+    assert_eq!(sizes(""), [1500, 1460, 40]);
+    assert_eq!(sizes("mtu=9000B"), [9000, 8960, 40]);
+    assert_eq!(sizes("mtu=9000B scheme=linux"), [9000, 8948, 52]);
+    assert_eq!(sizes("mtu=9000B environment=qualnet header=60B"), [9000, 8940, 60]);
+    assert_eq!(sizes("mss=8948B stack=linux-6"), [9000, 8948, 52]);
+    assert_eq!(sizes("mtu=1040B mss=1000B"), [1040, 1000, 40]);
+    assert_eq!(source(&with("mtu=9000B"), "transport.mss"), "mtu less header");
+    // One form for both ways to write it.
+    assert_eq!(with("mtu=9000B").resolved(), with("mss=8960B").resolved());
+    assert_eq!(with("mtu=1500B").resolved(), with("").resolved());
+}
+
+#[test]
+fn an_mtu_that_the_segments_contradict_or_that_leaves_none_is_refused() {
+    let refused = |pairs: &[(&str, &str)]| parse_with(SMALL, pairs).unwrap_err().to_string();
+    let both = [("transport.mtu", "1500B"), ("transport.mss", "1480B")];
+    let found = refused(&both);
+    assert!(
+        found.contains("transport.mtu: is not mss and header together, which are 1520B: leave out mtu or mss"),
+        "{found}"
+    );
+    assert!(refused(&[both[0], ("transport.mss", "1448B")]).contains("which are 1488B"), "it would have no effect");
+    let found = refused(&[("transport.mtu", "40B")]);
+    assert!(
+        found.contains("transport.mtu: leaves 0B for mss beside a header of 40B, which must be at least"),
+        "{found}"
+    );
+    assert!(refused(&[("transport.mtu", "9216B")]).contains("at most"), "as mss alone");
 }
 
 #[test]

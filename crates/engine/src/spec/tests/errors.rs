@@ -192,6 +192,11 @@ fn bad_values_carry_their_place() {
         error_of("\"150KB\"", "[1]"),
         "s.toml:7: network.buffer: must be a number of packets or bytes, not a list"
     );
+    assert_eq!(
+        error_of("queues = \"all\"", "probes = [\"cwnd\", \"alpha\"]"),
+        "s.toml:34: measure.probes: must be text, not a list: write \"cwnd,alpha\""
+    );
+    assert_eq!(error_of("queues = \"all\"", "probes = [3]"), "s.toml:34: measure.probes: must be text, not a list");
     assert_eq!(error_of("seed = 7", "seed = {}"), "s.toml:38: run.seed: must be a whole number, not a table");
     assert_eq!(error_of("\"1.5s\"", "\"0s\""), "s.toml:37: run.duration: must be at least 1ps, not 0s");
     assert_eq!(error_of("\"1%\"", "\"200%\""), "s.toml:31: control.loss: must be at most 1, not 2");

@@ -1,7 +1,7 @@
 //! Every unit, exactness, and rejected values.
 
 use crate::spec::document::{Content, Scalar};
-use crate::spec::values::quantity::{read, read_text};
+use crate::spec::values::quantity::{noun, read, read_text};
 use crate::spec::{Kind, Param, Value, Window};
 use crate::units::{Bytes, Rate, Size, Time};
 use proptest::prelude::*;
@@ -136,6 +136,39 @@ fn bare_numbers_need_a_unit() {
     assert_eq!(fault(Kind::Time, Scalar::Float("1.5".into())), "a time needs a unit: write \"1.5ms\"");
     assert_eq!(text_fault(Kind::Time, "10"), "a time needs a unit: write \"10ms\"");
     assert_eq!(text_fault(Kind::Time, "0"), "a time needs a unit: write \"0s\"");
+    assert_eq!(text_fault(Kind::Rate, "10e9"), "a rate needs a unit: write \"10Gbps\"");
+    assert_eq!(text_fault(Kind::Rate, "10 "), "a rate needs a unit: write \"10Gbps\"");
+}
+
+#[test]
+fn bare_numbers_get_the_unit_in_which_they_are_plausible() {
+    for (kind, number, written) in [
+        (Kind::Rate, "10000000000.0", "10Gbps"),
+        (Kind::Rate, "10e9", "10Gbps"),
+        (Kind::Rate, "2.5e9", "2500Mbps"),
+        (Kind::Rate, "100", "100Gbps"),
+        (Kind::Rate, "1000000", "1Mbps"),
+        (Kind::Time, "0.01", "0.01s"),
+        (Kind::Time, "1e-6", "0.000001s"),
+        (Kind::Time, "200.0", "200ms"),
+        (Kind::Time, "50000", "50000us"),
+        (Kind::Time, "1e9", "1000000000ns"),
+        (Kind::Bytes, "1e6", "1000000B"),
+        (Kind::Sizes, "20000", "20000B"),
+        (Kind::Sizes, "20.0", "20KB"),
+        (Kind::Size, "150000.0", "150000B"),
+        (Kind::Size, "1.5", "1.5KB"),
+        (Kind::Window, "14600", "14600B"),
+        (Kind::Window, "0.5", "0.5KB"),
+    ] {
+        let message = format!("{} needs a unit: write \"{written}\"", noun(kind));
+        assert_eq!(fault(kind, Scalar::Float(number.into())), message, "{number}");
+        assert!(read(&key(kind), &Content::Scalar(Scalar::Text(written.into()))).is_ok(), "{written}");
+    }
+    for number in ["inf", "nan", "1e300"] {
+        let message = format!("must be a time such as \"10ms\", not {number}");
+        assert_eq!(fault(Kind::Time, Scalar::Float(number.into())), message);
+    }
 }
 
 #[test]

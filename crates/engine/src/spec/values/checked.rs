@@ -5,6 +5,7 @@ use super::{Sizes, Value, Window};
 use crate::spec::declare::{Kind, Param};
 use crate::spec::error::{Fault, Origin, SpecError};
 use crate::units::{Bytes, Rate, Size, Time};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The checked values of one table of a scenario: one for each declared key, whether written or a default.
@@ -20,12 +21,26 @@ pub struct Values {
 #[derive(Clone, Debug)]
 struct Item {
     param: &'static Param,
+    /// The tier whose ports alone have it; none for all that have no value of their own.
+    tier: Option<&'static str>,
     /// None only for a required key that is not needed: of an unused scheme, or in a test.
     value: Option<Value>,
     /// Where it was set; none for a default.
     origin: Option<Origin>,
     /// The source of its default, if that is not the declared one.
     source: Option<Arc<str>>,
+}
+
+impl Item {
+    fn key(&self) -> Cow<'static, str> {
+        self.tier.map_or(self.param.key.into(), |tier| format!("{tier}-{}", self.param.key).into())
+    }
+    fn is(&self, key: &str) -> bool {
+        match self.tier {
+            None => self.param.key == key,
+            Some(_) => self.key() == key,
+        }
+    }
 }
 
 impl Values {
@@ -35,7 +50,8 @@ impl Values {
     /// If a declared default is not a value of its kind.
     pub fn defaults(declared: &[&'static [Param]]) -> Self {
         let items = declared.iter().flat_map(|params| params.iter());
-        let items = items.map(|param| Item { param, value: default(param), origin: None, source: None }).collect();
+        let item = |param| Item { param, tier: None, value: default(param), origin: None, source: None };
+        let items = items.map(item).collect();
         Self { path: "params".to_owned(), origin: Origin::file("defaults"), items }
     }
 
@@ -61,6 +77,26 @@ impl Values {
         let at = self.index(key);
         (self.items[at].value, self.items[at].origin) = (Some(value), Some(origin));
     }
+    /// Adds the value that was written for the ports of a tier alone, with its place.
+    pub(super) fn write_at(&mut self, tier: &'static str, param: &'static Param, value: Value, origin: Origin) {
+        self.items.push(Item { param, tier: Some(tier), value: Some(value), origin: Some(origin), source: None });
+    }
+    /// The keys that were written for the ports of single tiers, each with its tier.
+    pub(crate) fn tiers(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+        self.items.iter().filter_map(|item| Some((item.tier?, item.key())))
+    }
+    /// The values for the ports of a tier.
+    #[must_use]
+    pub(crate) fn at_tier(&self, tier: &str) -> Self {
+        let mut values = self.clone();
+        let (own, others) = values.items.into_iter().partition(|item| item.tier.is_some());
+        values.items = others;
+        for Item { param, value, origin, .. } in own.into_iter().filter(|item: &Item| item.tier == Some(tier)) {
+            let at = values.index(param.key);
+            (values.items[at].value, values.items[at].origin) = (value, origin);
+        }
+        values
+    }
     /// Whether `key` has neither a value nor a default.
     pub(super) fn lacks(&self, key: &str) -> bool {
         self.items[self.index(key)].value.is_none()
@@ -84,14 +120,28 @@ impl Values {
     /// # Panics
     /// As [`Values::or`].
     #[must_use]
-    pub(in crate::spec) fn settled(mut self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
+    pub(in crate::spec) fn settled(self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
         let source = source.into();
+        match self.derived(key, value, source.clone()) {
+            Ok(values) => values,
+            Err(why) => panic!("{key} = {value:?} of {source}: {why}"),
+        }
+    }
+    /// The same values, with `value` as the default of `key` because of what the file has for another key.
+    ///
+    /// # Errors
+    /// Why it is no value of `key`.
+    pub(in crate::spec) fn derived(
+        mut self,
+        key: &str,
+        value: &str,
+        source: impl Into<Arc<str>>,
+    ) -> Result<Self, String> {
         let at = self.index(key);
         let item = &mut self.items[at];
-        let read = quantity::read_text(item.param, value);
-        item.value = Some(read.unwrap_or_else(|fault| panic!("{key} = {value:?} of {source}: {}", fault.message)));
-        item.source = Some(source);
-        self
+        item.value = Some(quantity::read_text(item.param, value).map_err(|fault| fault.message)?);
+        item.source = Some(source.into());
+        Ok(self)
     }
     /// The same values, with the defaults that follow from a rate of `network`, or for `[network]` itself from its own.
     /// Defaults that come from elsewhere stay.
@@ -227,7 +277,7 @@ impl Values {
 
     /// Whether the table may hold `key` at all.
     pub fn has(&self, key: &str) -> bool {
-        self.items.iter().any(|item| item.param.key == key)
+        self.items.iter().any(|item| item.is(key))
     }
 
     /// Fails for the first key that was set although another key makes it ineffective.
@@ -277,9 +327,10 @@ impl Values {
     pub(in crate::spec) fn path(&self) -> &str {
         &self.path
     }
-    /// Each declared key with its value and whether it is a default, in order of declaration.
-    pub(in crate::spec) fn iter(&self) -> impl Iterator<Item = (&'static Param, &Value, bool)> {
-        self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.origin.is_none())))
+    /// Each key with its declaration, its value and whether that is a default, in order of declaration.
+    pub(in crate::spec) fn iter(&self) -> impl Iterator<Item = (Cow<'static, str>, &'static Param, &Value, bool)> {
+        let items = self.items.iter();
+        items.filter_map(|item| Some((item.key(), item.param, item.value.as_ref()?, item.origin.is_none())))
     }
     /// The word of a [`Kind::Choice`] key, as declared.
     pub(crate) fn choice(&self, key: &str) -> &'static str {
@@ -301,7 +352,7 @@ impl Values {
     }
 
     fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
-        let written = self.items.iter().find(|item| item.param.key == key).and_then(|item| item.origin.as_ref());
+        let written = self.items.iter().find(|item| item.is(key)).and_then(|item| item.origin.as_ref());
         written.unwrap_or(&self.origin).error(path_of(&self.path, key), fault)
     }
     fn value(&self, key: &str) -> &Value {
@@ -309,7 +360,7 @@ impl Values {
         value.unwrap_or_else(|| panic!("{}.{key} is required and was not given", self.path))
     }
     fn index(&self, key: &str) -> usize {
-        let found = self.items.iter().position(|item| item.param.key == key);
+        let found = self.items.iter().position(|item| item.is(key));
         found.unwrap_or_else(|| panic!("{}.{key} is not a declared key", self.path))
     }
 }

@@ -6,7 +6,7 @@
 use super::workload;
 use super::{Sizes, Value, Window};
 use crate::spec::declare::{Kind, Param};
-use crate::spec::document::{Content, Scalar};
+use crate::spec::document::{Content, Node, Scalar};
 use crate::spec::error::{Fault, nearest};
 use crate::units::{Bytes, Rate, Size, Time};
 use std::fmt;
@@ -22,7 +22,7 @@ const MOST: u64 = 1 << 39;
 pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
     let kind = param.kind;
     let Content::Scalar(given) = given else {
-        return Err(format!("must be {}, not {}", noun(kind), given.noun()).into());
+        return Err(format!("must be {}, not {}{}", noun(kind), given.noun(), in_one_text(kind, given)).into());
     };
     let value = match kind {
         Kind::Time => Value::Time(time(quoted(kind, given)?)?),
@@ -140,8 +140,8 @@ impl<'a> Quantity<'a> {
             return Err(format!("must be {}, not {text:?}", expected()).into());
         }
         let unit = rest.strip_prefix(' ').unwrap_or(rest);
-        if unit.is_empty() {
-            return Err(needs_unit(kind, number));
+        if unit.is_empty() || text.parse::<f64>().is_ok() {
+            return Err(needs_unit(kind, text.trim_end()));
         }
         let part = part.trim_end_matches('0');
         // No unit has more than 15 decimal places, so a longer fraction cannot be a whole number.
@@ -367,16 +367,42 @@ fn quoted(kind: Kind, given: &Scalar) -> Result<&str, Fault> {
     }
 }
 
+/// The error for a number without a unit; it shows the number with the unit in which it is most plausible.
 fn needs_unit(kind: Kind, number: &str) -> Fault {
-    let amount = number.parse::<f64>();
+    let amount = number.parse().unwrap_or(f64::NAN);
+    if amount.is_nan() || amount >= 1e15 {
+        return format!("must be {} such as \"10{}\", not {number}", noun(kind), units(kind)[0]).into();
+    }
     let unit = match kind {
+        Kind::Time if amount < 1.0 => "s",
+        Kind::Time if amount >= 1e7 => "ns",
+        Kind::Time if amount >= 1e4 => "us",
+        Kind::Rate if amount >= 1e3 => "bps",
         // Who writes thousands of bytes has counted bytes.
-        Kind::Bytes | Kind::Size if amount.as_ref().is_ok_and(|amount| *amount >= 1000.0) => "B",
-        Kind::Time if amount == Ok(0.0) => "s",
+        Kind::Bytes | Kind::Sizes | Kind::Size | Kind::Window if amount >= 1e3 => "B",
+        Kind::Size | Kind::Window if amount.fract() > 0.0 => "KB",
         _ => units(kind)[0],
     };
-    let or_bytes = if unit == "pkt" { format!(" or \"{number}KB\"") } else { String::new() };
-    format!("{} needs a unit: write \"{number}{unit}\"{or_bytes}", noun(kind)).into()
+    let written = match unit {
+        "bps" => Rate::from_bps(amount as u64).to_string(),
+        "B" => format!("{amount:.0}B"),
+        _ => format!("{amount}{unit}"),
+    };
+    let or_bytes = if unit == "pkt" { format!(" or \"{amount}KB\"") } else { String::new() };
+    format!("{} needs a unit: write \"{written}\"{or_bytes}", noun(kind)).into()
+}
+
+/// How a list of words is written where one text is wanted, for messages.
+fn in_one_text(kind: Kind, given: &Content) -> String {
+    let word = |item: &Node| match &item.content {
+        Content::Scalar(Scalar::Text(word)) => Some(word.clone()),
+        _ => None,
+    };
+    let words = match given {
+        Content::Array(items) if kind == Kind::Text => items.iter().map(word).collect::<Option<Vec<String>>>(),
+        _ => None,
+    };
+    words.filter(|words| !words.is_empty()).map_or_else(String::new, |words| format!(": write {:?}", words.join(",")))
 }
 
 fn imprecise(kind: Kind, text: &str) -> Fault {

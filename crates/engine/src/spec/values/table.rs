@@ -26,16 +26,25 @@ impl Source<'_> {
     }
     /// The value written for `param`, if one is.
     pub(in crate::spec) fn read(&self, param: &Param) -> Result<Option<Value>, SpecError> {
-        let Some(node) = self.table.and_then(|table| table.find(param.key)) else { return Ok(None) };
-        quantity::read(param, &node.content).map(Some).map_err(|fault| self.error(param.key, fault))
+        Ok(self.read_as(param, param.key)?.map(|(value, _)| value))
+    }
+    /// The value written under `key`, read as one of `param`, with its place.
+    fn read_as(&self, param: &Param, key: &str) -> Result<Option<(Value, Origin)>, SpecError> {
+        let Some(node) = self.table.and_then(|table| table.find(key)) else { return Ok(None) };
+        let value = quantity::read(param, &node.content).map_err(|fault| self.error(key, fault))?;
+        Ok(Some((value, node.origin.clone())))
     }
     /// The values of all `declared` keys. Required ones may be absent unless the table is `used`.
     pub(in crate::spec) fn values(&self, declared: &[&'static [Param]], used: bool) -> Result<Values, SpecError> {
         let mut values = Values::defaults(declared);
         for param in declared.iter().flat_map(|params| params.iter()) {
-            if let Some(value) = self.read(param)? {
-                let node = self.table.and_then(|table| table.find(param.key)).expect("it was read");
-                values.write(param.key, value, node.origin.clone());
+            for (tier, key) in param.tier_keys() {
+                if let Some((value, origin)) = self.read_as(param, &key)? {
+                    values.write_at(tier, param, value, origin);
+                }
+            }
+            if let Some((value, origin)) = self.read_as(param, param.key)? {
+                values.write(param.key, value, origin);
             } else if used && values.lacks(param.key) {
                 let kind = param.kind;
                 let example =
@@ -60,11 +69,12 @@ pub(in crate::spec) fn check_keys(
 
 /// An error for each key of `source` that `declared` lacks; it names those of the `others` that have the key.
 fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
-    let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
+    let keys = keys(declared.iter().flat_map(|params| params.iter()));
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let written = source.table.iter().flat_map(|table| &table.0);
     let unknown = written.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
     let error = |(key, _): &(String, _)| {
-        let owners = others.iter().filter(|row| row.params.iter().any(|param| param.key == key));
+        let owners = others.iter().filter(|row| self::keys(row.params.iter()).contains(key));
         let owners: Vec<String> = owners.map(|row| format!("{:?}", row.key)).collect();
         let fault = match owners.as_slice() {
             [] => Fault::unknown_name("unknown key", key, &keys),
@@ -75,6 +85,12 @@ fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Va
     unknown.map(error).collect()
 }
 
+/// The keys of these declarations: first their own, then those for the ports of single tiers.
+fn keys<'a>(params: impl Iterator<Item = &'a Param> + Clone) -> Vec<String> {
+    let own = params.clone().map(|param| param.key.to_owned());
+    own.chain(params.flat_map(Param::tier_keys).map(|(_, key)| key)).collect()
+}
+
 /// An error for each key of `source` that `declared` lacks, and for each value that is not of its kind.
 pub(in crate::spec) fn mistakes(
     source: &Source<'_>,
@@ -82,8 +98,10 @@ pub(in crate::spec) fn mistakes(
     others: &[Variant],
 ) -> Vec<SpecError> {
     let mut found = unknown_keys(source, declared, others);
-    let params = declared.iter().flat_map(|params| params.iter());
-    found.extend(params.filter_map(|param| source.read(param).err()));
+    for param in declared.iter().flat_map(|params| params.iter()) {
+        let keys = std::iter::once(param.key.to_owned()).chain(param.tier_keys().map(|(_, key)| key));
+        found.extend(keys.filter_map(|key| source.read_as(param, &key).err()));
+    }
     found
 }
 
