@@ -802,6 +802,13 @@ def test_the_outlook_is_one_count_and_one_time_for_everything(monkeypatch):
     assert outlook.whole_s(Ahead(5, 10.0)) == 251.0
 
 
+def test_time_is_kept_for_other_hosts_only_if_that_can_be_enough():
+    # Four remedies on five other hosts with six seeds take 60 s, and two with three 15.
+    assert Outlook(plan(1000, capacities=0), lambda _: None).ranked_until_s == pytest.approx(940)
+    assert Outlook(plan(100, capacities=0), lambda _: None).ranked_until_s == pytest.approx(70)
+    assert Outlook(plan(49, capacities=0), lambda _: None).ranked_until_s == 49
+
+
 def test_the_count_never_goes_back_and_ends_at_what_was_announced_last(cli, rack, monkeypatch):
     monkeypatch.setattr("fanin.cli.terminal._PLAIN_INTERVAL_S", 0.0)
     err = cli("advise", rack, *FEW, "--capacities", "1").err

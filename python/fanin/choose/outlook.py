@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from fanin.choose.plan import Ahead, Plan
+from fanin.numbers.stats import FEWEST
 from fanin.run.job import Advance, Progress
 
 _TELLING = 0.5
@@ -59,8 +60,10 @@ class Outlook:
 
     @property
     def ranked_until_s(self) -> float:
-        """When the ranking has to end, so that there is time to try the best on other hosts."""
-        return self.plan.within_s - min(self.plan.varied().seconds, _RESERVED * self.plan.within_s)
+        """When the ranking has to end, so that there is time to try the best on other hosts, if that can be enough."""
+        kept_s = min(self.plan.varied().seconds, _RESERVED * self.plan.within_s)
+        is_enough = self.plan.varied(2, FEWEST).seconds <= kept_s
+        return self.plan.within_s - kept_s * is_enough
 
     def whole_s(self, after: Ahead) -> float:
         """How long everything takes, if so much is still to be done."""

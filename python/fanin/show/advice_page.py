@@ -469,13 +469,13 @@ def remarks(advice: Advice) -> list[str]:
                 "Faster queries end sooner. The change is over equal times: once the queries are done, the background "
                 "has the whole link."
             )
-    if unlisted := [each.remedy.name for each in advice.every if not each.is_listed]:
+    unlisted = [each.remedy.name for each in advice.every if not each.is_listed]
+    if unlisted:
         said.append(f"No effect at all: {', '.join(unlisted)}.")
     if advice.over is None:
         said.append(_unsearchable(advice))
-    if advice.dropped:
-        why = ", ".join(f"{name} ({why})" for name, why in advice.dropped.items())
-        said.append(f"Given up early, compared with the best: {why}.")
+    if dropped := [f"{name} ({why})" for name, why in advice.dropped.items() if name not in unlisted]:
+        said.append(f"Given up early, compared with the best: {', '.join(dropped)}.")
     if left_out := _left_out(advice):
         said += [*left_out, "Use a larger --within; the runs so far are kept."]
     return said
