@@ -2,8 +2,8 @@
 
 use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
 use super::{
-    Connection, Outlook, Pace, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
-    asked_for, host, shuffled,
+    Connection, Outlook, Pace, QueryOf, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec,
+    Unopened, asked_for, host, shuffled,
 };
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Kind, Param, SpecError, Values};
@@ -227,7 +227,7 @@ impl Incast {
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
-            in_query: true,
+            query: QueryOf::Latest,
             opens,
             ..TransferSpec::new(at + delay, ends, bytes)
         }));

@@ -7,7 +7,7 @@ use crate::ids::{GroupId, TransferId};
 use crate::measure::counters::Counters;
 use crate::net::network::Network;
 use crate::sim::error::RunError;
-use crate::traffic::{Traffic, TrafficAction, TrafficCx, TransferSpec};
+use crate::traffic::{QueryOf, Traffic, TrafficAction, TrafficCx, TransferSpec};
 use crate::units::Time;
 use crate::work::goodput::GoodputWindow;
 use crate::work::group::Group;
@@ -121,7 +121,7 @@ impl Plan {
     }
 
     fn begin_query(&mut self, group: GroupId) {
-        self.groups[group.index()].query = Some(self.queries.len());
+        self.groups[group.index()].queries.push(self.queries.len() as u32);
         self.queries.push(Query {
             group,
             start: Time::NEVER,
@@ -135,7 +135,13 @@ impl Plan {
 
     fn plan_transfer<C: EventCore>(&mut self, group: GroupId, spec: &TransferSpec, net: &mut Network<C>) {
         let start = spec.start.max(net.now());
-        let query = self.groups[group.index()].query.filter(|_| spec.in_query);
+        let begun = &self.groups[group.index()].queries;
+        let query = match spec.query {
+            QueryOf::None => None,
+            QueryOf::Latest => begun.last().copied(),
+            QueryOf::Number(number) => begun.get(number as usize).copied(),
+        };
+        let query = query.map(|query| query as usize);
         if let Some(query) = query {
             let query = &mut self.queries[query];
             query.start = query.start.min(start);
