@@ -18,7 +18,7 @@ from fanin.scenario.thresholds import (
     remarks_beside_fan_ins,
     threshold_remarks,
 )
-from fanin.scenario.traffic import has_requests, is_endless, response_bytes
+from fanin.scenario.traffic import has_requests, is_endless, response_bytes, waits
 
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
@@ -104,7 +104,11 @@ def _as_one(crowd: list[FanInPort]) -> FanInPort:
 
 
 def _start(group: dict[str, Any]) -> float:
-    return number(group.get("start", "0s"))
+    return _LATEST_S if waits(group) else number(group.get("start", "0s"))
+
+
+_LATEST_S = 1e6
+"""The longest time of a scenario: what waits begins after all traffic that does not."""
 
 
 def _spread(*groups: dict[str, Any]) -> float:

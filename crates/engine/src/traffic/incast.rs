@@ -38,7 +38,13 @@ const PARAMS: &[Param] = &[
         .at_most(1_000_000.0),
     BYTES_EACH,
     BYTES_TOTAL,
-    Param::new("start", Kind::Time, "0s", "When the first round begins.", "at once"),
+    Param::new(
+        "start",
+        Kind::Start,
+        "0s",
+        "When the first round begins; \"steady\": once what runs before is steady.",
+        "at once",
+    ),
     Param::new(
         "jitter",
         Kind::Time,
@@ -135,8 +141,12 @@ fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
     if persistent && random {
         return Err(values.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
     }
-    let (start, stop) = (values.time("start"), values.time("stop"));
     let opens = values.is("connections", "opened").then(|| (values.time("open-at"), values.time("open-spread")));
+    let (mut start, stop) = (values.time("start"), values.time("stop"));
+    if let Some((at, spread)) = opens.filter(|_| values.is_steady("start")) {
+        // What is steady has no connections of this group, which are opened first.
+        start = at + spread;
+    }
     if let Some((at, spread)) = opens
         && at + spread > start
     {

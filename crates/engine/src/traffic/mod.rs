@@ -161,6 +161,13 @@ impl TransferSpec {
         }
     }
 
+    /// The same transfer of a group whose clock began at `origin`.
+    #[must_use]
+    pub fn after(self, origin: Time) -> Self {
+        let later = |time: Option<Time>| time.map(|time| time + origin);
+        Self { start: self.start + origin, opens: later(self.opens), stop: later(self.stop), ..self }
+    }
+
     /// A worker's response in the current query. It follows a request, or if that has no bytes, it starts after the
     /// think time from `at`.
     #[must_use]
