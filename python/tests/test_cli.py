@@ -1,9 +1,11 @@
+import gc
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import polars as pl
@@ -436,7 +438,7 @@ def test_the_program_itself_interrupts_cleanly(work, number, code):
     scenario = (work / "small.toml").read_text().replace("2s", "30s").replace('"1..3"', '"1..400"')
     (work / "long.toml").write_text(scenario.replace("[2, 8, 24]", "[0]"))
     program = subprocess.Popen(
-        [sys.executable, "-c", "from fanin.cli import main; main()", "reproduce", "long.toml"],
+        [sys.executable, "-m", "fanin", "reproduce", "long.toml"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -453,6 +455,44 @@ def test_the_program_itself_interrupts_cleanly(work, number, code):
     (log,) = finished.iterdir()
     assert 0 < len(stored()) == len(records.ids(finished))
     assert log.read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize(
+    "words", [["list", "schemes"], ["sweep", "small.toml", "--seeds", "1", "--bare", "--set", "run.duration=10ms"]]
+)
+def test_in_another_process_a_command_leaves_the_process_as_it_was(cli, work, monkeypatch, words):
+    """What a process has once is the program's own: SIGTERM ends whoever calls a command, such as these tests."""
+
+    def state():
+        return {
+            "signals": [signal.getsignal(each) for each in signal.valid_signals()],
+            "garbage": gc.get_threshold(),
+            "warnings": (warnings.showwarning, list(warnings.filters)),
+            "environment": dict(os.environ),
+            "streams": [(each, each.errors) for each in (sys.stdin, sys.stdout, sys.stderr)],
+            "folder": Path.cwd(),
+        }
+
+    monkeypatch.setenv("COLUMNS", "0")
+    thresholds, handler = gc.get_threshold(), signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.set_threshold(701, 11, 11)
+    try:
+        before = state()
+        assert cli(*words).code == 0
+        assert state() == before
+    finally:
+        gc.set_threshold(*thresholds)
+        signal.signal(signal.SIGTERM, handler)
+
+
+def test_the_program_has_what_belongs_to_its_process():
+    """Its own signals, few looks for garbage, and whatever text it is given."""
+    code = (
+        "import sys; sys.argv[1:] = ['--version']; import gc, os, signal; from fanin.__main__ import main; main()\n"
+        "print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, gc.get_threshold()[0] > 10_000, sys.stdout.errors)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1:] == ["False True surrogateescape"]
 
 
 def test_readings_are_looked_up_by_their_ids(cli):
@@ -556,10 +596,10 @@ def test_a_defect_ends_in_one_line_and_a_report(cli, work, monkeypatch, tmp_path
 def test_what_rust_says_of_a_panic_is_in_the_report_only(work, tmp_path):
     # More decisions than any vector has room for, which the benchmark of the controller does not expect.
     panic = "fanin.load = lambda *_: fanin._engine.controller_benchmark(1, decisions=2**62)"
-    command = f"import fanin, sys; from fanin.cli import main; {panic}; main(['check', 'small.toml'])"
+    command = f"import fanin; from fanin.__main__ import main; {panic}; main()"
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        [sys.executable, "-c", command],
+        [sys.executable, "-c", command, "check", "small.toml"],
         capture_output=True,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths},
