@@ -12,7 +12,7 @@ import warnings
 from typing import NoReturn
 
 from fanin.cli.terminal import interrupted, note, say, version
-from fanin.errors import FaninError, RunError
+from fanin.errors import FaninError, RunError, ScenarioWarning
 from fanin.later import LEAST, room
 
 UNREAD = 128 + signal.SIGPIPE
@@ -37,6 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+        warnings.simplefilter("always", ScenarioWarning)
         _run(arguments)
 
 

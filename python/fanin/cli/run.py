@@ -138,7 +138,6 @@ def run(
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
-    _warn(experiment, settings)
     with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
     _introduce(scenario, experiment, settings, seed)
@@ -249,17 +248,6 @@ def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, 
         chosen = resolved["run"]["seed"] if seed is None else seed
         scheme = resolved["transport"]["scheme"]
         note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")
-
-
-def _warn(experiment: fanin.Experiment, settings: Settings) -> None:
-    """Warns of settings that are probably mistakes, and of what does not fit the network."""
-    from fanin.scenario import loads
-
-    warnings = experiment.warnings(settings)
-    if experiment.needs_network:
-        warnings += loads.remarks(experiment, settings)
-    for remark in warnings:
-        note(f"warning: {remark}")
 
 
 def _slowdown(finished: fanin.Run) -> None:

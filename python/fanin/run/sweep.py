@@ -119,7 +119,7 @@ def sweep(
     """Runs every point of an experiment's sweep; finished points found in the store are not run again.
 
     Results do not depend on ``jobs`` or on the order in which runs end. On Ctrl-C the runs that have finished stay
-    in the store.
+    in the store. What :meth:`Experiment.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
 
     Args:
         experiment: The experiment.
@@ -139,6 +139,7 @@ def sweep(
         ResultsError: results cannot be written.
 
     """
+    experiment.warn(swept=True)
     (done,) = sweep_all(
         [experiment],
         seeds=seeds,
