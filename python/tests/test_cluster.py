@@ -33,7 +33,7 @@ from fanin.run.job import Job, PooledRun
 from fanin.run.pool import outcomes
 from fanin.run.remote import Task, VersionError, Versions, simulate, versions
 
-pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fanin[cluster]'")
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'dask[distributed]'")
 
 WORKERS = 3
 DEADLINE_S = 120.0
