@@ -15,6 +15,7 @@ from patches import stored
 import fanin
 from fanin.choose.comparison import FEWEST_AGREEING
 from fanin.results import records
+from fanin.scenario import catalogue, not_modelled
 
 VERBS = ["run", "reproduce", "claims", "report", "compare", "list", "explain", "check", "describe", "export"]
 
@@ -247,6 +248,43 @@ def test_explain_knows_jumbo_frames_a_switchs_profile_and_the_thresholds_of_tier
     assert found.startswith("scheme.dctcp.uplink-mark-threshold: Marking threshold K")
     assert "At the ports of uplink-rate." in found
     assert "that of mark-threshold" in found
+
+
+def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
+    """And no name that is only spelled alike, such as pfdct for PFC."""
+    for name, tool in (
+        ("pfc", "High-Precision-Congestion-Control"),
+        ("RoCEv2", "High-Precision-Congestion-Control"),
+        ("dcqcn", "High-Precision-Congestion-Control"),
+        ("powertcp", "ns3-datacenter"),
+        ("swift", "csg-htsim"),
+        ("packet-trimming", "csg-htsim"),
+        ("uec", "uet-htsim"),
+        ("bbr", "TcpBbr"),
+        ("homa", "HomaSimulation"),
+        ("quic", "ns-3"),
+    ):
+        result = cli("explain", name)
+        assert (result.code, result.out) == (3, "")
+        assert result.err.startswith(f"error: {name}: not modelled. fanin is for TCP")
+        assert tool in result.err
+        assert "did you mean" not in result.err
+    assert "network.path-selector" in cli("explain", "spraying").err
+
+
+def test_nothing_that_is_modelled_is_said_not_to_be():
+    for name, (_, *others) in not_modelled.ELSEWHERE.items():
+        for each in (name, *others):
+            with pytest.raises(fanin.NotFoundError, match="not modelled"):
+                catalogue.explain(each)
+
+
+def test_the_help_says_what_fanin_is_not_for(cli):
+    page = " ".join(cli("--help").out.split())
+    assert f"It is for {not_modelled.SCOPE}, not for RDMA" in page
+    named = re.search(r"not for (.*?): `fanin explain", page)[1]
+    for each in re.split(r", | or | \(|\)", named):
+        assert not each or not_modelled.elsewhere(each), each
 
 
 def test_explain_takes_ends_groups_and_experiments(cli):
