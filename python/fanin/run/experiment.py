@@ -9,13 +9,13 @@ from pathlib import Path
 
 from fanin import _engine
 from fanin.errors import ScenarioWarning
-from fanin.results.columns import matches
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Store
 from fanin.run.observed import BOTTLENECK, elsewhere
 from fanin.scenario import checks, library, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
+from fanin.scenario.format.bounds import matches
 from fanin.scenario.points import points
 from fanin.scenario.run_id import run_id
 from fanin.scenario.settings import Overrides, Settings, settings
@@ -175,7 +175,7 @@ class Experiment(ScenarioFile):
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
-        return Run(name, json.loads(output.summary), stored, output)
+        return Run(name, json.loads(output.summary), stored, output, resolved["measure"])
 
     def simulate(
         self,
