@@ -595,11 +595,16 @@ def test_a_selection_that_matches_nothing_is_found_before_the_runs(cli, paper, o
 
 def test_a_claim_about_no_run_is_found_before_the_runs(cli, paper):
     claim = '[[claim]]\nid = "c"\nsays = "s"\nmeasure = "mean"\nx = "traffic.bursts.senders"\ny = "drops"\n'
-    for key in ("where", "over"):
-        where = f'{key} = {{ "traffic.bursts.senders" = 7777 }}\n'
-        paper.write_text(f'{paper.read_text()}{claim}{where}accept = [0, 1]\nwhy = "by hand"\n')
+    file, sized = paper.read_text(), '{ "traffic.bursts.senders" = 7777 }'
+    for wrong, told in (
+        (f"where = {sized}", "where.traffic.bursts.senders: no run has 7777; traffic.bursts.senders is 2, 8"),
+        (f"over = {sized}", "over.traffic.bursts.senders: no run has 7777; traffic.bursts.senders is 2, 8"),
+        ("at = 7777", "at: no run has such a traffic.bursts.senders; it is 2, 8"),
+        ("between = [3, 7]", "between: no run has such a traffic.bursts.senders; it is 2, 8"),
+    ):
+        paper.write_text(f'{file}{claim}{wrong}\naccept = [0, 1]\nwhy = "by hand"\n')
         result = cli("check", "paper.toml")
-        assert (result.code, "no run has 7777; traffic.bursts.senders is " in result.err) == (3, True)
+        assert (result.code, told in result.err) == (3, True), result.err
 
 
 @pytest.mark.parametrize(

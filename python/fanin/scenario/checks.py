@@ -213,6 +213,8 @@ class _Names:
         self.columns = [*self._swept, *declared, *summary.names(), *of_groups]
         self._taken = {*self._swept, *summary.names(), *summary.measured(), *of_groups}
         self._declared = declared
+        self._met: set[str] = set()
+        """What some run has."""
 
     def check(self) -> None:
         document = self._experiment.document
@@ -275,6 +277,19 @@ class _Names:
             self._check_rows(case.location(key), getattr(case, key) or {}, self.columns)
         for rival in case.rivals:
             self._check_rows(case.location("rivals"), rival, self.columns)
+        self._check_kept(case)
+
+    def _check_kept(self, case: Case) -> None:
+        """Checks that a claim keeps some of the values on its axis."""
+        found = [measured(row[case.axis]) for row in self._rows] if case.axis in self._swept[:-1] else []
+        places = {each[0] for each in found if each is not None}
+        kept = {each for each in places if case.at is None or each in case.at}
+        if case.between is not None:
+            kept = {each for each in kept if case.between[0] <= each <= case.between[1]}
+        if places and not kept:
+            key = "between" if case.at is None else "at"
+            message = f"no run has such a {case.axis}; it is {', '.join(f'{each:g}' for each in sorted(places))}"
+            self._fail(case.location(key), message, None)
 
     def _check_plot(self, location: Location, plot: Plot) -> None:
         if plot.is_diagram:
@@ -332,7 +347,9 @@ class _Names:
     def _check_points(self, place: Location, where: Filter) -> None:
         """Checks that a run has these values of what varies."""
         where = {name: values for name, values in where.items() if name in self._swept and name != "seed"}
-        if not where or any(bounds.matches(row, where) for row in self._rows):
+        # Cases of a file share most of their runs.
+        if not where or repr(where) in self._met or any(bounds.matches(row, where) for row in self._rows):
+            self._met.add(repr(where))
             return
         if len(where) > 1:
             self._fail(place, "no run has all of these values", None)
