@@ -39,7 +39,15 @@ from fanin import extension  # noqa: E402
 from fanin._engine import version as engine_version  # noqa: E402
 
 if TYPE_CHECKING:
-    from fanin.errors import ClusterError, FaninError, NotFoundError, ResultsError, RunError, ScenarioError
+    from fanin.errors import (
+        ClusterError,
+        FaninError,
+        NotFoundError,
+        ResultsError,
+        RunError,
+        ScenarioError,
+        ScenarioWarning,
+    )
     from fanin.results.runs import Run
     from fanin.run.experiment import Experiment, load
     from fanin.run.sweep import Runs, sweep
@@ -58,6 +66,7 @@ __all__ = [
     "RunError",
     "Runs",
     "ScenarioError",
+    "ScenarioWarning",
     "__version__",
     "engine_version",
     "load",
@@ -65,7 +74,15 @@ __all__ = [
 ]
 
 _MODULES = {
-    "errors": ("ClusterError", "FaninError", "NotFoundError", "ResultsError", "RunError", "ScenarioError"),
+    "errors": (
+        "ClusterError",
+        "FaninError",
+        "NotFoundError",
+        "ResultsError",
+        "RunError",
+        "ScenarioError",
+        "ScenarioWarning",
+    ),
     "results.runs": ("Run",),
     "run.experiment": ("Experiment", "load"),
     "run.sweep": ("Runs", "sweep"),

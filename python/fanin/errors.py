@@ -1,4 +1,4 @@
-"""The errors of fanin, each with a message that tells the user what to do.
+"""The errors and warnings of fanin, each with a message that tells the user what to do.
 
 The command line prints these as one line and never as a traceback.
 """
@@ -77,3 +77,7 @@ class LeftOutError(FaninError):
 
 class NotFoundError(FaninError):
     """A name or file that the user gave does not exist."""
+
+
+class ScenarioWarning(UserWarning):
+    """A setting of a scenario is valid but probably unintended."""

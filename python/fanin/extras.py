@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import shlex
+import sys
 from typing import Any
 
 from fanin.errors import NotFoundError
 
 _PACKAGES = {
-    "cluster": "'dask[distributed]'",
-    "reference": "scipy",
-    "serve": "starlette uvicorn",
-    "tune": "optuna",
+    "cluster": ["dask[distributed]"],
+    "reference": ["scipy"],
+    "serve": ["starlette", "uvicorn"],
+    "tune": ["optuna"],
 }
-"""Extra of fanin -> its packages, as ``pip install`` takes them."""
+"""Extra of fanin -> its packages."""
 
 
 def how_to_install(extra: str) -> str:
-    """What to type, of an installed fanin and in a checkout, which no index has."""
-    checkout = f".venv/bin/pip install {_PACKAGES[extra]}"
-    return f"pip install 'fanin[{extra}]' where fanin is installed, or in a checkout {checkout}"
+    """What to type, for the Python that runs: that of a checkout, or of wherever a wheel was installed."""
+    return shlex.join([sys.executable, "-m", "pip", "install", *_PACKAGES[extra]])
 
 
 def needed(module: str, what: str, extra: str) -> Any:  # noqa: ANN401 - without types, and slow to import

@@ -13,6 +13,7 @@ from shapes import unstated
 
 from fanin.cli import main
 from fanin.cli.commands import COMMANDS
+from fanin.garbage import collect_seldom
 from fanin.run import laboratory
 from fanin.show import front_end
 
@@ -88,6 +89,12 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FANIN_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _garbage() -> None:
+    """As in the program, whose commands many tests call."""
+    collect_seldom()
 
 
 class Result(NamedTuple):

@@ -1,9 +1,11 @@
+import gc
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +16,7 @@ import fanin
 from fanin.choose.comparison import BY_FAR, FEWEST_AGREEING
 from fanin.numbers.stats import FEWEST
 from fanin.results import records
+from fanin.scenario import catalogue, not_modelled
 
 VERBS = ["run", "reproduce", "claims", "report", "compare", "list", "explain", "check", "describe", "export"]
 
@@ -249,6 +252,43 @@ def test_explain_knows_jumbo_frames_a_switchs_profile_and_the_thresholds_of_tier
     assert "that of mark-threshold" in found
 
 
+def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
+    """And no name that is only spelled alike, such as pfdct for PFC."""
+    for name, tool in (
+        ("pfc", "High-Precision-Congestion-Control"),
+        ("RoCEv2", "High-Precision-Congestion-Control"),
+        ("dcqcn", "High-Precision-Congestion-Control"),
+        ("powertcp", "ns3-datacenter"),
+        ("swift", "csg-htsim"),
+        ("packet-trimming", "csg-htsim"),
+        ("uec", "uet-htsim"),
+        ("bbr", "TcpBbr"),
+        ("homa", "HomaSimulation"),
+        ("quic", "ns-3"),
+    ):
+        result = cli("explain", name)
+        assert (result.code, result.out) == (3, "")
+        assert result.err.startswith(f"error: {name}: not modelled. fanin is for TCP")
+        assert tool in result.err
+        assert "did you mean" not in result.err
+    assert "network.path-selector" in cli("explain", "spraying").err
+
+
+def test_nothing_that_is_modelled_is_said_not_to_be():
+    for name, (_, *others) in not_modelled.ELSEWHERE.items():
+        for each in (name, *others):
+            with pytest.raises(fanin.NotFoundError, match="not modelled"):
+                catalogue.explain(each)
+
+
+def test_the_help_says_what_fanin_is_not_for(cli):
+    page = " ".join(cli("--help").out.split())
+    assert f"It is for {not_modelled.SCOPE}, not for RDMA" in page
+    named = re.search(r"not for (.*?): `fanin explain", page)[1]
+    for each in re.split(r", | or | \(|\)", named):
+        assert not each or not_modelled.elsewhere(each), each
+
+
 def test_explain_takes_ends_groups_and_experiments(cli):
     assert cli("explain", "dctcp.mark-threshold").out.startswith("scheme.dctcp.mark-threshold: ")
     every = cli("explain", "mark-threshold").out
@@ -438,7 +478,7 @@ def test_the_program_itself_interrupts_cleanly(work, number, code):
     scenario = (work / "small.toml").read_text().replace("2s", "30s").replace('"1..3"', '"1..400"')
     (work / "long.toml").write_text(scenario.replace("[2, 8, 24]", "[0]"))
     program = subprocess.Popen(
-        [sys.executable, "-c", "from fanin.cli import main; main()", "reproduce", "long.toml"],
+        [sys.executable, "-m", "fanin", "reproduce", "long.toml"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -455,6 +495,44 @@ def test_the_program_itself_interrupts_cleanly(work, number, code):
     (log,) = finished.iterdir()
     assert 0 < len(stored()) == len(records.ids(finished))
     assert log.read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize(
+    "words", [["list", "schemes"], ["sweep", "small.toml", "--seeds", "1", "--bare", "--set", "run.duration=10ms"]]
+)
+def test_in_another_process_a_command_leaves_the_process_as_it_was(cli, work, monkeypatch, words):
+    """What a process has once is the program's own: SIGTERM ends whoever calls a command, such as these tests."""
+
+    def state():
+        return {
+            "signals": [signal.getsignal(each) for each in signal.valid_signals()],
+            "garbage": gc.get_threshold(),
+            "warnings": (warnings.showwarning, list(warnings.filters)),
+            "environment": dict(os.environ),
+            "streams": [(each, each.errors) for each in (sys.stdin, sys.stdout, sys.stderr)],
+            "folder": Path.cwd(),
+        }
+
+    monkeypatch.setenv("COLUMNS", "0")
+    thresholds, handler = gc.get_threshold(), signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.set_threshold(701, 11, 11)
+    try:
+        before = state()
+        assert cli(*words).code == 0
+        assert state() == before
+    finally:
+        gc.set_threshold(*thresholds)
+        signal.signal(signal.SIGTERM, handler)
+
+
+def test_the_program_has_what_belongs_to_its_process():
+    """Its own signals, few looks for garbage, and whatever text it is given."""
+    code = (
+        "import sys; sys.argv[1:] = ['--version']; import gc, os, signal; from fanin.__main__ import main; main()\n"
+        "print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, gc.get_threshold()[0] > 10_000, sys.stdout.errors)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1:] == ["False True surrogateescape"]
 
 
 def test_readings_are_looked_up_by_their_ids(cli):
@@ -517,10 +595,10 @@ def test_check_warns_of_a_key_of_all_systems_that_only_some_set(cli, work):
         "transport.ack-every concerns every system, but the variants give it different values (here: DCTCP)" in warned
     )
     (work / "small.toml").write_text(text + SYSTEMS.replace("ack-every = 2", 'ack-every = 2, why = "its receiver"'))
-    assert "warning" not in cli("check", "small.toml").err
+    assert "every system" not in cli("check", "small.toml").err
     both = SYSTEMS.replace('"newreno"', '"newreno", transport.ack-every = 2')
     (work / "small.toml").write_text(text + both)
-    assert "warning" not in cli("check", "small.toml").err
+    assert "every system" not in cli("check", "small.toml").err
     (work / "small.toml").write_text(text + SYSTEMS.replace("ack-every = 2", "ack-every = 2, why = 1"))
     assert "variant.system.DCTCP.why" in cli("check", "small.toml").err
 
@@ -558,10 +636,10 @@ def test_a_defect_ends_in_one_line_and_a_report(cli, work, monkeypatch, tmp_path
 def test_what_rust_says_of_a_panic_is_in_the_report_only(work, tmp_path):
     # More decisions than any vector has room for, which the benchmark of the controller does not expect.
     panic = "fanin.load = lambda *_: fanin._engine.controller_benchmark(1, decisions=2**62)"
-    command = f"import fanin, sys; from fanin.cli import main; {panic}; main(['check', 'small.toml'])"
+    command = f"import fanin; from fanin.__main__ import main; {panic}; main()"
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        [sys.executable, "-c", command],
+        [sys.executable, "-c", command, "check", "small.toml"],
         capture_output=True,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths},

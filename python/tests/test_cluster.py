@@ -33,7 +33,7 @@ from fanin.run.job import Job, PooledRun
 from fanin.run.pool import outcomes
 from fanin.run.remote import Task, VersionError, Versions, simulate, versions
 
-pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fanin[cluster]'")
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'dask[distributed]'")
 
 WORKERS = 3
 DEADLINE_S = 120.0
@@ -307,7 +307,7 @@ def test_interrupted_while_it_connects(work, number, code):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         program = subprocess.Popen(
-            [sys.executable, "-c", "from fanin.cli import main; main()", *SWEEP, "--cluster", address],
+            [sys.executable, "-m", "fanin", *SWEEP, "--cluster", address],
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "NO_COLOR": "1"},

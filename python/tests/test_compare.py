@@ -145,6 +145,7 @@ def test_wrong_schemes_and_references(cli, work):
         assert result.code == 3
         assert f"--schemes: there is no scheme {name!r}; " in result.err
         assert f'(did you mean "{meant}"?)' in result.err
+    assert "--schemes: pfc: not modelled." in cli("compare", "small.toml", "--schemes", "dctcp,pfc").err
     assert cli("compare", "small.toml", "--schemes", ",").code == 2
     assert cli("compare", "small.toml", *TWO, "--against", "sab").code == 2
     assert cli("compare", "small.toml", "--by", "nonsense").code == 2

@@ -20,6 +20,7 @@ import fanin
 from fanin.errors import FaninError, RunError, ScenarioError
 from fanin.numbers.stats import percentile
 from fanin.results.columns import extended, filtered, jain
+from fanin.scenario.format.bounds import matches
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.points import points
@@ -513,11 +514,97 @@ def test_a_label_that_no_variant_has_is_found_before_the_runs(cli, paper):
     assert 'claim.2.where.system: DCTPC is no label of system (did you mean "DCTCP"?)' in result.err
 
 
-def test_a_plot_without_rows_is_a_warning(cli, paper):
-    paper.write_text(paper.read_text().replace("every = 0.05", 'rows = { group = "nobody" }'))
-    result = cli("reproduce", "paper.toml", "--quick")
-    assert result.code == 0
-    assert "warning: paper: plot goodput: the runs have no rows for it" in result.err
+BOUNDED = """
+[[plot]]
+id = "small"
+kind = "cdf"
+x = "flows.fct_s"
+rows = { bytes = "BOUND" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "sizes"),
+    [
+        ("<=64KB", {64_000}),
+        (">1KB <1MB", {64_000}),
+        (">=64KB, <64001", {64_000}),
+        ("64KB", {64_000}),
+        (">64KB", set()),
+        ("nothing", set()),
+    ],
+)
+def test_rows_are_those_within_bounds(bound, sizes):
+    frame = pl.DataFrame({"bytes": [64_000, 64_000, None], "size": ["64KB", "64KB", None]})
+    assert {*filtered(frame, {"bytes": [bound]})["bytes"]} == sizes
+    assert {*filtered(frame, {"size": [bound]})["size"]} == {"64KB" for _ in sizes}
+    assert {row["bytes"] for row in frame.to_dicts() if matches(row, {"size": [bound]})} == sizes
+
+
+def test_a_plot_whose_rows_match_nothing_is_an_error_that_names_the_values(cli, work):
+    """A bound is one of a number; whether transfers are that small is known after the runs only."""
+    text = (work / "small.toml").read_text()
+    path = work / "bounded.toml"
+    small = '"traffic.bursts.senders" = 2\nseeds = 1\n'
+    head = text[: text.index("[sweep]")] + f"[sweep]\n{small}"
+    line = head.count("\n") + BOUNDED.splitlines().index('rows = { bytes = "BOUND" }') + 1
+
+    path.write_text(head + BOUNDED.replace("BOUND", "<100KB"))
+    assert cli("reproduce", "bounded.toml").code == 0
+    drawn = (work / "results/bounded/small.csv").read_text()
+    assert len(drawn.splitlines()) == 1 + 2, "the two responses"
+
+    path.write_text(head + BOUNDED.replace("BOUND", "<1KB"))
+    result = cli("reproduce", "bounded.toml")
+    assert result.code == 3
+    assert f"bounded.toml:{line}: plot.0.rows.bytes: no row has <1KB; bytes goes from 64000 to 64000" in result.err
+
+    for wrong in ("<10ms", "small", "<small"):
+        path.write_text(head + BOUNDED.replace("BOUND", wrong))
+        result = cli("check", "bounded.toml")
+        assert result.code == 3
+        assert f"bounded.toml:{line}: plot.0.rows.bytes: '{wrong}' is no number in B: write 100KB" in result.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "every = 0.05",
+            'rows = { group = "burst" }',
+            'rows.group: no traffic is named burst (did you mean "bursts"?)',
+        ),
+        (
+            "every = 0.05",
+            'where = { "traffic.bursts.senders" = 9 }',
+            "senders: no run has 9; traffic.bursts.senders is ",
+        ),
+        (
+            "every = 0.05",
+            'where = { "traffic.bursts.senders" = ">1000" }',
+            "senders: no run has >1000; traffic.bursts.senders is ",
+        ),
+    ],
+)
+def test_a_selection_that_matches_nothing_is_found_before_the_runs(cli, paper, old, new, message):
+    paper.write_text(paper.read_text().replace(old, new))
+    result = cli("check", "paper.toml")
+    assert result.code == 3
+    assert message in result.err
+
+
+def test_a_claim_about_no_run_is_found_before_the_runs(cli, paper):
+    claim = '[[claim]]\nid = "c"\nsays = "s"\nmeasure = "mean"\nx = "traffic.bursts.senders"\ny = "drops"\n'
+    file, sized = paper.read_text(), '{ "traffic.bursts.senders" = 7777 }'
+    for wrong, told in (
+        (f"where = {sized}", "where.traffic.bursts.senders: no run has 7777; traffic.bursts.senders is 2, 8"),
+        (f"over = {sized}", "over.traffic.bursts.senders: no run has 7777; traffic.bursts.senders is 2, 8"),
+        ("at = 7777", "at: no run has such a traffic.bursts.senders; it is 2, 8"),
+        ("between = [3, 7]", "between: no run has such a traffic.bursts.senders; it is 2, 8"),
+    ):
+        paper.write_text(f'{file}{claim}{wrong}\naccept = [0, 1]\nwhy = "by hand"\n')
+        result = cli("check", "paper.toml")
+        assert (result.code, told in result.err) == (3, True), result.err
 
 
 @pytest.mark.parametrize(

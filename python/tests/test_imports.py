@@ -48,6 +48,45 @@ def test_htsim_connections_are_in_picoseconds(tmp_path):
     assert rows_of(imports.htsim(path)) == ["0,0,13,2000000", "7,13,0,5"]
 
 
+TRACE = """3 2
+1 0 1 2 1 0:1.0
+7 1500 3 0 1 2 2 1:3.0 2:0.5
+"""
+
+
+def test_each_coflow_is_a_query_and_reducers_get_as_much_from_each_mapper(tmp_path):
+    path = tmp_path / "trace.txt"
+    path.write_text(TRACE, encoding="utf-8")
+    found = imports.coflows(path)
+    megabyte = 1 << 20
+    assert rows_of(found) == [
+        f"0,2,0,{megabyte},1",
+        f"1500000000000,0,1,{megabyte},7",
+        f"1500000000000,2,1,{megabyte},7",
+        f"1500000000000,0,2,{round(megabyte / 6)},7",
+        f"1500000000000,1,2,{round(megabyte / 6)},7",
+    ]
+    assert found.said[0].startswith("2 flows are left out")
+
+
+def test_queries_of_a_list_have_their_own_rows(tmp_path):
+    path = tmp_path / "trace.txt"
+    path.write_text("3 2\n1 0 2 1 2 1 0:0.1\n7 0 1 2 1 0:0.1\n", encoding="utf-8")
+    with (tmp_path / "flows.csv").open("w", encoding="utf-8") as stream:
+        imports.coflows(path).write(stream)
+    scenario = tmp_path / "list.toml"
+    scenario.write_text(
+        '[network]\ntopology = "star"\nsender-hosts = 2\n[[traffic]]\nkind = "flows"\nname = "list"\n'
+        'file = "flows.csv"\nfrom = "all"\nto = "all"\n',
+        encoding="utf-8",
+    )
+    run = load(str(scenario)).run()
+    flows, queries = run.table("flows"), run.table("requests")
+    assert queries["fan_in"].to_list() == [2, 1]
+    assert queries["completion_s"][0] == flows["completion_s"][:2].max()
+    assert (run.summary["queries"], run.summary["query_p99_s"]) == (2, queries["qct_s"].max())
+
+
 COLUMNS = {"start": "ts", "src": "sa", "dst": "da", "bytes": "by"}
 
 
@@ -59,6 +98,12 @@ def read_records(path):
     ("reader", "text", "message"),
     [
         (imports.hpcc, "1\n0 1 3 100 5\n", "x:2: 5 fields"),
+        (imports.coflows, "3\n1 0 1 2 1 0:1\n", "x:1: the first line has the number of ports"),
+        (imports.coflows, "3 2\n1 0 1 2 1 0:1\n", "x:1: number of coflows 2, but the file has 1"),
+        (imports.coflows, "3 1\n1 0 1 3 1 0:1\n", "x:2: port 3, but there are 3, numbered from 0"),
+        (imports.coflows, "3 1\n1 0 2 1 2 3 0:1\n", "x:2: 1 reducers, but the line says 3"),
+        (imports.coflows, "3 1\n1 0 1 2 1 0:1 1:1\n", "x:2: '1:1' comes after the last reducer"),
+        (imports.coflows, "3 1\n1 0 1 2 1 0\n", "x:2: megabytes '' is not a number"),
         (imports.hpcc, "1\n0 1 3 100 -5 0\n", "x:2: bytes '-5'"),
         (imports.hpcc, "1\n0 1 3 100 5 nan\n", "x:2: start 'nan' is not a number"),
         (imports.hpcc, "1\n0 1 3 100 5 1e99999999\n", "x:2: start '1e99999999' is too large"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import fanin
 from fanin import _engine
 from fanin.registry import registry
 from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G, usual_threshold
@@ -443,6 +444,48 @@ def test_what_cannot_complete_before_the_run_ends(cli, incast):
 def test_a_timer_without_a_minimum(cli, incast):
     (found,) = warnings(cli, "transport.rto-min=0ms")
     assert "transport.rto-min = 0s: timers follow the measured round trip alone" in found
+
+
+class TestInPython:
+    """Each way to a run says the same, once."""
+
+    FAST = ("network.rate=100Gbps", "network.buffer=200pkt")
+
+    @pytest.fixture
+    def remark(self, incast) -> str:
+        """DCTCP's default threshold at 100 Gbit/s is 650 packets, and the buffer holds 200."""
+        (found,) = [each for each in fanin.load("loads.toml", self.pairs()).warnings() if "mark-threshold" in each]
+        assert "the default, 650pkt, is not below the buffer, 200 packets" in found
+        return found
+
+    def pairs(self) -> list[tuple[str, str]]:
+        return [tuple(each.split("=")) for each in self.FAST]
+
+    def test_the_command_line_has_the_same_warnings(self, cli, remark):
+        assert warnings(cli, *self.FAST) == fanin.load("loads.toml", self.pairs()).warnings()
+        options = [part for setting in self.FAST for part in ("--set", setting)]
+        told = cli("run", "loads.toml", *options, "--no-store", "--no-try").err
+        assert told.count(f"warning: {remark}\n") == 1
+
+    def test_a_run_raises_them_once_for_an_experiment(self, remark):
+        experiment = fanin.load("loads.toml")
+        with pytest.warns(fanin.ScenarioWarning) as caught:
+            for seed in (1, 2):
+                experiment.run(seed, self.pairs())
+        assert [str(each.message) for each in caught].count(remark) == 1
+        assert {each.filename for each in caught} == {__file__}
+
+    def test_a_sweep_raises_those_of_its_points(self, cli, remark):
+        """The file's own rate and buffer suit the threshold; a point has others."""
+        axes = {"network.rate": ["10Gbps", "100Gbps"], "network.buffer": ["1000pkt", "200pkt"]}
+        experiment = fanin.load("loads.toml").vary(axes, [list(axes)])
+        with pytest.warns(fanin.ScenarioWarning) as caught:
+            fanin.sweep(experiment, seeds=[1], out=None)
+        assert [str(each.message) for each in caught] == [remark]
+        assert {each.filename for each in caught} == {__file__}
+        grid = [part for path, each in axes.items() for part in ("--set", f"{path}={','.join(each)}")]
+        told = cli("sweep", "loads.toml", *grid, "--zip", ",".join(axes), "--seeds", "1").err
+        assert told.count(f"warning: {remark}\n") == 1
 
 
 def test_linux_hosts_with_a_congestion_control_that_nobody_chose(cli, work):

@@ -2,14 +2,18 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from test_examples import README, parse, paste, scenario, snippets
 
 import fanin
+from fanin import extras
 
 MAKEFILE = README.with_name("Makefile")
 
@@ -107,6 +111,18 @@ def test_targets_of_make_exist():
     assert {"demo", "test"} <= targets
     declared = re.findall(r"^([a-z]+):.*## \S", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
     assert targets <= set(declared)
+
+
+def test_nothing_is_installed_by_a_name_that_no_index_has():
+    root = README.parent
+    pages = [README, *(root / "docs").rglob("*.md"), *(root / "python/fanin").rglob("*.py")]
+    named = [str(page) for page in pages if re.search(r"pip install '?fanin\b", page.read_text(encoding="utf-8"))]
+    assert named == []
+    declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for extra, packages in declared.items():
+        if extra != "dev":
+            told = [each.partition(">")[0] for each in packages]
+            assert shlex.split(extras.how_to_install(extra)) == [sys.executable, "-m", "pip", "install", *told]
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make here")

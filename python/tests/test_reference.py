@@ -149,8 +149,7 @@ def test_a_missing_scipy_is_told_before_anything_runs(cli, sweep, work, monkeypa
     monkeypatch.setattr("fanin.run.laboratory.Batches.run", never)
     result = cli("compare", "sweep.toml", *arguments, "--level", "0.2")
     assert result.code == 3
-    assert "pip install 'fanin[reference]'" in result.err
-    assert ".venv/bin/pip install scipy" in result.err
+    assert "-m pip install scipy" in result.err
 
 
 @pytest.mark.parametrize(
@@ -212,7 +211,7 @@ def test_too_few_values_are_not_tested_and_need_no_scipy(monkeypatch):
     found = join(*few, ["n"], [Pairing("y", "y")], {}, 0.01)
     assert (found.cells[0].p, found.cells[0].status, found.agrees) == (None, "not tested", False)
     # Two of the 70 orders of four and four values are as far apart as that.
-    with pytest.raises(NotFoundError, match=r"fanin\[reference\]"):
+    with pytest.raises(NotFoundError, match="-m pip install scipy"):
         join(*few, ["n"], [Pairing("y", "y")], {}, 2 / 70 + 1e-9)
     assert join(*few, ["n"], [Pairing("y", "y")], {"y": Tolerance(number=4)}, 0.01).agrees
 

@@ -155,9 +155,18 @@ def test_frames_have_types(small):
 def test_every_stored_table_equals_the_one_in_memory(small):
     run = small.run(store=Store("results"))
     for name in run.stored.tables:
-        stored, memory = run.stored.table(name), run.table(name)
+        stored, memory = run.stored.table(name), pl.DataFrame(run.output.table(name))
         assert stored.columns == memory.columns
         assert stored.cast(memory.schema).equals(memory)
+
+
+def test_a_table_that_was_not_recorded_is_no_empty_one(small):
+    stored, alone = small.run(store=Store("results")), small.run()
+    ((_, swept), *_) = fanin.sweep(small, seeds=[1], out=None)
+    for run in (stored, alone, swept):
+        with pytest.raises(fanin.ResultsError, match=r"did not record queue-trace: it needs measure\.queue-trace"):
+            run.table("queue-trace")
+    assert len(small.run(overrides={"measure.queue-trace": "on-change"}).table("queue-trace"))
 
 
 def test_a_light_run_says_which_table_it_lacks(small):

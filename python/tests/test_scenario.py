@@ -178,7 +178,7 @@ def test_values_that_do_nothing_are_named_with_the_reason() -> None:
 
 def test_values_of_the_scheme_that_the_user_replaces_are_no_mistake(work):
     text = (work / "small.toml").read_text()
-    plain = text[: text.index("[sweep]")] + "[scheme.dctcp]\ng = 0.5\n"
+    plain = text[: text.index("[sweep]")].replace("20pkt", "200pkt") + "[scheme.dctcp]\ng = 0.5\n"
     (work / "plain.toml").write_text(plain.replace("[transport]", '[transport]\nscheme = "dctcp"', 1))
     experiment = fanin.load("plain.toml")
     assert experiment.warnings() == []

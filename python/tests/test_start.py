@@ -13,7 +13,7 @@ HEAVY = ("numpy", "polars", "matplotlib", "distributed", "optuna", "jinja2")
 
 COUNT = """\
 import sys, contextlib, io, json
-from fanin.cli import main
+from fanin.__main__ import main
 sys.argv = ["fanin", *sys.argv[1:]]
 with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     main()

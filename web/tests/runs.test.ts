@@ -14,7 +14,7 @@ const env = { ...process.env, PYTHONPATH: resolve('../python') }
 function withoutServer(): string | undefined {
   if (!existsSync(python)) return 'fanin is not installed in .venv: make'
   const found = spawnSync(python, ['-c', 'import fanin.serve.server'], { env })
-  return found.status === 0 ? undefined : 'fanin[serve] is not installed in .venv'
+  return found.status === 0 ? undefined : 'Starlette or Uvicorn is not installed in .venv'
 }
 
 const reason = missing() ?? withoutServer()

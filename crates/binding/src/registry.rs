@@ -116,6 +116,7 @@ fn words(param: &Param) -> Vec<&'static str> {
         Kind::Bool => vec!["true", "false"],
         Kind::Choice(words) => words.to_vec(),
         Kind::Sizes => spec::WORKLOADS.to_vec(),
+        Kind::Start => vec![spec::STEADY],
         Kind::Text if param.key == "probes" => sim::probe_names(),
         _ => Vec::new(),
     }
@@ -124,6 +125,7 @@ fn words(param: &Param) -> Vec<&'static str> {
 /// The form of a kind of value in a scenario file.
 fn takes(kind: Kind) -> String {
     match kind {
+        Kind::Start => "time such as \"33us\", or \"steady\"".to_string(),
         Kind::Time => "time such as \"33us\"".to_string(),
         Kind::Bytes => "bytes such as \"512KB\" or \"64KiB\"".to_string(),
         Kind::Size => "bytes or packets such as \"150KB\" or \"100pkt\"".to_string(),

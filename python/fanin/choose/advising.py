@@ -16,7 +16,7 @@ from typing import Any
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
 from fanin.choose.capacity.find import Stepped, fan_in_path, find_in, largest_valid
 from fanin.choose.capacity.search import Search, Step
-from fanin.choose.cautions import few_samples, same_with_all_seeds, with_schemes_of_their_own
+from fanin.choose.cautions import few_samples, same_with_all_seeds, too_early, with_schemes_of_their_own
 from fanin.choose.comparison import (
     SCHEME,
     STACK,
@@ -90,6 +90,7 @@ def advise(
     warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
     warnings += with_schemes_of_their_own(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
+    warnings += too_early(experiment, [facts.summary])
     over = fan_in_of(experiment)
     unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
     rounds = Rounds(laboratory, tried, asked, outlook, planned)

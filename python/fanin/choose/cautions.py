@@ -21,6 +21,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
 from fanin.scenario.format.column import Column
 from fanin.scenario.loads import SOME_JITTER, without_jitter
+from fanin.scenario.remarks import unsteady
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import threshold_path
 
@@ -46,11 +47,18 @@ def cautions(
     decisive = [*shown, *(name for each in measures for name in each.columns)]
     return [
         *unmeasured(experiment, runs, decisive),
+        *too_early(experiment, [row for _, row in runs]),
         *few_samples(measures, [row for _, row in runs]),
         *same_with_all_seeds(measures, cases, experiment),
         *over_other_times(measures, cases),
         *waits_that_no_timeout_counts(measures, cases),
     ]
+
+
+def too_early(experiment: Experiment, rows: Iterable[Row]) -> list[str]:
+    """A warning of traffic that began before the long flows beside it were steady."""
+    remark = unsteady(rows, experiment.resolved())
+    return [] if remark is None else [remark]
 
 
 def waits_that_no_timeout_counts(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:

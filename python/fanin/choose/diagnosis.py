@@ -25,6 +25,7 @@ from fanin.scenario.loads import without_jitter
 from fanin.scenario.thresholds import header_bytes, packet_bytes
 from fanin.scenario.traffic import (
     Together,
+    as_run,
     at_once,
     begin_together,
     comes_by_a_clock,
@@ -574,6 +575,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
 
     """
     summary, queues, drops = run.summary, run.queues(), run.table("drops")
+    scenario = as_run(scenario, summary)
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
     flows = run.flows()
     name = _name(run, scenario, ports) or observed or run.links()["link"][0]

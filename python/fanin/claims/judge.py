@@ -15,8 +15,9 @@ from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value, is_completion_time
 from fanin.numbers.units import quantity
-from fanin.results.columns import Filter, filtered, matches
+from fanin.results.columns import filtered
 from fanin.scenario.format.base import Where
+from fanin.scenario.format.bounds import Filter, matches
 from fanin.scenario.format.claim import Basis, Case, Measure
 from fanin.scenario.format.values import Scalar
 

@@ -5,25 +5,26 @@ Data goes to stdout, progress and messages to stderr. :data:`fanin.cli.commands.
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
 import signal
 import sys
 import warnings
 from typing import NoReturn
 
-from fanin import command
-from fanin.cli.terminal import accept_any_text, ignore_no_width, interrupt_on_signals, interrupted, note, say, version
-from fanin.errors import FaninError, RunError
-from fanin.garbage import collect_seldom
+from fanin.cli.terminal import interrupted, note, say, version
+from fanin.errors import FaninError, RunError, ScenarioWarning
 from fanin.later import LEAST, room
+
+UNREAD = 128 + signal.SIGPIPE
+"""The exit code where nobody reads the output."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the command line. Users' errors are printed as one line, never as a traceback."""
+    """Runs the command line. Users' errors are printed as one line, never as a traceback.
+
+    The process is left as it was found: what belongs to a process of its own is in :mod:`fanin.__main__`.
+    """
     words = sys.argv[1:] if arguments is None else arguments
-    accept_any_text()
     if strange := [word for word in words if not _is_text(word)]:
         note(f"error: {strange[0]}: not valid UTF-8, which names of files and folders must be here")
         sys.exit(2)
@@ -34,35 +35,18 @@ def main(arguments: list[str] | None = None) -> None:
         except OSError as error:
             _refuse_output(error)
         return
-    # Otherwise pydantic, which the parser uses, searches all installed packages for plugins at each start.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
-    # Matplotlib refuses to be imported with a value that it does not know; what is drawn here is never a window.
-    os.environ["MPLBACKEND"] = "agg"
-    if "_FANIN_COMPLETE" in os.environ:
-        from fanin.cli import tab_completion
-
-        tab_completion.join_at_equals()
-        with tab_completion.as_bash_wants():
-            _run(arguments)
-        return
-    _run(arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+        warnings.simplefilter("always", ScenarioWarning)
+        _run(arguments)
 
 
 def _refuse_output(error: OSError) -> NoReturn:
     if isinstance(error, BrokenPipeError) and error.filename is None:
-        _end_unread()
+        sys.exit(UNREAD)
     unnamed = "the current folder" if error.errno == errno.ENOENT else "output"
     note(f"error: {error.filename or unnamed}: {error.strerror or error}")
     sys.exit(3)
-
-
-def _end_unread() -> NoReturn:
-    """Ends without a word, as programs do of which whoever reads them, such as ``head``, wants no more."""
-    # What is still to be written would be written, and fail, once more at the end.
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    sys.exit(128 + signal.SIGPIPE)
 
 
 def _is_text(word: str) -> bool:
@@ -75,16 +59,9 @@ def _is_text(word: str) -> bool:
 
 
 def _run(arguments: list[str] | None) -> None:
-    command.interrupt()
-    interrupt_on_signals()
-    ignore_no_width()
-    collect_seldom()
-    warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
-        from fanin import _engine
         from fanin.cli import commands
 
-        _engine.keep_panics()
         try:
             commands.app(arguments, prog_name="fanin")
         except SystemExit:
@@ -102,7 +79,8 @@ def _run(arguments: list[str] | None) -> None:
     except SystemExit as ended:
         # The parser makes of it that something failed.
         if isinstance(ended.__context__, BrokenPipeError):
-            _end_unread()
+            # Without a word, as programs do of which whoever reads them, such as ``head``, wants no more.
+            sys.exit(UNREAD)
         if (code := interrupted(ended.code)) is None:
             raise
         sys.exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -209,7 +210,12 @@ def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Facts]:
     from fanin.choose.diagnosis import facts
 
     begun = time.monotonic()
-    with keeping(None), watching("the scenario as it is", end=None) as progress:
+    with (
+        keeping(None),
+        watching("the scenario as it is", end=None) as progress,
+        # `fanin check` and `fanin run` show them.
+        warnings.catch_warnings(action="ignore", category=fanin.ScenarioWarning),
+    ):
         run = experiment.run(seed, progress=progress)
     return run, time.monotonic() - begun, facts(run, experiment.of_fan_in(), experiment.loads()["fan_in"])
 

@@ -66,8 +66,10 @@ def check(
     settings = overrides(set_)
     experiment.check(settings)
     loads: Loads = experiment.loads(settings) if experiment.needs_network else {"tiers": [], "fan_in": []}
-    warnings = [*experiment.warnings(settings, swept=True), *experiment.unshown()]
-    warnings += remarks(experiment, settings) if experiment.needs_network else []
+    of_sweep = [*experiment.warnings(settings, swept=True), *experiment.unshown()]
+    # Also where a sweep varies what fits, the tables below are those of the scenario without it.
+    of_ports = remarks(experiment, settings) if experiment.needs_network else []
+    warnings = list(dict.fromkeys([*of_sweep, *of_ports]))
     for remark in warnings:
         note(f"warning: {remark}")
     if command := asks_for_trust(experiment):

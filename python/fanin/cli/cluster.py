@@ -16,10 +16,10 @@ def cluster(
 ) -> None:
     """Check a Dask cluster before running sweeps on it: workers, threads and versions.
 
-    `fanin sweep ... --cluster ADDRESS` runs a sweep on it. The local machine and all workers need the same
-    `fanin[cluster]`; other versions of fanin or of its engine are refused. Workers need no shared file system, except
-    for files that a scenario names; files with different content are refused. Results are returned as runs finish. If a
-    worker dies, other workers repeat the runs that it was working on.
+    `fanin sweep ... --cluster ADDRESS` runs a sweep on it. The local machine and all workers need the same fanin, and
+    Dask (`pip install 'dask[distributed]'`); other versions of fanin or of its engine are refused. Workers need no
+    shared file system, except for files that a scenario names; files with different content are refused. Results are
+    returned as runs finish. If a worker dies, other workers repeat the runs that it was working on.
 
     --json prints one object: {workers: [{worker, threads, fanin, engine}]}.
 
@@ -40,7 +40,7 @@ def cluster(
 
     - `sbatch --array=1-8 --wrap='fanin sweep scenario.toml --shard $SLURM_ARRAY_TASK_ID/8'`
 
-    **On Kubernetes**, with an IMAGE that contains `fanin[cluster]`:
+    **On Kubernetes**, with an IMAGE that contains fanin and Dask:
 
     - `kubectl create deployment fanin-scheduler --image=IMAGE -- dask scheduler`
     - `kubectl expose deployment fanin-scheduler --port=8786`

@@ -180,7 +180,9 @@ def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
 app = typer.Typer(
     name="fanin",
     cls=_Commands,
-    help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers.",
+    help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers. "
+    "It is for TCP whose switches drop or mark packets, not for RDMA (PFC, DCQCN), BBR, Swift, HPCC, packet trimming "
+    "or QUIC: `fanin explain NAME` names the tool that has one of these.",
     epilog=f"Exit codes: {EXIT_CODES}. Data goes to stdout, progress and messages to stderr.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

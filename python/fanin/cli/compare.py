@@ -147,7 +147,7 @@ def compare(
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
     Kolmogorov-Smirnov test compares their distributions if there are enough values for it to reject anything
-    (pip install 'fanin[reference]'); --level applies to all tests together. What has neither is not tested. The exit
+    (pip install scipy); --level applies to all tests together. What has neither is not tested. The exit
     code is 1 if anything differs or is not tested. --schemes other than all varies the scheme.
 
     --json with --reference prints one object: {scenario, reference, level, key, cells: [{key, column, ours, theirs,

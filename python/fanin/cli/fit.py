@@ -78,7 +78,7 @@ def fit(
     Experiment files declare open parameters in [open], with the admissible values and a reason for each. A setting
     gives each of them one value, for all systems and all experiments that declare it. Its score is the number of
     distinct sentences inside their accepted ranges, and then how close the others are. All settings are tried if there
-    are no more than --trials; otherwise Optuna proposes them (pip install 'fanin[tune]'), and the neighbours of the
+    are no more than --trials; otherwise Optuna proposes them (pip install optuna), and the neighbours of the
     best are tried last. A sentence that its file declares as impossible does not count.
 
     The command prints how many settings were tried; the best one and what it takes to hold the other sentences, with

@@ -20,6 +20,7 @@ class What(StrEnum):
 
     HPCC = "hpcc"
     HTSIM = "htsim"
+    COFLOWS = "coflows"
     RECORDS = "records"
     SIZES = "sizes"
     TOPOLOGY = "topology"
@@ -48,7 +49,8 @@ def import_(
 
     hpcc: a flow list of HPCC. htsim: a connection matrix. records: a table with a header, such as exports of NetFlow or
     sFlow and Zeek's conn.log, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and
-    the earliest is time zero. These three give the CSV of the traffic pattern "flows". sizes: points of a distribution,
+    the earliest is time zero. coflows: Facebook's coflow trace; each coflow is a query. These four give the CSV of the
+    traffic pattern "flows". sizes: points of a distribution,
     as HPCC, HKUST's traffic generator, ns-2 and Homa write them; gives bytes-each. If the first line states the mean,
     it is compared with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused.
     topology: htsim's tiers; gives [network]. Assumptions, what was left out, and a summary of what was read are printed
@@ -61,6 +63,7 @@ def import_(
 
     - `fanin import hpcc traffic.txt --out flows.csv`
     - `fanin import htsim perm.cm --out flows.csv`
+    - `fanin import coflows FB2010-1Hr-150-0.txt --out flows.csv`
     - `fanin import records nfdump.csv --columns start=ts,src=sa,dst=da,bytes=ibyt --out flows.csv`
     - `fanin import records conn.log --columns start=ts,src=id.resp_h,dst=id.orig_h,bytes=resp_bytes --out flows.csv`
     - `fanin import sizes WebSearch_distribution.txt`

@@ -38,6 +38,7 @@ from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
 from fanin.numbers.units import seconds
+from fanin.scenario.traffic import waits
 
 if TYPE_CHECKING:
     from fanin.choose.diagnosis import Facts
@@ -137,14 +138,12 @@ def run(
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
-    _warn(experiment, settings)
     with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
     _introduce(scenario, experiment, settings, seed)
     resolved = experiment.of_fan_in(settings)
-    if remark := remarks.incomplete(finished.summary):
-        note(f"warning: {remark}")
-    for remark in remarks.without_effect(finished.summary, resolved):
+    of_totals = [remarks.incomplete(finished.summary), remarks.unsteady([finished.summary], resolved)]
+    for remark in filter(None, [*of_totals, *remarks.without_effect(finished.summary, resolved)]):
         note(f"warning: {remark}")
     happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
     told, paths = course(happened), _paths(finished)
@@ -218,7 +217,7 @@ def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
         if seen["mean_bytes"] == 0:
             # Endless data.
             continue
-        if seen["offered"] is None or "count" not in group:
+        if seen["offered"] is None or "count" not in group or waits(group):
             return None
         last = max(last, seconds(group["start"]) + group["count"] * seen["offered"]["interval_s"])
     return min(last / seconds(resolved["run"]["duration"]), 1.0) if last else 1.0
@@ -249,17 +248,6 @@ def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, 
         chosen = resolved["run"]["seed"] if seed is None else seed
         scheme = resolved["transport"]["scheme"]
         note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")
-
-
-def _warn(experiment: fanin.Experiment, settings: Settings) -> None:
-    """Warns of settings that are probably mistakes, and of what does not fit the network."""
-    from fanin.scenario import loads
-
-    warnings = experiment.warnings(settings)
-    if experiment.needs_network:
-        warnings += loads.remarks(experiment, settings)
-    for remark in warnings:
-        note(f"warning: {remark}")
 
 
 def _slowdown(finished: fanin.Run) -> None:

@@ -28,9 +28,9 @@ def serve(
 ) -> None:
     """Serve the page with the results in OUT, on this machine, until Ctrl-C.
 
-    Needs Starlette and Uvicorn (pip install 'fanin[serve]'). The page is the same as the static one; here it also shows
-    the stored runs with their tables, exports and captures, and opens any run with traces in its other views. Nothing
-    is written, and nothing is simulated by the server.
+    Needs Starlette and Uvicorn (pip install starlette uvicorn). The page is the same as the static one; here it also
+    shows the stored runs with their tables, exports and captures, and opens any run with traces in its other views.
+    Nothing is written, and nothing is simulated by the server.
 
     The printed address has a token, which every request for results needs; it is new each time. With --port, the
     addresses of runs are the same next time. docs/reference/serve.md describes the API and what protects it.

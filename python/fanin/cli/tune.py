@@ -74,7 +74,7 @@ def tune(
 ) -> None:
     """Find the best values of parameters, and check whether they are better than the scenario's own.
 
-    Optuna chooses what to try (pip install 'fanin[tune]'). Every trial runs with the same seeds. A trial counts only
+    Optuna chooses what to try (pip install optuna). Every trial runs with the same seeds. A trial counts only
     if its means keep all bounds, where a share such as goodput=95% is relative to the scenario's own values. The best
     of many trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired
     difference from the scenario's own values there, with 95 % intervals. Only if that is better by at least --margin,

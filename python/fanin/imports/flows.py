@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import re
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -29,6 +28,8 @@ class Flows:
     src: array[int] = field(default_factory=lambda: array("q"))
     dst: array[int] = field(default_factory=lambda: array("q"))
     size: array[int] = field(default_factory=lambda: array("q"))
+    query: array[int] = field(default_factory=lambda: array("q"))
+    """The query of each flow, if they belong to queries."""
     hosts: dict[str, int] = field(default_factory=dict)
     """Name in the file -> number, if hosts have names."""
     origin: int = 0
@@ -65,14 +66,15 @@ class Flows:
 
     def write(self, stream: TextIO) -> None:
         """Writes the list in the format of the traffic pattern ``flows``, in order of start, in parts."""
-        stream.write("start_ps,src,dst,bytes\n")
-        columns = [np.frombuffer(each, each.typecode) for each in (self.start, self.src, self.dst, self.size)]
+        stream.write(f"start_ps,src,dst,bytes{',query' if self.query else ''}\n")
+        every = [self.start, self.src, self.dst, self.size, *([self.query] if self.query else [])]
+        columns = [np.frombuffer(each, each.typecode) for each in every]
         order = np.argsort(columns[0], kind="stable")
         for first in range(0, len(order), _AT_ONCE):
             part = order[first : first + _AT_ONCE]
             start, *others = (column[part] for column in columns)
             rows = zip((start - self.origin).tolist(), *(column.tolist() for column in others), strict=True)
-            stream.writelines(f"{start},{src},{dst},{size}\n" for start, src, dst, size in rows)
+            stream.writelines(",".join(map(str, row)) + "\n" for row in rows)
 
 
 def hpcc(path: Path) -> Flows:
@@ -171,7 +173,3 @@ def _connection(source: Source, words: list[str], ends: tuple[int, int]) -> tupl
             'kind = "background", from and to'
         )
     return source.time(given["start"], Unit.PS), ends, size
-
-
-LISTS: dict[str, Callable[[Path], Flows]] = {"hpcc": hpcc, "htsim": htsim}
-"""Lists of flows whose columns are known."""

@@ -145,6 +145,11 @@ def columns_of(table: str) -> list[str]:
     return list(_columns()[table])
 
 
+def unit_of(table: str, name: str) -> str:
+    """The unit of a result table's column; empty if it is a name, a number of something or a truth value."""
+    return _columns()[table][name].unit
+
+
 def names() -> list[str]:
     """Every column of any sweep's table except its variables."""
     return [each.name for each in _in_order() if each.topic != GROUPS and each.always]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,14 +15,12 @@ from fanin.numbers.stats import Floats, percentile
 from fanin.numbers.units import quantity
 from fanin.results import never_ended
 from fanin.scenario.file import ScenarioFile
+from fanin.scenario.format.bounds import Filter, bounds, is_within, matches, measured
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.values import Scalar
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-Filter = Mapping[str, list[Scalar]]
-"""Column -> the values, one of which a row must have."""
 
 Table: TypeAlias = "Callable[[str], pl.DataFrame]"
 """A run's result table by name."""
@@ -42,26 +41,65 @@ def describe(own: Labels, name: str) -> summary.ColumnInfo:
     return summary.column(name, own.get(name))
 
 
-def matches(row: Mapping[str, object], where: Filter) -> bool:
-    """Whether a row has one of the values in each of these columns; columns that it lacks are ignored."""
-    return all(name not in row or row[name] in values for name, values in where.items())
-
-
 def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
     """The rows that match; in a column of text, values are compared as text."""
     chosen = np.ones(len(frame), dtype=bool)
     for name, values in where.items():
         column = frame[name]
         if column.dtype == pl.Boolean or column.dtype.is_numeric():
-            chosen &= _among(
-                np.asarray(column.cast(pl.Float64)), [each for each in values if not isinstance(each, str)]
-            )
+            chosen &= _chosen(np.asarray(column.cast(pl.Float64)), values)
         else:
             names = column.cast(pl.String)
-            found = [np.asarray(names == text) for text in {_text(value) for value in values}]
+            within = {text for text in names.unique() if is_within(text, values)} if any(map(bounds, values)) else set()
+            found = [np.asarray(names == text) for text in within | {_text(value) for value in values}]
             # What has no value is equal to none.
             chosen &= np.any(found, axis=0).astype(bool)
     return frame if chosen.all() else frame[np.flatnonzero(chosen)]
+
+
+def _chosen(column: Floats, values: list[Scalar]) -> npt.NDArray[np.bool_]:
+    """Where a column of numbers has one of the values, which may have units, or is within bounds among them."""
+    chosen = _among(column, [each for each in values if not isinstance(each, str)])
+    texts = [each for each in values if isinstance(each, str)]
+    known = [number[0] for each in texts if (number := measured(each)) is not None]
+    chosen |= np.isin(column, np.array(known, dtype=np.float64))
+    for each in map(bounds, texts):
+        if each:
+            chosen |= np.all([holds(column, end) for holds, end in each], axis=0)
+    return chosen
+
+
+def unmatched(frame: pl.DataFrame, where: Filter) -> tuple[str, str] | None:
+    """The column for whose values there is no row, and what to say of it; ``None`` if some row matches.
+
+    If each of them has rows, it is the last of those for which the rows before had none.
+    """
+    left = frame
+    for name, values in where.items():
+        chosen = filtered(left, {name: values})
+        if chosen.is_empty():
+            said = " or ".join(map(_text, values[:_SHOWN])) + (" ..." if len(values) > _SHOWN else "")
+            beside = "" if len(left) == len(frame) else " where the others match"
+            return name, f"no row has {said}{beside}; {_has(left[name], values)}"
+        left = chosen
+    return None
+
+
+def _has(column: pl.Series, values: list[Scalar]) -> str:
+    """The values of a column in words, those that are most like others first."""
+    if column.dtype.is_numeric():
+        numbers = np.asarray(_known(column).cast(pl.Float64))
+        return (
+            f"{column.name} goes from {min(numbers):.10g} to {max(numbers):.10g}" if len(numbers) else "there is none"
+        )
+    known = [str(each) for each in column.cast(pl.String).drop_nulls().unique(maintain_order=True)]
+    close = [near for each in values for near in difflib.get_close_matches(_text(each), known, n=1)]
+    names = list(dict.fromkeys([*close, *known]))
+    return f"{column.name} is {', '.join(names[:_SHOWN])}{' ...' if len(names) > _SHOWN else ''}"
+
+
+_SHOWN = 8
+"""So many values are named."""
 
 
 def _among(column: Floats, numbers: list[int | float]) -> npt.NDArray[np.bool_]:

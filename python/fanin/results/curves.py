@@ -8,8 +8,9 @@ from typing import Any, Protocol
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo
 from fanin.numbers.units import quantity
-from fanin.results.columns import Filter, Labels, Table, filtered, matches
+from fanin.results.columns import Labels, Table, filtered
 from fanin.results.runs import frame_of
+from fanin.scenario.format.bounds import Filter, matches
 from fanin.scenario.format.claim import Case
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from fanin import _engine
@@ -24,14 +24,23 @@ class Run:
     summary: dict[str, Any]
     stored: StoredRun | None = None
     output: _engine.RunOutput | None = None
+    measure: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """``[measure]`` of its scenario, if that is known."""
 
     def table(self, name: str) -> pl.DataFrame:
         """A result table by name.
 
         Raises:
-            ResultsError: the run has no such table, or the stored file is damaged.
+            ResultsError: the run has no such table, did not record it, or the stored file is damaged.
 
         """
+        from fanin.scenario.checks import ASKED_FOR
+
+        key, off = ASKED_FOR.get(name, ("", ""))
+        if key and self.measure.get(key) == off:
+            raise ResultsError(
+                f"the run did not record {name}: it needs measure.{key}, which is {off} (fanin explain measure.{key})"
+            )
         if self.output is None:
             assert self.stored is not None
             # Those of a run in a folder may have millions of rows.

@@ -11,11 +11,12 @@ from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.results import tables
-from fanin.results.columns import Filter, Labels, Table, matches
+from fanin.results.columns import Labels, Table
 from fanin.results.curves import stacked
 from fanin.results.dataset import DataSet, Head, read_head
 from fanin.results.layout import HEAD, RUNS
 from fanin.results.store import Store, StoredRun, read_run, read_table
+from fanin.scenario.format.bounds import Filter, matches
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 from fanin import _engine
-from fanin.results.columns import matches
+from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Store
 from fanin.run.observed import BOTTLENECK, elsewhere
-from fanin.scenario import checks, library, remarks
+from fanin.scenario import checks, library, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
+from fanin.scenario.format.bounds import matches
 from fanin.scenario.points import points
 from fanin.scenario.run_id import run_id
 from fanin.scenario.settings import Overrides, Settings, settings
@@ -21,6 +23,11 @@ from fanin.scenario.settings import Overrides, Settings, settings
 
 class Experiment(ScenarioFile):
     """A scenario file, read and checked. Create one with :func:`load`."""
+
+    def __init__(self, name: str, path: Path, overrides: Overrides | None = None) -> None:
+        super().__init__(name, path, overrides)
+        self._warned: set[object] = set()
+        """Warnings that were raised, and values that were looked at for them."""
 
     def check(self, overrides: Overrides | None = None) -> None:
         """Checks the scenario, each value set by the sweep and the variants, and every named column.
@@ -32,18 +39,20 @@ class Experiment(ScenarioFile):
         checks.check(self, settings(overrides))
 
     def warnings(self, overrides: Overrides | None = None, *, swept: bool = False) -> list[str]:
-        """Warnings about settings that are valid but probably unintended.
+        """Warnings about settings that are valid but probably unintended; :meth:`run` raises those of its run.
 
         Args:
             overrides: Scenario values to replace.
-            swept: Whether to also check each value of each sweep variable.
+            swept: Whether they are about each value of each sweep variable and each variant, as :func:`fanin.sweep`
+                raises them. How many packets fit where is then left out if anything varies: a sweep may be about that.
 
         """
         if not self.needs_network:
             return []
         given = settings(overrides)
         changes = checks.changes(self) if swept else []
-        each = [self.resolved(given + change.settings) for change in [checks.NO_CHANGE, *changes]]
+        values = [given + change.settings for change in [checks.NO_CHANGE, *changes]]
+        each = [self.resolved(replaced) for replaced in values]
         found = [remarks.unmarked(resolved) for resolved in each]
         found += [remark for resolved in each for remark in remarks.unasked(resolved)]
         table = self.resolved_table(given)
@@ -59,7 +68,18 @@ class Experiment(ScenarioFile):
         # Who sets the duration wants the run to be cut there.
         if any(row["is_default"] for row in table if row["path"] == "run.duration"):
             found += remarks.endless(each[0], self.preview(given))
+        found += loads.never_marked(self, values[1:]) if changes else loads.remarks(self, given)
         return list(dict.fromkeys(remark for remark in found if remark))
+
+    def warn(self, overrides: Overrides | None = None, *, swept: bool = False) -> None:
+        """Raises those warnings in whoever called the caller of this, each once for an experiment."""
+        values = (swept, *(pair for pair in settings(overrides) if pair[0] != "run.seed"))
+        # To look takes longer than a small run.
+        found = [] if values in self._warned else self.warnings(overrides, swept=swept)
+        new = [remark for remark in found if remark not in self._warned]
+        self._warned |= {values, *new}
+        for remark in new:
+            warnings.warn(remark, ScenarioWarning, stacklevel=3)
 
     def unshown(self) -> list[str]:
         """Warnings about variants of this file that no plot of it shows, if it has plots of runs."""
@@ -121,6 +141,8 @@ class Experiment(ScenarioFile):
     ) -> Run:
         """Simulates the scenario once.
 
+        What :meth:`warnings` says of it is raised as :class:`fanin.ScenarioWarning`.
+
         Args:
             seed: Seed of the run; by default the scenario's own.
             overrides: Scenario values to replace, a dictionary or pairs.
@@ -139,6 +161,7 @@ class Experiment(ScenarioFile):
 
         """
         given = settings(overrides)
+        self.warn(given)
         if seed is not None:
             given.append(("run.seed", str(seed)))
         resolved = self.resolved(given)
@@ -152,7 +175,7 @@ class Experiment(ScenarioFile):
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
-        return Run(name, json.loads(output.summary), stored, output)
+        return Run(name, json.loads(output.summary), stored, output, resolved["measure"])
 
     def simulate(
         self,

@@ -166,4 +166,5 @@ def kept(works: list[PooledRun], store: Store, outputs: Sequence[Output]) -> lis
 def light(stored: StoredRun) -> Run:
     """A stored run without its scenario, because a sweep has thousands of runs."""
     manifest = {name: value for name, value in stored.manifest.items() if name != "scenario"}
-    return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest, stored.line))
+    measure = stored.manifest.get("scenario", {}).get("measure", {})
+    return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest, stored.line), measure=measure)

@@ -15,6 +15,7 @@ from typing import Any
 from fanin.errors import WorkerError
 from fanin.numbers.units import FRAME_BYTES, number
 from fanin.results.free_memory import shown
+from fanin.scenario.traffic import waits
 
 BASE = 6e6
 PER_FLOW = 2200.0
@@ -115,6 +116,8 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     """
     network, measure, groups = resolved["network"], resolved["measure"], preview["groups"]
     duration, rate = number(resolved["run"]["duration"]), number(network["rate"])
+    if any(map(waits, resolved["traffic"])):
+        duration += number(resolved["run"]["steady-limit"])
     flows, hosts = sum(group["flows"] for group in groups), preview["hosts"]
     # As much again waits at the hosts' interfaces. What waits is limited by the flows' windows and sizes.
     window = number(resolved["transport"].get("receive-buffer", _LARGEST)) / FRAME_BYTES

@@ -14,6 +14,7 @@ from fanin.results.runs import Run
 from fanin.scenario import remarks
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Settings
+from fanin.scenario.traffic import as_run
 
 BOTTLENECK = "measure.bottleneck"
 """The setting that names the observed port."""
@@ -148,7 +149,7 @@ def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
         resolved: Its scenario with every default filled in.
 
     """
-    here = observed(run)
+    here, resolved = observed(run), as_run(resolved, run.summary)
     if here is None or is_chosen(resolved) or any(fault.get("link") == "bottleneck" for fault in resolved["fault"]):
         return None
     found = bottleneck(run, resolved["fault"])

@@ -21,6 +21,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Job
 from fanin.run.pool import run_jobs
 from fanin.run.threads import Threads
+from fanin.scenario.format.bounds import Filter
 from fanin.scenario.points import Point, points
 
 _MOST_REMARKS = 10
@@ -76,7 +77,7 @@ class Runs:
         row = {**point.row, "run_id": run.run_id, **row}
         return columns.extended(row, self.experiment.columns, run.table, going_on)
 
-    def rows(self, table: str, where: columns.Filter | None = None) -> pl.DataFrame:
+    def rows(self, table: str, where: Filter | None = None) -> pl.DataFrame:
         """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""
         return stacked(((point.row, run.table) for point, run in self.finished), table, where)
 
@@ -119,7 +120,7 @@ def sweep(
     """Runs every point of an experiment's sweep; finished points found in the store are not run again.
 
     Results do not depend on ``jobs`` or on the order in which runs end. On Ctrl-C the runs that have finished stay
-    in the store.
+    in the store. What :meth:`Experiment.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
 
     Args:
         experiment: The experiment.
@@ -139,6 +140,7 @@ def sweep(
         ResultsError: results cannot be written.
 
     """
+    experiment.warn(swept=True)
     (done,) = sweep_all(
         [experiment],
         seeds=seeds,

@@ -11,7 +11,7 @@ from typing import Any
 from fanin import _engine
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.registry import registry
-from fanin.scenario import library
+from fanin.scenario import library, not_modelled
 
 KINDS = {
     "schemes": "scheme",
@@ -55,6 +55,8 @@ def refuse_unknown_scheme(name: str, option: str) -> None:
     known = {row["key"]: row["summary"] for row in registry()["schemes"]}
     if name in known:
         return
+    if (said := not_modelled.elsewhere(name)) is not None:
+        raise ScenarioError(option, None, "", said)
 
     def folded(text: str) -> str:
         return re.sub(r"[^a-z0-9]", "", text.lower())
@@ -115,6 +117,8 @@ def explain(key: str) -> dict[str, Any]:
         return reading
     if found := _of_groups(key, every) or [path for path in every if path.endswith(f".{key}")]:
         return _parameters_of(key, found, every)
+    if (said := not_modelled.elsewhere(key)) is not None:
+        raise NotFoundError(said)
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     ends = [path.split(".", parts)[-1] for path in every for parts in range(path.count(".") + 1)]
     names += [*registry()["sections"], *ends, *library.experiments()]
@@ -165,6 +169,11 @@ _CALLED_HERE = {
     **dict.fromkeys(("allreduce", "ring", "ringallreduce"), _ALL_REDUCE),
     **dict.fromkeys(("shuffle", "alltoall"), _SHUFFLE),
     **dict.fromkeys(("jumbo", "jumboframes"), 'set transport.mtu = "9000B": fanin explain mtu'),
+    **dict.fromkeys(
+        ("spray", "spraying", "packetspray", "packetspraying"),
+        'network.path-selector = "spray" sends each flowcell over the next path, and each packet with '
+        "network.flowcell = the mss: fanin explain flowcell",
+    ),
     "partitionaggregate": 'this is traffic of kind "requests", or "incast" if all begin at once',
 }
 """Words of the field, without case and dashes -> what to use here."""

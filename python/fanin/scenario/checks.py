@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn
 
 from fanin.errors import ScenarioError
@@ -12,9 +13,13 @@ from fanin.numbers import summary
 from fanin.numbers.units import quantity
 from fanin.scenario.departures import Departures
 from fanin.scenario.file import ScenarioFile
+from fanin.scenario.format import bounds
+from fanin.scenario.format.bounds import Filter, measured
 from fanin.scenario.format.claim import Case, Location
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
+from fanin.scenario.format.values import Scalar
+from fanin.scenario.points import points
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
 
@@ -31,6 +36,12 @@ ASKED_FOR = {
 
 _MOST_CHANGES = 10_000
 """Each takes milliseconds."""
+
+_MOST_NAMED = 8
+"""So many values are named."""
+
+_EXAMPLES = {"B": "100KB", "s": "10ms", "bit/s": "1Gbps", "pkt": "10pkt"}
+"""Unit of a column -> a value."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +213,8 @@ class _Names:
         self.columns = [*self._swept, *declared, *summary.names(), *of_groups]
         self._taken = {*self._swept, *summary.names(), *summary.measured(), *of_groups}
         self._declared = declared
+        self._met: set[str] = set()
+        """What some run has."""
 
     def check(self) -> None:
         document = self._experiment.document
@@ -223,7 +236,7 @@ class _Names:
                     self._fail((*location, "formula"), f"{name} has texts, of which no formula is a number", None)
             if column.of is not None:
                 known = self._check_table((*location, "of"), column.of)
-                self._check_rows((*location, "rows"), column.rows, known)
+                self._check_rows((*location, "rows"), column.rows, known, column.table)
                 if column.between is not None or column.take == "time-share":
                     self._check((*location, "time"), column.time, known)
                 for key, other in (("weight", column.weight), ("by", column.by)):
@@ -248,7 +261,7 @@ class _Names:
         known = self.columns
         if case.table is not None:
             known = self._check_table(case.location("y"), case.y)
-            self._check_rows(case.location("rows"), case.rows, known)
+            self._check_rows(case.location("rows"), case.rows, known, case.table)
         else:
             self._check(case.location("y"), case.y, known)
         self._check(case.location("x" if case.x else "y"), case.axis, known)
@@ -264,6 +277,19 @@ class _Names:
             self._check_rows(case.location(key), getattr(case, key) or {}, self.columns)
         for rival in case.rivals:
             self._check_rows(case.location("rivals"), rival, self.columns)
+        self._check_kept(case)
+
+    def _check_kept(self, case: Case) -> None:
+        """Checks that a claim keeps some of the values on its axis."""
+        found = [measured(row[case.axis]) for row in self._rows] if case.axis in self._swept[:-1] else []
+        places = {each[0] for each in found if each is not None}
+        kept = {each for each in places if case.at is None or each in case.at}
+        if case.between is not None:
+            kept = {each for each in kept if case.between[0] <= each <= case.between[1]}
+        if places and not kept:
+            key = "between" if case.at is None else "at"
+            message = f"no run has such a {case.axis}; it is {', '.join(f'{each:g}' for each in sorted(places))}"
+            self._fail(case.location(key), message, None)
 
     def _check_plot(self, location: Location, plot: Plot) -> None:
         if plot.is_diagram:
@@ -273,7 +299,7 @@ class _Names:
             known: list[str] = []
             for name in [plot.x or ""] if plot.kind == "cdf" else plot.y or []:
                 known = self._check_table((*location, "x" if plot.kind == "cdf" else "y"), name)
-            self._check_rows((*location, "rows"), plot.rows, known)
+            self._check_rows((*location, "rows"), plot.rows, known, plot.table)
             if plot.kind == "time" and plot.table not in GRIDS and plot.seed is None and plot.every is None:
                 self._fail((*location, "seed"), f"one run of {plot.table} can be drawn, so name its seed", None)
             if plot.kind == "time" and plot.x is not None:
@@ -290,14 +316,53 @@ class _Names:
             if name not in self._swept:
                 self._complain((*location, "by"), f"{name} is not swept", name, self._swept)
 
-    def _check_rows(
-        self, location: Location, rows: dict[str, list[bool | int | float | str]], known: list[str]
-    ) -> None:
+    def _check_rows(self, location: Location, rows: Filter, known: list[str], table: str | None = None) -> None:
+        """Checks which rows of a result table count, or which runs, so that there is one."""
         for name, values in rows.items():
-            self._check((*location, name), name, known)
+            place = (*location, name)
+            self._check(place, name, known)
             for value in values if name in self._labels else ():
                 if value not in self._labels[name]:
-                    self._complain((*location, name), f"{value} is no label of {name}", str(value), self._labels[name])
+                    self._complain(place, f"{value} is no label of {name}", str(value), self._labels[name])
+            if table is not None:
+                self._check_values(place, table, name, values)
+            elif name in self._swept:
+                self._check_points(place, {name: values})
+        if table is None:
+            self._check_points(location, rows)
+
+    def _check_values(self, place: Location, table: str, name: str, values: list[Scalar]) -> None:
+        """Checks that a column of a result table can have these values."""
+        unit = summary.unit_of(table, name)
+        for value in values:
+            if name == "group" and value not in self._experiment.groups:
+                self._complain(place, f"no traffic is named {value}", str(value), self._experiment.groups)
+            if not unit or not isinstance(value, str):
+                continue
+            found = [measured(text) for _, text in bounds.parts(value)] or [measured(value)]
+            if not all(each is not None and each[1] in ("", "1", unit) for each in found):
+                some = _EXAMPLES.get(unit, "10")
+                self._fail(place, f'{value!r} is no number in {unit}: write {some}, or "<{some}"', None)
+
+    def _check_points(self, place: Location, where: Filter) -> None:
+        """Checks that a run has these values of what varies."""
+        where = {name: values for name, values in where.items() if name in self._swept and name != "seed"}
+        # Cases of a file share most of their runs.
+        if not where or repr(where) in self._met or any(bounds.matches(row, where) for row in self._rows):
+            self._met.add(repr(where))
+            return
+        if len(where) > 1:
+            self._fail(place, "no run has all of these values", None)
+        ((name, values),) = where.items()
+        known = list(dict.fromkeys(str(row[name]) for row in self._rows))
+        said = " or ".join(map(str, values[:_MOST_NAMED]))
+        has = f"{', '.join(known[:_MOST_NAMED])}{' ...' if len(known) > _MOST_NAMED else ''}"
+        self._complain(place, f"no run has {said}; {name} is {has}", str(values[0]), known)
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Scalar]]:
+        """What varies, for each point of the sweep."""
+        return [point.row for point in points(self._experiment, self._experiment.seeds[:1])]
 
     def _check_table(self, location: Location, name: str) -> list[str]:
         """The columns of the result table in a name such as ``flows.fct_s``."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from fanin.numbers.units import number, rate_text
 from fanin.registry import is_scheduled, reacts_to_losses_alone
 from fanin.scenario.engine_rows import FanInPort, Port, TierLoad, of_path, packets
 from fanin.scenario.file import ScenarioFile
-from fanin.scenario.settings import Overrides
+from fanin.scenario.settings import Overrides, Settings
 from fanin.scenario.thresholds import (
     at_any_port,
     in_packets,
@@ -18,7 +20,7 @@ from fanin.scenario.thresholds import (
     remarks_beside_fan_ins,
     threshold_remarks,
 )
-from fanin.scenario.traffic import has_requests, is_endless, response_bytes
+from fanin.scenario.traffic import has_requests, is_endless, response_bytes, waits
 
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
@@ -26,23 +28,51 @@ def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[
     loads, resolved = scenario.loads(overrides), scenario.of_fan_in(overrides)
     found = _fan_in_remarks(loads["fan_in"], resolved)
     ports = scenario.ports(overrides)
-    if (marking := marking_of(resolved)) is not None:
-        rows = scenario.resolved_table(overrides)
-        is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
-        own = threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
-        # A port of the fan-in that drops before it marks is told with more.
-        is_told = any(
-            in_packets(marking.at(port["cables"]), port["packet_bytes"]) >= packets(port) for port in loads["fan_in"]
-        )
-        others = [] if is_told else at_any_port(ports, resolved, marking, is_default=is_default)
-        found += [*others, *own] or _beside_fan_ins(
-            scenario.preview(overrides), ports, loads["fan_in"], resolved, is_default=is_default
-        )
+    found += _marking_remarks(scenario, overrides, loads["fan_in"], ports, resolved)
     found.append(_unshared(ports, resolved["network"]))
     found += [_overloaded(tier) for tier in loads["tiers"]]
     found += [_answered_by_few(group, ports) for group in resolved["traffic"] if group["kind"] == "requests"]
     found.append(_too_few_hosts(ports, scenario.offered(overrides), resolved))
     return list(dict.fromkeys(remark for remark in found if remark))
+
+
+def never_marked(scenario: ScenarioFile, each: Iterable[Settings]) -> list[str]:
+    """Warnings about marking thresholds that no queue reaches, with each of some values in the scenario's place."""
+    found: list[str] = []
+    seen = set()
+    for given in each:
+        quick = scenario.resolved(given)
+        marking = marking_of(quick)
+        # How many hosts there are changes no buffer.
+        case = (marking, json.dumps([quick["network"], quick["transport"].get("mss")]))
+        if marking is None or case in seen:
+            continue
+        seen.add(case)
+        resolved, ports = scenario.of_fan_in(given), scenario.ports(given)
+        if at_any_port(ports, resolved, marking, is_default=False):
+            found += _marking_remarks(scenario, given, scenario.loads(given)["fan_in"], ports, resolved)
+    return found
+
+
+def _marking_remarks(
+    scenario: ScenarioFile,
+    overrides: Overrides | None,
+    fan_in: list[FanInPort],
+    ports: list[Port],
+    resolved: dict[str, Any],
+) -> list[str]:
+    """Remarks on a marking threshold."""
+    if (marking := marking_of(resolved)) is None:
+        return []
+    rows = scenario.resolved_table(overrides)
+    is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
+    own = threshold_remarks(fan_in, resolved, is_default=is_default)
+    # A port of the fan-in that drops before it marks is told with more.
+    is_told = any(in_packets(marking.at(port["cables"]), port["packet_bytes"]) >= packets(port) for port in fan_in)
+    others = [] if is_told else at_any_port(ports, resolved, marking, is_default=is_default)
+    return [*others, *own] or _beside_fan_ins(
+        scenario.preview(overrides), ports, fan_in, resolved, is_default=is_default
+    )
 
 
 def _beside_fan_ins(
@@ -104,7 +134,11 @@ def _as_one(crowd: list[FanInPort]) -> FanInPort:
 
 
 def _start(group: dict[str, Any]) -> float:
-    return number(group.get("start", "0s"))
+    return _LATEST_S if waits(group) else number(group.get("start", "0s"))
+
+
+_LATEST_S = 1e6
+"""The longest time of a scenario: what waits begins after all traffic that does not."""
 
 
 def _spread(*groups: dict[str, Any]) -> float:

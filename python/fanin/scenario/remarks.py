@@ -14,7 +14,7 @@ from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import never_marks
-from fanin.scenario.traffic import has_requests, loads_together
+from fanin.scenario.traffic import as_run, has_requests, is_endless, loads_together, waits
 
 Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""
@@ -34,6 +34,7 @@ def incomplete(summary: dict[str, Any]) -> str | None:
 
 def without_effect(summary: dict[str, Any], resolved: dict[str, Any]) -> list[str]:
     """Remarks on what begins when the run is over, as it ends with its last transfer."""
+    resolved = as_run(resolved, summary)
     begins = [(f"fault.{fault['name']}", fault["at"]) for fault in resolved["fault"]]
     begins += [(f"traffic.{group['name']}", group["start"]) for group in resolved["traffic"] if "start" in group]
     begins.append(("measure.warmup", resolved["measure"]["warmup"]))
@@ -43,6 +44,43 @@ def without_effect(summary: dict[str, Any], resolved: dict[str, Any]) -> list[st
         for what, at in begins
         if seconds(at) >= summary["simulated_s"]
     ]
+
+
+def unsteady(summaries: Iterable[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
+    """A remark on traffic that began before the long flows beside it were steady.
+
+    Args:
+        summaries: The totals of runs.
+        resolved: Their scenario with every default filled in.
+
+    """
+    every = list(summaries)
+    other = [group for group in resolved["traffic"] if not is_endless(group) and "start" in group]
+    waiting = [group for group in other if waits(group)]
+    if waiting:
+        late = sum(summary.get("steady_s") is None for summary in every)
+        limit = resolved["run"]["steady-limit"]
+        return (
+            late
+            and (
+                f"{_named(waiting)}: in {late} of {len(every)} runs, what ran before was not steady after "
+                f"run.steady-limit = {limit}. The traffic began then. Set a longer run.steady-limit"
+            )
+        ) or None
+    rising = [summary["long_flows_rising"] for summary in every if summary.get("long_flows_rising")]
+    if not rising or not other:
+        return None
+    first = min(other, key=lambda group: seconds(group["start"]))
+    flows = f"{max(rising):,} long flows" if max(rising) > 1 else "a long flow"
+    return (
+        f"{_named([first])} began at {first['start']}, while {flows} still grew: no loss, mark or full window had "
+        "ended that. Their queue would be another later. To begin when it is steady: "
+        f"--set traffic.{first['name']}.start=steady"
+    )
+
+
+def _named(groups: Iterable[dict[str, Any]]) -> str:
+    return ", ".join(f"traffic.{group['name']}" for group in groups)
 
 
 def incomplete_in(summaries: Iterable[dict[str, Any]], varied: Collection[str] = ()) -> str | None:

@@ -37,6 +37,40 @@ def is_endless(group: dict[str, Any]) -> bool:
     return group["kind"] == "background" and quantity(group["bytes-each"]) == (0, "B")
 
 
+STEADY = "steady"
+"""The start of traffic that waits until what runs before it is steady."""
+
+
+def waits(group: dict[str, Any]) -> bool:
+    """Whether traffic begins once what runs before it is steady."""
+    return bool(group.get("start") == STEADY)
+
+
+def as_run(resolved: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
+    """A resolved scenario with the times that a run gave it: what counts from when waiting traffic began is moved.
+
+    Args:
+        resolved: The scenario with every default filled in.
+        summary: The totals of the run.
+
+    """
+    if not any(waits(group) for group in resolved["traffic"]):
+        return resolved
+    found = summary["steady_s"]
+    began = seconds(resolved["run"]["steady-limit"]) if found is None else float(found)
+
+    def later(time: str) -> str:
+        return f"{began + seconds(time):.12f}s"
+
+    warmup = resolved["measure"]["warmup"]
+    return {
+        **resolved,
+        "traffic": [{**group, "start": later("0s")} if waits(group) else group for group in resolved["traffic"]],
+        "fault": [{**fault, "at": later(fault["at"])} for fault in resolved["fault"]],
+        "measure": {**resolved["measure"], "warmup": later(warmup) if seconds(warmup) else warmup},
+    }
+
+
 def comes_by_a_clock(group: dict[str, Any]) -> bool:
     """Whether transfers start at times that do not depend on when others end."""
     return bool({"load", "interval"} & group.keys())

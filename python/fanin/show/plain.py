@@ -10,8 +10,9 @@ from typing import Any
 
 from fanin.errors import FaninError
 from fanin.later import np, pl
-from fanin.results.columns import Filter, filtered
+from fanin.results.columns import filtered
 from fanin.scenario.file import ScenarioFile
+from fanin.scenario.format.bounds import Filter
 from fanin.scenario.format.claim import Case
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point, points

@@ -16,7 +16,7 @@ from typing import Any
 from fanin.claims import record
 from fanin.claims.judge import Judgement, judge, together
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
-from fanin.errors import FaninError, ResultsError
+from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.garbage import collect_seldom
 from fanin.later import pl
 from fanin.results import columns, curves
@@ -27,10 +27,11 @@ from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.departures import as_judged
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Claim, Location
 from fanin.scenario.format.plot import Plot
+from fanin.scenario.toml_lines import line_of
 from fanin.show.plots.drawn_before import fingerprint, keep
-from fanin.show.plots.series import Series, has_rows, series_of
+from fanin.show.plots.series import Series, has_rows, one_seed, series_of
 
 TABLE = "runs.parquet"
 """The table of an experiment's runs."""
@@ -200,6 +201,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
 
     Raises:
         FaninError: a plot or a claim names a column that the runs do not have.
+        ScenarioError: a plot takes none of the rows that the runs have.
         ResultsError: the folder cannot be written.
 
     """
@@ -225,6 +227,10 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     partial = quick and bool(experiment.quick.variant)
     series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}
     empty = [each for each in document.plot if each.name in series and series[each.name].data.is_empty()]
+    if not quick:
+        # A quick look may leave out what has these rows.
+        for each in empty:
+            _refuse_unmatched(experiment, ("plot", document.plot.index(each)), runs, each)
     plots = [each for each in document.plot if not (partial and each in empty)]
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
@@ -241,6 +247,22 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
+
+
+def _refuse_unmatched(experiment: Experiment, location: Location, runs: Runs, plot: Plot) -> None:
+    """Refuses a plot that takes none of the rows that its runs have.
+
+    Raises:
+        ScenarioError: the message names the values that there are.
+
+    """
+    frame = pl.DataFrame() if plot.table is None else runs.rows(plot.table, one_seed(plot))
+    if frame.is_empty() or (wrong := columns.unmatched(frame, plot.rows)) is None:
+        return
+    name, message = wrong
+    line = line_of(experiment.text, (*location, "rows", name)) or line_of(experiment.text, location)
+    key = ".".join(map(str, (*location, "rows", name)))
+    raise ScenarioError(str(experiment.path), line, key, message)
 
 
 def folder_of(experiment: Experiment, out: Path | str) -> Path:

@@ -41,6 +41,8 @@ pub(crate) enum Class {
     Controller,
     /// Time to sample queues.
     Sample,
+    /// Time to look at what runs before other traffic.
+    Look,
     /// Queue statistics begin.
     WarmupEnd,
     /// The duration is over.
@@ -119,7 +121,7 @@ pub(crate) struct MiscKey(u32);
 const INDEX_BITS: u32 = 27;
 /// One above the largest index of a rare event.
 pub(crate) const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 17] = [
+const CLASSES: [Class; 18] = [
     Class::Fault,
     Class::Interrupt,
     Class::TransferStart,
@@ -135,6 +137,7 @@ const CLASSES: [Class; 17] = [
     Class::Message,
     Class::Controller,
     Class::Sample,
+    Class::Look,
     Class::WarmupEnd,
     Class::Stop,
 ];
@@ -151,7 +154,10 @@ impl MiscKey {
     /// Whether the event can change the simulation. Samples cannot, and timers may not, because their deadlines may
     /// have moved.
     pub(crate) fn is_live(self) -> bool {
-        !matches!(CLASSES[(self.0 >> INDEX_BITS) as usize], Class::Sample | Class::Retransmission | Class::DelayedAck)
+        !matches!(
+            CLASSES[(self.0 >> INDEX_BITS) as usize],
+            Class::Sample | Class::Look | Class::Retransmission | Class::DelayedAck
+        )
     }
     pub(crate) fn event(self) -> Event {
         Event::Misc { class: CLASSES[(self.0 >> INDEX_BITS) as usize], index: self.0 & ((1 << INDEX_BITS) - 1) }

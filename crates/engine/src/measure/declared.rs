@@ -263,6 +263,28 @@ pub(super) const QUERIES_WAITED: Total = Total {
     ..LOSSES
 };
 
+/// How long flows fared before other traffic began. It is not part of the result hash, as it follows from how flows are
+/// looked at.
+pub(super) const BEFORE: &[Total] = &[
+    Total {
+        name: "steady_s",
+        unit: "s",
+        shown: "s",
+        label: "Start of the traffic that waited for the steady state",
+        doc: "when traffic with `start = \"steady\"` began, as what ran before it was steady; `null` if none waits, or if \
+              it was not steady within `run.steady-limit`",
+        ..RUN
+    },
+    Total {
+        name: "long_flows_rising",
+        label: "Long flows that still grew when other traffic began",
+        doc: "endless flows which had begun when the first finite transfer did, and had met no limit yet: no loss or mark, no \
+              full receive window, and no end of their growth; `null` if there are no such flows",
+        better: Less,
+        ..RUN
+    },
+];
+
 /// The limit of all goodputs. It is not part of the result hash, as it follows from the scenario.
 pub(super) const CAPACITY: Total = Total {
     name: "capacity_bps",
@@ -463,7 +485,7 @@ pub fn totals() -> impl Iterator<Item = Total> {
         .flat_map(list)
         .chain(losses)
         .chain([QUERIES_WAITED])
-        .chain([MARKS, &[FOUND], BOTTLENECK, AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
+        .chain([MARKS, &[FOUND], BOTTLENECK, AT_SWITCHES, THE_RUN, BEFORE, LISTS].into_iter().flat_map(list))
 }
 
 /// The drops for one reason.

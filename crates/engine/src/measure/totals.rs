@@ -143,6 +143,9 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     summary.insert(declared::QUERIES.name.to_owned(), json!(tallies.waited.len()));
     let waited = tallies.waited.iter().filter(|waited| **waited).count();
     summary.insert(declared::QUERIES_WAITED.name.to_owned(), json!(waited));
+    let settled = world.work.settled;
+    let before = [json!(settled.steady.map(Time::secs)), json!(settled.rising)];
+    summary.extend(declared::BEFORE.iter().zip(before).map(|(total, value)| (total.name.to_owned(), value)));
     summary.insert(declared::FOUND.name.to_owned(), json!(bottleneck));
     summary.insert(declared::CAPACITY.name.to_owned(), json!(capacity(world, &tallies)));
     Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, queues, capture: None })

@@ -45,9 +45,9 @@ impl<C: EventCore> Network<C> {
     }
 
     /// Schedules the beginnings and ends of faults before `end`.
-    pub(crate) fn plan_faults(&mut self, end: Time) {
-        for (at, index) in self.faults.instants().filter(|(at, _)| *at < end) {
-            self.core.schedule(at, Class::Fault, index);
+    pub(crate) fn plan_faults(&mut self, begin: Time, duration: Time) {
+        for (at, index) in self.faults.instants().filter(|(at, _)| *at < duration) {
+            self.core.schedule(begin + at, Class::Fault, index);
         }
     }
 

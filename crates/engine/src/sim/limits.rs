@@ -20,7 +20,7 @@ const LONGEST_PROPAGATION: Time = Time::from_secs(500);
 /// Refuses scenarios that would not fit in memory or in the keys of the event queue.
 pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -> Result<(), SpecError> {
     let (measure, network) = (&scenario.measure, &scenario.network.values);
-    let duration = scenario.run.time("duration").ps();
+    let duration = scenario.longest().ps();
     let rows = |interval: Time| if interval == Time::ZERO { 0 } else { duration / interval.ps() };
     let too_many = |key: &str, rows: u64| {
         let message = format!("gives {rows} rows over run.duration, more than {MOST_ROWS}; give a longer time");

@@ -75,7 +75,7 @@ impl<C: EventCore> World<C> {
             && hosts.interfaces.is_none()
             && hosts.by_node.iter().flatten().all(one_path)
             && hosts.schemes.iter().all(|scheme| scheme.shares_nothing())
-            && work.groups.iter().all(|group| group.traffic.is_open_loop())
+            && work.groups.iter().all(|group| group.traffic.is_open_loop() && !group.waits)
     }
 
     fn core(&mut self) -> &mut C::Windows {
@@ -188,7 +188,7 @@ impl<C: EventCore> World<C> {
 
     /// Where a rare event before `until` happens. The flow of a start is opened.
     fn place(&mut self, class: Class, index: usize, until: Time) -> Place {
-        let first = self.work.window.start.is_none() && self.work.window.warmup == Time::ZERO;
+        let first = self.work.opens_with_transfer();
         match class {
             Class::Traffic => Place::Anywhere,
             Class::TransferStart if !first => {

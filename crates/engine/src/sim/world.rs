@@ -21,6 +21,8 @@ use crate::work::plan::Plan;
 pub(crate) struct World<C> {
     pub(crate) seed: u64,
     pub(crate) duration: Time,
+    /// When it ends, at the latest.
+    pub(crate) end: Time,
     pub(crate) net: Network<C>,
     pub(crate) switches: Switches,
     pub(crate) hosts: Hosts,
@@ -114,7 +116,7 @@ impl<C: EventCore> World<C> {
     #[inline(never)]
     pub(super) fn look(&mut self, now: Time, progress: &mut Option<Progress<'_>>) -> Result<(), RunError> {
         self.check_breach()?;
-        let go_on = progress.as_mut().is_none_or(|progress| progress(now.secs() / self.duration.secs()));
+        let go_on = progress.as_mut().is_none_or(|progress| progress(now.secs() / self.end.secs()));
         if go_on { Ok(()) } else { Err(RunError::Stopped { at: now }) }
     }
 
@@ -134,15 +136,36 @@ impl<C: EventCore> World<C> {
     }
 
     fn start(&mut self) {
-        self.net.plan_faults(self.duration);
         self.work.start(&mut self.net);
+        if !self.work.waits() {
+            self.begin();
+        }
         if self.watch.every > Time::ZERO {
             self.net.core.schedule(self.watch.every, Class::Sample, 0);
         }
-        self.net.core.schedule(self.duration, Class::Stop, 0);
         self.switches.start(&mut self.net, &self.hosts.flows);
         self.work.see_whether_finished();
         self.plan_windows();
+    }
+
+    /// The times of the scenario count from now: all traffic that waited begins.
+    fn begin(&mut self) {
+        let now = self.net.now();
+        self.end = now + self.duration;
+        self.net.core.schedule(self.end, Class::Stop, 0);
+        self.net.plan_faults(now, self.duration);
+        if self.work.window.warmup > Time::ZERO {
+            self.net.core.schedule(now + self.work.window.warmup, Class::WarmupEnd, 0);
+        }
+    }
+
+    fn on_look(&mut self) {
+        // How often flows are looked at is no part of what happens.
+        self.events -= 1;
+        if self.work.on_look(&self.hosts, &mut self.net) {
+            self.begin();
+            self.work.release(&mut self.net);
+        }
     }
 
     #[inline(always)]
@@ -258,6 +281,7 @@ impl<C: EventCore> World<C> {
                 self.take_sample();
                 self.net.core.schedule(self.net.now() + self.watch.every, Class::Sample, 0);
             }
+            Class::Look => self.on_look(),
             Class::WarmupEnd => work.open_window(hosts, net),
             Class::Stop => work.over = true,
         }

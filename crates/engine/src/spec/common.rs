@@ -380,6 +380,14 @@ pub const MEASURE: &[Param] = &[
 pub const RUN: &[Param] = &[
     Param::new("duration", Kind::Time, "30s", "Simulated time after which the run ends.", "our choice").at_least(1.0),
     Param::new("seed", Kind::Integer, "1", "Seed of every random stream.", "our choice"),
+    Param::new(
+        "steady-limit",
+        Kind::Time,
+        "60s",
+        "Traffic with start = \"steady\" begins then at the latest; duration, warmup and faults count from when it begins.",
+        "our choice: some periods of the longest sawtooth that fits into a switch's buffer",
+    )
+    .at_least(1.0),
 ];
 
 /// A table whose keys depend on the value of one of them, its selector.

@@ -11,6 +11,8 @@ use crate::units::Rate;
 pub enum Kind {
     /// A span of time: `"33us"`.
     Time,
+    /// When traffic begins: a time, or [`STEADY`].
+    Start,
     /// A number of bytes: `"512KB"`, `"64KiB"`.
     Bytes,
     /// A number of bytes or of packets: `"100pkt"`, `"150KB"`.
@@ -35,6 +37,9 @@ pub enum Kind {
     /// Sizes to draw from: `"64KB"`, `"1MB 50%, 4MB 50%"`, `"cdf 2KB 0%, 98KB 100%"`, `"web-search"`.
     Sizes,
 }
+
+/// The start of traffic that waits until what runs before it is steady.
+pub const STEADY: &str = "steady";
 
 /// A default that follows from the rates of `[network]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

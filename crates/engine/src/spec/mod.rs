@@ -25,7 +25,7 @@ mod scenario;
 mod schema;
 mod values;
 
-pub use declare::{Kind, Param, Rule};
+pub use declare::{Kind, Param, Rule, STEADY};
 pub use error::SpecError;
 pub use repeated::repeated_key;
 pub use scenario::{Files, KEYS, ResolvedRow, Scenario, ScenarioFault, Selected, TrafficGroup, Unused};

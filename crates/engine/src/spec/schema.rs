@@ -1,7 +1,7 @@
 //! The JSON Schema of a scenario file, for editors.
 
 use super::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variant, Variants};
-use super::declare::{Kind, Param};
+use super::declare::{Kind, Param, STEADY};
 use super::values::{quantity, workload};
 use crate::{schemes, tcp};
 use serde_json::{Map, Value, json};
@@ -151,6 +151,9 @@ fn of_kind(param: &Param) -> Value {
     match param.kind {
         Kind::Time | Kind::Bytes | Kind::Size | Kind::Rate | Kind::Window | Kind::Sizes => {
             json!({"type": "string", "pattern": pattern(param.kind)})
+        }
+        Kind::Start => {
+            json!({"anyOf": [{"type": "string", "pattern": pattern(Kind::Time)}, {"const": STEADY}]})
         }
         Kind::Fraction => {
             let text = json!({"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)? ?%|[0-9]+/[0-9]+)$"});

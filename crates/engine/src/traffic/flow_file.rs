@@ -24,6 +24,8 @@ pub struct ListedFlow {
     pub bytes: u64,
     /// Its class; empty for none.
     pub class: String,
+    /// Its query; empty for none.
+    pub query: String,
     /// Deadline relative to its start, if it has one.
     pub deadline: Option<Time>,
     /// Its line, from 1.
@@ -48,10 +50,11 @@ enum Field {
     Dst,
     Bytes,
     Class,
+    Query,
     Deadline(u64),
 }
 
-const COLUMNS: &str = "start, src, dst, bytes and, if wanted, class and deadline";
+const COLUMNS: &str = "start, src, dst, bytes and, if wanted, class, deadline and query";
 
 /// A list of flows, read line by line.
 pub struct FlowFile {
@@ -109,8 +112,8 @@ impl FlowFile {
         if given != self.columns.len() {
             return Err(self.bad(format!("{given} fields, and the header has {}", self.columns.len())));
         }
-        let (start, class, line) = (Time::ZERO, String::new(), self.line);
-        let mut flow = ListedFlow { start, src: 0, dst: 0, bytes: 0, class, deadline: None, line };
+        let (start, class, query, line) = (Time::ZERO, String::new(), String::new(), self.line);
+        let mut flow = ListedFlow { start, src: 0, dst: 0, bytes: 0, class, query, deadline: None, line };
         for (column, field) in self.columns.iter().zip(text.split(',').map(str::trim)) {
             let read = match column {
                 Field::Start(scale) => time(field, *scale).map(|start| flow.start = start),
@@ -119,6 +122,10 @@ impl FlowFile {
                 Field::Bytes => bytes(field).map(|bytes| flow.bytes = bytes),
                 Field::Class => {
                     field.clone_into(&mut flow.class);
+                    Ok(())
+                }
+                Field::Query => {
+                    field.clone_into(&mut flow.query);
                     Ok(())
                 }
                 Field::Deadline(_) if field.is_empty() => Ok(()),
@@ -177,6 +184,7 @@ fn column(name: &str) -> Option<Field> {
         (_, "dst") => Some(Field::Dst),
         (_, "bytes") => Some(Field::Bytes),
         (_, "class") => Some(Field::Class),
+        (_, "query") => Some(Field::Query),
         _ => None,
     }
 }
@@ -231,6 +239,8 @@ mod tests {
         assert_eq!((first.start, first.src, first.dst, first.bytes), (Time::from_ns(2500), 0, 3, 1500));
         assert_eq!((first.class.as_str(), first.deadline, first.line), ("web", Some(Time::from_ms(10)), 4));
         assert_eq!((flows[1].class.as_str(), flows[1].deadline, flows[1].line), ("", None, 5));
+        let flows = read("start,src,dst,bytes,query\n0,0,1,9,job 7\n0,0,1,9,\n").expect("sound");
+        assert_eq!([&flows[0].query, &flows[1].query], ["job 7", ""]);
     }
 
     #[test]

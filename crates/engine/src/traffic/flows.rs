@@ -7,15 +7,16 @@ use super::flow_file::{BadLine, FlowFile, ListedFlow};
 use super::reread::Twice;
 use super::sessions::demand;
 use super::sessions::params::{PLACEMENT, RECEIVERS, SENDERS};
-use super::{Outlook, Pace, Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use super::{Outlook, Pace, Place, QueryOf, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
 use crate::ids::NodeId;
 use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::Time;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "flows",
-    summary: "The flows of a CSV file: start, src, dst, bytes and, if wanted, class and deadline.",
+    summary: "The flows of a CSV file: start, src, dst, bytes and, if wanted, class, deadline and query.",
     params: PARAMS,
     demand_key: "senders",
     fan_in: None,
@@ -42,7 +43,13 @@ const PARAMS: &[Param] = &[
         "SHA-256 of the file in hexadecimal digits; a file with another one is refused. fanin gives it with every run.",
         "our choice: any content",
     ),
-    Param::new("start", Kind::Time, "0s", "Simulated time of the file's time zero.", "at once"),
+    Param::new(
+        "start",
+        Kind::Start,
+        "0s",
+        "Simulated time of the file's time zero; \"steady\": once what runs before is steady.",
+        "at once",
+    ),
     SENDERS,
     RECEIVERS,
     PLACEMENT,
@@ -86,6 +93,7 @@ fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
         listed,
         mean: bytes / listed as f64,
         receivers: receivers.len(),
+        queries: BTreeMap::new(),
         next: None,
     }))
 }
@@ -124,6 +132,8 @@ struct Flows {
     listed: u64,
     mean: f64,
     receivers: usize,
+    /// The queries that have begun, each with its number.
+    queries: BTreeMap<String, u32>,
     /// The flow that starts at the next call.
     next: Option<ListedFlow>,
 }
@@ -145,13 +155,30 @@ impl Flows {
 
     fn begin(&mut self, flow: &ListedFlow, cx: &mut TrafficCx<'_>) {
         match ends(flow, cx.senders, cx.receivers) {
-            Ok((from, to)) => cx.actions.push(TrafficAction::Transfer(TransferSpec {
-                deadline: flow.deadline,
-                class: self.classes.iter().position(|class| *class == flow.class).map(|class| class as u32),
-                ..TransferSpec::new(self.start + flow.start, [from, to], Some(flow.bytes))
-            })),
+            Ok((from, to)) => {
+                let query = self.query_of(flow, cx);
+                cx.actions.push(TrafficAction::Transfer(TransferSpec {
+                    deadline: flow.deadline,
+                    class: self.classes.iter().position(|class| *class == flow.class).map(|class| class as u32),
+                    query,
+                    ..TransferSpec::new(self.start + flow.start, [from, to], Some(flow.bytes))
+                }));
+            }
             Err(bad) => self.fail(&bad, cx),
         }
+    }
+
+    /// The query of a flow, if it has one. It begins with the first of its flows.
+    fn query_of(&mut self, flow: &ListedFlow, cx: &mut TrafficCx<'_>) -> QueryOf {
+        if flow.query.is_empty() {
+            return QueryOf::None;
+        }
+        let next = self.queries.len() as u32;
+        let number = *self.queries.entry(flow.query.clone()).or_insert(next);
+        if number == next {
+            cx.actions.push(TrafficAction::Query);
+        }
+        QueryOf::Number(number)
     }
 
     fn go_on(&mut self, cx: &mut TrafficCx<'_>) {

@@ -2,8 +2,8 @@
 
 use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
 use super::{
-    Connection, Outlook, Pace, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
-    asked_for, host, shuffled,
+    Connection, Outlook, Pace, QueryOf, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec,
+    Unopened, asked_for, host, shuffled,
 };
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Kind, Param, SpecError, Values};
@@ -38,7 +38,13 @@ const PARAMS: &[Param] = &[
         .at_most(1_000_000.0),
     BYTES_EACH,
     BYTES_TOTAL,
-    Param::new("start", Kind::Time, "0s", "When the first round begins.", "at once"),
+    Param::new(
+        "start",
+        Kind::Start,
+        "0s",
+        "When the first round begins; \"steady\": once what runs before is steady.",
+        "at once",
+    ),
     Param::new(
         "jitter",
         Kind::Time,
@@ -135,8 +141,12 @@ fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
     if persistent && random {
         return Err(values.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
     }
-    let (start, stop) = (values.time("start"), values.time("stop"));
     let opens = values.is("connections", "opened").then(|| (values.time("open-at"), values.time("open-spread")));
+    let (mut start, stop) = (values.time("start"), values.time("stop"));
+    if let Some((at, spread)) = opens.filter(|_| values.is_steady("start")) {
+        // What is steady has no connections of this group, which are opened first.
+        start = at + spread;
+    }
     if let Some((at, spread)) = opens
         && at + spread > start
     {
@@ -227,7 +237,7 @@ impl Incast {
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
-            in_query: true,
+            query: QueryOf::Latest,
             opens,
             ..TransferSpec::new(at + delay, ends, bytes)
         }));

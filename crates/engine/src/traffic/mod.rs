@@ -104,6 +104,17 @@ pub struct Request {
     pub think: Time,
 }
 
+/// The query that a transfer belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryOf {
+    /// It belongs to none.
+    None,
+    /// The one of its group that started last.
+    Latest,
+    /// The one of its group with this number, in the order of their starts.
+    Number(u32),
+}
+
 /// A transfer to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSpec {
@@ -123,8 +134,8 @@ pub struct TransferSpec {
     pub connection: Connection,
     /// A request that the receiver sends first.
     pub request: Option<Request>,
-    /// It belongs to the query that started last.
-    pub in_query: bool,
+    /// The query that it belongs to.
+    pub query: QueryOf,
     /// Deadline relative to its start, if it differs from the group's.
     pub deadline: Option<Time>,
     /// Its class, if it has one: an index into [`Traffic::classes`].
@@ -144,10 +155,17 @@ impl TransferSpec {
             stop: None,
             connection: Connection::Fresh,
             request: None,
-            in_query: false,
+            query: QueryOf::None,
             deadline: None,
             class: None,
         }
+    }
+
+    /// The same transfer of a group whose clock began at `origin`.
+    #[must_use]
+    pub fn after(self, origin: Time) -> Self {
+        let later = |time: Option<Time>| time.map(|time| time + origin);
+        Self { start: self.start + origin, opens: later(self.opens), stop: later(self.stop), ..self }
     }
 
     /// A worker's response in the current query. It follows a request, or if that has no bytes, it starts after the
@@ -157,7 +175,7 @@ impl TransferSpec {
         let asked = request.bytes > 0;
         Self {
             request: asked.then_some(request),
-            in_query: true,
+            query: QueryOf::Latest,
             ..Self::new(if asked { at } else { at + request.think }, ends, Some(bytes))
         }
     }

@@ -104,7 +104,7 @@ mod requests {
             let asked: BTreeSet<_> = query.iter().map(|response| response.from).collect();
             assert!(asked.len() == 10 && !asked.contains(&query[0].to), "no worker twice, the client never");
             assert!(query.iter().all(|response| response.to == query[0].to && response.start == query[0].start));
-            assert!(query.iter().all(|response| response.in_query && response.bytes == Some(20_000)));
+            assert!(query.iter().all(|response| response.query == QueryOf::Latest && response.bytes == Some(20_000)));
             for worker in asked {
                 *workers.entry(worker).or_default() += 1;
             }

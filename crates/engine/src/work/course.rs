@@ -27,9 +27,11 @@ impl Plan {
             self.open_early(id, hosts, net);
             return net.core.schedule(self.transfers[id].start, Class::TransferStart, id.index());
         }
-        let first = self.window.start.is_none() && self.window.warmup == Time::ZERO;
-        if first && self.transfers[id].bytes.is_some() {
-            self.open_window(hosts, net);
+        if self.transfers[id].bytes.is_some() {
+            self.see_whether_settled(net.now());
+            if self.opens_with_transfer() {
+                self.open_window(hosts, net);
+            }
         }
         let transfer = &mut self.transfers[id];
         match transfer.request {

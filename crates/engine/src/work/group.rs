@@ -18,7 +18,12 @@ pub(crate) struct Group {
     pub(crate) hurry: Time,
     /// Whether its senders announce how much they will send.
     pub(crate) announces_size: bool,
-    pub(crate) query: Option<usize>,
+    /// Whether it waits for what runs before to be steady.
+    pub(crate) waits: bool,
+    /// Where its clock begins: later than at zero if it has waited.
+    pub(crate) origin: Time,
+    /// The numbers of its queries, in the order of their starts.
+    pub(crate) queries: Vec<u32>,
     /// Pending wake-ups of its pattern.
     pub(crate) wakes: usize,
     /// Payload bytes that had arrived in order when the goodput window opened.

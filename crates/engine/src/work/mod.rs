@@ -6,4 +6,5 @@ pub(crate) mod goodput;
 pub(crate) mod group;
 pub(crate) mod ideal;
 pub(crate) mod plan;
+pub(crate) mod settling;
 pub(crate) mod transfer;

@@ -7,10 +7,11 @@ use crate::ids::{GroupId, TransferId};
 use crate::measure::counters::Counters;
 use crate::net::network::Network;
 use crate::sim::error::RunError;
-use crate::traffic::{Traffic, TrafficAction, TrafficCx, TransferSpec};
+use crate::traffic::{QueryOf, Traffic, TrafficAction, TrafficCx, TransferSpec};
 use crate::units::Time;
 use crate::work::goodput::GoodputWindow;
 use crate::work::group::Group;
+use crate::work::settling::{Settled, Settling};
 use crate::work::transfer::{Query, Transfer, Transfers};
 
 /// The work of all hosts.
@@ -19,6 +20,9 @@ pub(crate) struct Plan {
     pub(crate) transfers: Transfers,
     pub(crate) queries: Vec<Query>,
     pub(crate) window: GoodputWindow,
+    /// What is known of long flows, until other traffic begins.
+    pub(super) settling: Option<Settling>,
+    pub(crate) settled: Settled,
     /// All finite transfers are complete, and no more will start.
     pub(crate) finished: bool,
     /// Why the run cannot continue.
@@ -28,26 +32,37 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(groups: Vec<Group>, warmup: Time) -> Self {
+    pub(crate) fn new(groups: Vec<Group>, warmup: Time, settling: Settling) -> Self {
         Self {
             groups,
             transfers: Transfers::default(),
             queries: Vec::new(),
             window: GoodputWindow { warmup, ..GoodputWindow::default() },
+            settling: Some(settling),
+            settled: Settled::default(),
             finished: false,
             failure: None,
             over: false,
         }
     }
 
-    /// Starts every traffic pattern.
+    /// Starts every traffic pattern that does not wait; all of them, if there is none to wait for.
     pub(crate) fn start<C: EventCore>(&mut self, net: &mut Network<C>) {
+        if self.groups.iter().all(|group| group.waits) {
+            self.settled.steady = Some(Time::ZERO);
+            return self.release(net);
+        }
         for group in 0..self.groups.len() {
-            self.ask_traffic(group, net, |traffic, cx| traffic.on_start(cx));
+            if !self.groups[group].waits {
+                self.ask_traffic(group, net, |traffic, cx| traffic.on_start(cx));
+            }
         }
-        if self.window.warmup > Time::ZERO {
-            net.core.schedule(self.window.warmup, Class::WarmupEnd, 0);
-        }
+        self.plan_looks(net);
+    }
+
+    /// Whether the goodput window opens with the next finite transfer.
+    pub(crate) fn opens_with_transfer(&self) -> bool {
+        self.window.start.is_none() && self.window.warmup == Time::ZERO && !self.waits()
     }
 
     /// A timer of a traffic pattern expires.
@@ -59,7 +74,7 @@ impl Plan {
 
     /// Whether traffic patterns may still ask for transfers, so that the work is not finished whatever completes.
     pub(crate) fn has_more(&self) -> bool {
-        self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0)
+        self.groups.iter().any(|group| group.waits || group.traffic.has_more() || group.wakes > 0)
     }
 
     /// Whether the work certainly goes on until a packet that no host has sent yet has crossed a link: more transfers may
@@ -98,8 +113,9 @@ impl Plan {
     ) {
         let (now, mut actions) = (net.now(), Vec::new());
         let state = &mut self.groups[group];
+        let origin = state.origin;
         let mut cx = TrafficCx {
-            now,
+            now: now - origin,
             senders: &state.senders,
             receivers: &state.receivers,
             next: TransferId::new(self.transfers.count()),
@@ -110,18 +126,18 @@ impl Plan {
         for action in actions {
             match action {
                 TrafficAction::Query => self.begin_query(GroupId::new(group)),
-                TrafficAction::Transfer(spec) => self.plan_transfer(GroupId::new(group), &spec, net),
+                TrafficAction::Transfer(spec) => self.plan_transfer(GroupId::new(group), &spec.after(origin), net),
                 TrafficAction::Fail(what) => self.fail(RunError::Input { at: now, what }),
                 TrafficAction::Wake(at) => {
                     self.groups[group].wakes += 1;
-                    net.core.schedule(at.max(now), Class::Traffic, group);
+                    net.core.schedule((at + origin).max(now), Class::Traffic, group);
                 }
             }
         }
     }
 
     fn begin_query(&mut self, group: GroupId) {
-        self.groups[group.index()].query = Some(self.queries.len());
+        self.groups[group.index()].queries.push(self.queries.len() as u32);
         self.queries.push(Query {
             group,
             start: Time::NEVER,
@@ -135,7 +151,13 @@ impl Plan {
 
     fn plan_transfer<C: EventCore>(&mut self, group: GroupId, spec: &TransferSpec, net: &mut Network<C>) {
         let start = spec.start.max(net.now());
-        let query = self.groups[group.index()].query.filter(|_| spec.in_query);
+        let begun = &self.groups[group.index()].queries;
+        let query = match spec.query {
+            QueryOf::None => None,
+            QueryOf::Latest => begun.last().copied(),
+            QueryOf::Number(number) => begun.get(number as usize).copied(),
+        };
+        let query = query.map(|query| query as usize);
         if let Some(query) = query {
             let query = &mut self.queries[query];
             query.start = query.start.min(start);

@@ -14,6 +14,7 @@ mod outcome;
 mod parameters;
 mod schemes;
 mod snapshots;
+mod steady;
 mod theory;
 mod tiers;
 mod wireshark;

@@ -19,6 +19,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.job import Job
 from fanin.run.laboratory import Batches
 from fanin.run.sweep import Runs
+from fanin.scenario.format.bounds import matches
 from fanin.scenario.format.claim import Case
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point, points
@@ -212,7 +213,7 @@ def _points(experiment: Experiment, cases: Sequence[Case], seeds: Sequence[int])
 
 def _reads(case: Case, row: Mapping[str, Scalar]) -> bool:
     sets = [getattr(case, name) for name in ROWS if getattr(case, name) is not None]
-    if not any(columns.matches(row, each) for each in [*sets, *case.rivals]):
+    if not any(matches(row, each) for each in [*sets, *case.rivals]):
         return False
     x = quantity(row.get(case.axis))
     if x is None:

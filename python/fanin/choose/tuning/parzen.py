@@ -7,7 +7,8 @@ therefore takes the same course as an uninterrupted one, on any number of cores.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,7 @@ class Result:
 
 
 def load(what: str) -> Any:  # noqa: ANN401 - an extra, and slow to import
-    """Optuna, which is silenced.
+    """Optuna.
 
     Args:
         what: What needs it.
@@ -41,9 +42,7 @@ def load(what: str) -> Any:  # noqa: ANN401 - an extra, and slow to import
         NotFoundError: it is not installed.
 
     """
-    optuna: Any = needed("optuna", what, "tune")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna
+    return needed("optuna", what, "tune")
 
 
 def proposals(
@@ -66,7 +65,7 @@ def proposals(
 
     """
     distributions = {each.path: each.distribution(optuna) for each in params}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _silenced(optuna):
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         study = optuna.create_study(
             directions=["maximize" if each else "minimize" for each in more],
@@ -82,3 +81,14 @@ def proposals(
         if first is not None:
             study.enqueue_trial(dict(first))
         return [dict(study.ask(distributions).params) for _ in range(count)]
+
+
+@contextmanager
+def _silenced(optuna: Any) -> Iterator[None]:  # noqa: ANN401 - an extra
+    """Optuna says only what is wrong, and afterwards what it said before."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)

@@ -20,7 +20,9 @@ class Column(Section):
     id: str = Field(description="Name of the column; its end gives the unit, as in fct_s, goodput_bps, queue_packets.")
     label: str = Field(description="What it is and how it is defined, as axes and tables say it.")
     of: str | None = Field(default=None, description="Result table and column, such as flows.fct_s.")
-    rows: Where = Field(default={}, description="Which rows of the table count.")
+    rows: Where = Field(
+        default={}, description='Which rows of the table count: column -> value, values or bounds such as "<100KB".'
+    )
     between: Span | None = Field(default=None, description="From when (included) to when (excluded), in seconds.")
     time: str = Field(default="time_s", description="Column of the table that between is about.")
     take: str = Field(default="mean", description="How the rows are reduced to one number: mean, sum, share, p99, ...")

@@ -69,7 +69,10 @@ class Plot(Section):
         default=[], description="Sweep variables, or columns of the result table, that make the lines."
     )
     where: Where = Field(default={}, description="Runs that are drawn: column -> value or values.")
-    rows: Where = Field(default={}, description="Rows of the result table that are drawn.")
+    rows: Where = Field(
+        default={},
+        description='Rows of the result table that are drawn: column -> value, values or bounds such as "<100KB".',
+    )
     seed: int | None = Field(default=None, ge=0, le=LARGEST, description="The one seed that time, cdf and lanes draw.")
     every: FiniteFloat | None = Field(
         default=None, gt=0, description="time: means over intervals of this many seconds."

@@ -104,7 +104,7 @@ def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame, *, partial: bool 
 
 def has_rows(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> bool:
     """Whether the runs have rows for a plot, be there values in these or not; arguments as :func:`series_of`."""
-    where = _one_seed(plot)
+    where = one_seed(plot)
     found = filtered(frame, where) if plot.table is None else table_rows(runs, plot.table, where, plot.rows)
     return not found.is_empty()
 
@@ -286,7 +286,7 @@ def _table(rows: list[dict[str, Any]], x: pl.DataType) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**schema, "runs": pl.Int64})
 
 
-def _one_seed(plot: Plot) -> dict[str, list[Scalar]]:
+def one_seed(plot: Plot) -> dict[str, list[Scalar]]:
     """The runs to draw: those of one seed if the plot names one."""
     return plot.where if plot.seed is None else {**plot.where, "seed": [plot.seed]}
 
@@ -294,7 +294,7 @@ def _one_seed(plot: Plot) -> dict[str, list[Scalar]]:
 def _distribution(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> Series:
     """The share of values that do not exceed x."""
     assert plot.x is not None
-    where = _one_seed(plot)
+    where = one_seed(plot)
     if plot.table is None:
         chosen, name = filtered(frame, where), plot.x
     else:
@@ -319,7 +319,7 @@ _TRANSFER = ColumnInfo("Transfer, in order of start")
 
 def _lanes(plot: Plot, runs: Drawable) -> Series:
     """The transfers of each line, one above the other in the order in which they start."""
-    rows = table_rows(runs, "flows", _one_seed(plot), plot.rows, "start_s")
+    rows = table_rows(runs, "flows", one_seed(plot), plot.rows, "start_s")
     if rows.is_empty():
         return Series(_NO_LANES, column("time_s"), _TRANSFER)
     found = rows.select(
@@ -355,7 +355,7 @@ def _over_time(plot: Plot, runs: Drawable) -> Series:
     assert plot.y is not None
     x = plot.x or "time_s"
     names = [name.partition(".")[2] for name in plot.y]
-    where = _one_seed(plot)
+    where = one_seed(plot)
     rows = table_rows(runs, plot.table, where, plot.rows, x)
     if rows.is_empty():
         return Series(_table([], pl.Float64()), column(x), _y_axis(plot, runs.labels))

@@ -28,6 +28,7 @@ use crate::units::Time;
 use crate::work::cast::{self, Cast};
 use crate::work::group::Group;
 use crate::work::plan::Plan;
+use crate::work::settling::Settling;
 use layout::Layout;
 use std::collections::BTreeMap;
 
@@ -58,6 +59,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     Ok(World {
         seed,
         duration: scenario.run.time("duration"),
+        end: scenario.longest(),
         net: Network {
             core: C::new(CoreParts { ports, nodes, books, ties }),
             paths: Paths::new(seed),
@@ -75,7 +77,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         },
         switches,
         hosts: Hosts::new(hosts, layout.schemes, layout.endpoints, host_probes),
-        work: Plan::new(groups, measure.time("warmup")),
+        work: Plan::new(groups, measure.time("warmup"), Settling::new(scenario.run.time("steady-limit"), seed)),
         watch: Watch {
             every: if sampled { measure.time("queue-sample") } else { Time::ZERO },
             samples: Vec::new(),
@@ -112,7 +114,9 @@ fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>,
             endpoint: GroupId::new(i).index(),
             hurry: group.values.time("deadline"),
             announces_size: group.values.flag("announce-size"),
-            query: None,
+            waits: group.values.is_steady("start"),
+            origin: Time::ZERO,
+            queries: Vec::new(),
             wakes: 0,
             delivered_before: 0,
             delivered_by_completion: 0,

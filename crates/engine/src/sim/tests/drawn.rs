@@ -29,6 +29,7 @@ fn values(param: &Param) -> Vec<String> {
         (_, Kind::Bool) => vec!["true".to_owned(), "false".to_owned()],
         (_, Kind::Choice(choices)) => words(choices),
         (_, Kind::Time) => words(&["0s", "3us", "50us", "1ms"]),
+        (_, Kind::Start) => words(&["0s", "50us", "1ms", "steady"]),
         (_, Kind::Bytes) => words(&["9KB", "0B", "300B", "60KB"]),
         (_, Kind::Size) => words(&["6pkt", "30pkt", "12KB", "60KB"]),
         (_, Kind::Window) => words(&["2mss", "9KB"]),

@@ -212,6 +212,13 @@ impl Scenario {
         Ok(())
     }
 
+    /// The longest simulated time of a run.
+    pub fn longest(&self) -> Time {
+        let waits = self.traffic.iter().any(|group| group.values.is_steady("start"));
+        let before = if waits { self.run.time("steady-limit") } else { Time::ZERO };
+        self.run.time("duration") + before
+    }
+
     /// The parameters of the scheme called `key`.
     ///
     /// # Panics

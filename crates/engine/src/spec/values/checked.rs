@@ -176,12 +176,17 @@ impl Values {
         self.items[self.index(key)].source.as_deref()
     }
 
-    /// The value of a [`Kind::Time`] key.
+    /// The value of a [`Kind::Time`] or [`Kind::Start`] key; traffic that waits has its own clock, which begins with it.
     pub fn time(&self, key: &str) -> Time {
         match self.value(key) {
             Value::Time(time) => *time,
+            Value::Steady => Time::ZERO,
             other => mistyped(key, "a time", other),
         }
+    }
+    /// Whether the value of a [`Kind::Start`] key is the word.
+    pub fn is_steady(&self, key: &str) -> bool {
+        *self.value(key) == Value::Steady
     }
     /// The value of a [`Kind::Bytes`] key.
     pub fn bytes(&self, key: &str) -> Bytes {

@@ -25,8 +25,10 @@ use crate::units::{Bytes, Rate, Size, Time};
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of a [`Kind::Time`] key.
+    /// Of a [`Kind::Time`] or [`Kind::Start`] key.
     Time(Time),
+    /// The word of a [`Kind::Start`] key.
+    Steady,
     /// Of a [`Kind::Bytes`] key.
     Bytes(Bytes),
     /// Of a [`Kind::Size`] key.

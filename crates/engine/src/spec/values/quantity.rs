@@ -5,7 +5,7 @@
 
 use super::workload;
 use super::{Sizes, Value, Window};
-use crate::spec::declare::{Kind, Param};
+use crate::spec::declare::{Kind, Param, STEADY};
 use crate::spec::document::{Content, Node, Scalar};
 use crate::spec::error::{Fault, nearest};
 use crate::units::{Bytes, Rate, Size, Time};
@@ -25,7 +25,8 @@ pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fau
         return Err(format!("must be {}, not {}{}", noun(kind), given.noun(), in_one_text(kind, given)).into());
     };
     let value = match kind {
-        Kind::Time => Value::Time(time(quoted(kind, given)?)?),
+        Kind::Start if matches!(given, Scalar::Text(text) if text == STEADY) => Value::Steady,
+        Kind::Time | Kind::Start => Value::Time(time(quoted(Kind::Time, given)?)?),
         Kind::Bytes => Value::Bytes(Bytes::new(bytes(kind, &Quantity::of(kind, quoted(kind, given)?)?)?)),
         Kind::Size => Value::Size(size(quoted(kind, given)?)?),
         Kind::Rate => Value::Rate(rate(quoted(kind, given)?)?),
@@ -59,6 +60,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(time) => time.fmt(f),
+            Self::Steady => f.write_str(STEADY),
             Self::Bytes(bytes) => bytes.fmt(f),
             Self::Size(size) => size.fmt(f),
             Self::Rate(rate) => rate.fmt(f),
@@ -89,6 +91,7 @@ impl From<&Value> for serde_json::Value {
 pub(in crate::spec) fn noun(kind: Kind) -> String {
     match kind {
         Kind::Time => "a time",
+        Kind::Start => "a time, or \"steady\"",
         Kind::Bytes | Kind::Sizes => "a number of bytes",
         Kind::Size => "a number of packets or bytes",
         Kind::Rate => "a rate",
@@ -106,7 +109,7 @@ pub(in crate::spec) fn noun(kind: Kind) -> String {
 /// The units of a kind; the first one is suggested for a bare number.
 pub(in crate::spec) fn units(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Time => &["ms", "ps", "ns", "us", "s"],
+        Kind::Time | Kind::Start => &["ms", "ps", "ns", "us", "s"],
         Kind::Bytes | Kind::Sizes => &["KB", "B", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
         Kind::Size => &["pkt", "B", "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
         Kind::Window => &["mss", "B", "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
@@ -479,7 +482,7 @@ fn check_bounds(param: &Param, value: &Value) -> Result<(), Fault> {
         | Value::Integer(n) => both(*n as f64),
         Value::Number(number) => both(*number),
         Value::Sizes(sizes) => (sizes.least() as f64, sizes.most() as f64),
-        Value::Bool(_) | Value::Text(_) => return Ok(()),
+        Value::Bool(_) | Value::Text(_) | Value::Steady => return Ok(()),
     };
     let max = upper_bound(param);
     if least < param.min {

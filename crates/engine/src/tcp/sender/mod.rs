@@ -289,6 +289,11 @@ impl Sender {
         self.most_in_flight
     }
 
+    /// Whether its receiver's window admits no further segment of `mss` bytes.
+    pub fn fills_peer_window(&self, mss: u64) -> bool {
+        self.nxt + mss > self.peer_edge
+    }
+
     /// The congestion window.
     pub fn window(&self) -> CongestionWindow {
         self.window

@@ -10,7 +10,7 @@ mod params;
 mod tests;
 
 use super::{
-    Connection, Outlook, Pace, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
+    Connection, Outlook, Pace, QueryOf, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
     asked_for,
 };
 use crate::ids::{NodeId, TransferId};
@@ -231,7 +231,7 @@ impl RelayTree {
             Leg::Up(edge) if self.cut_through => Connection::Persistent(edge as u32),
             _ => Connection::Fresh,
         };
-        let spec = TransferSpec { connection, in_query: true, ..TransferSpec::new(start, ends, Some(bytes)) };
+        let spec = TransferSpec { connection, query: QueryOf::Latest, ..TransferSpec::new(start, ends, Some(bytes)) };
         self.legs.insert(cx.transfer(spec), leg);
     }
 }

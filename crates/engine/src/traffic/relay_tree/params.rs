@@ -12,7 +12,7 @@ pub(super) const PARAMS: &[Param] = &[
         .at_most(1_000_000.0),
     Param::new("small-bytes", Kind::Bytes, "2KB", "Size of a small response.", "Alizadeh et al. 2010: 2 KB queries")
         .at_least(1.0),
-    Param::new("start", Kind::Time, "0s", "When the first query begins.", "at once"),
+    Param::new("start", Kind::Start, "0s", "When the first query begins; \"steady\": once what runs before is steady.", "at once"),
     Param::new("rounds", Kind::Integer, "1", "Number of queries; each begins when the previous one is complete.", "one").at_least(1.0),
     Param::new("gap", Kind::Time, "0s", "Pause between queries.", "at once"),
     Param::new(

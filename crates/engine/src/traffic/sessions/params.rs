@@ -69,7 +69,8 @@ pub(in crate::traffic) const INTERVAL: Param =
 pub(in crate::traffic) const COUNT: Param =
     Param::new("count", Kind::Integer, "0", "Total number of starts; 0 for no limit.", "no limit");
 
-pub(in crate::traffic) const START: Param = Param::new("start", Kind::Time, "0s", "Earliest start.", "at once");
+pub(in crate::traffic) const START: Param =
+    Param::new("start", Kind::Start, "0s", "Earliest start; \"steady\": once what runs before is steady.", "at once");
 
 pub(in crate::traffic) const STOP: Param =
     Param::new("stop", Kind::Time, "0s", "No start at this time or later; 0s for the end of the run.", "the run's end");

@@ -1,0 +1,46 @@
+"""What people look for that fanin does not model, and the tools that have it."""
+
+from __future__ import annotations
+
+import re
+
+_HPCC = "HPCC's models for ns-3 have it: github.com/alibaba-edu/High-Precision-Congestion-Control"
+_POWER = "PowerTCP's models for ns-3 have it: github.com/inet-tub/ns3-datacenter"
+_HTSIM = "htsim has it: github.com/Broadcom/csg-htsim"
+_UEC = "the Ultra Ethernet Consortium's htsim has it: github.com/ultraethernet/uet-htsim"
+_BBR = "ns-3 has its first version (TcpBbr), and Linux its later ones: github.com/google/bbr"
+_HOMA = "HomaSimulation for OMNeT++ has it: github.com/PlatformLab/HomaSimulation"
+_QUIC = "a module for ns-3 has it: github.com/signetlabdei/quic"
+
+ELSEWHERE = {
+    "PFC": (_HPCC, "pause", "lossless", "headroom"),
+    "RDMA": (_HPCC, "RoCE", "RoCEv2", "InfiniBand", "iWARP", "go-back-n"),
+    "DCQCN": (_HPCC, "QCN", "CNP"),
+    "TIMELY": (_HPCC,),
+    "HPCC": (_HPCC, "INT", "PINT"),
+    "PowerTCP": (_POWER,),
+    "Swift": (_HTSIM,),
+    "NDP": (_HTSIM, "EQDS"),
+    "packet trimming": (_HTSIM, "trimming", "trim"),
+    "MPTCP": (_HTSIM, "Multipath TCP"),
+    "UEC": (_UEC, "UET", "Ultra Ethernet", "NSCC", "RCCC"),
+    "BBR": (_BBR, "BBRv1", "BBRv2", "BBRv3"),
+    "Homa": (_HOMA,),
+    "QUIC": (_QUIC, "HTTP/3"),
+}
+"""Name -> the tool that has it, and its other names or those of its parts."""
+
+SCOPE = "TCP whose switches drop or mark packets"
+"""What fanin is for."""
+
+
+def elsewhere(name: str) -> str | None:
+    """What to say of a name that fanin does not model but another tool has; ``None`` for any other."""
+    for known, (tool, *others) in ELSEWHERE.items():
+        if _folded(name) in map(_folded, (known, *others)):
+            return f"{name}: not modelled. fanin is for {SCOPE}; {tool}"
+    return None
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
