@@ -196,17 +196,17 @@ def test_a_threshold_below_the_bandwidth_delay_product_over_seven(cli, incast):
 
 def test_a_threshold_below_what_bursts_need(cli, incast):
     fast = ("network.rate=100Gbps", "network.delay=2us", "network.buffer=5000pkt", "transport.scheme=linux-dctcp")
-    # C x RTT / 7 is 10 packets, and in the 8 us between two interrupts come 67.
+    # C x RTT / 7 is 10 packets, and in the 8 us between two interrupts come 65.
     (found,) = warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=64pkt")
-    assert "64pkt: below C x RTT / 7 and a burst of 67 packets, for which 77 packets are enough, at switch-0" in found
-    assert warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=77pkt") == []
+    assert "64pkt: below C x RTT / 7 and a burst of 65 packets, for which 75 packets are enough, at switch-0" in found
+    assert warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=75pkt") == []
     # A frame for segmentation offload is a burst too.
     offload = "transport.interrupt-interval=0s"
-    (found,) = warnings(cli, *fast, offload, "scheme.linux-dctcp.mark-threshold=53pkt")
-    assert "a burst of 44 packets, for which 54 packets are enough" in found
+    (found,) = warnings(cli, *fast, offload, "scheme.linux-dctcp.mark-threshold=52pkt")
+    assert "a burst of 43 packets, for which 53 packets are enough" in found
     # Below both limits, the higher one counts.
     (found,) = warnings(cli, *fast, offload, "scheme.linux-dctcp.mark-threshold=5pkt")
-    assert "for which 54 packets are enough" in found
+    assert "for which 53 packets are enough" in found
     assert warnings(cli, *fast, offload, "transport.tso=0B", "scheme.linux-dctcp.mark-threshold=53pkt") == []
 
 
@@ -602,7 +602,7 @@ bytes-each = "32KB"
     (work / "loads.toml").write_text(text)
     told = cli("check", "loads.toml").err
     assert "packets, which keep the link busy, at leaf-0->receiver-0" in told
-    assert "not below the buffer, 66 packets at spine-0->" in told
+    assert "not below the buffer, 65 packets at spine-0->" in told
     # Once, where it is the fan-in's own port.
     (work / "loads.toml").write_text(text.replace('"1MB"', '"120KB"'))
     assert cli("check", "loads.toml").err.count("before any is marked") == 1

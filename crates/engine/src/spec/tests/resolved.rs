@@ -208,8 +208,9 @@ fn the_table_lists_what_resolved_does() {
     assert_eq!(row("transport.rto-initial").source, "RFC 6298, section 2.1");
     assert!(row("transport.mss").doc.starts_with("Maximum segment size"));
     // The names of the groups are in the paths, so only they have no row; the environment has one, and is in the other as its
-    // stack and its switch.
-    assert_eq!(rows.len(), leaves(&scenario.resolved()) - scenario.traffic.len() + 1);
+    // stack and its switch, as the MTU is as the segments.
+    assert_eq!(rows.len(), leaves(&scenario.resolved()) - scenario.traffic.len() + 2);
+    assert_eq!(short("transport.mtu"), ("1500B", true));
     assert_eq!(short("environment"), ("rfc", true));
 }
 
