@@ -151,7 +151,9 @@ def test_explain_everything_there_is(cli):
             assert entry["summary"] in page.out
             found = json.loads(cli("explain", entry["key"], "--json").out)
             for param in found["params"]:
-                assert {"key", "takes", "words", "default", "follows", "doc", "source", "reading"} == set(param)
+                assert {"key", "takes", "words", "default", "follows", "doc", "source", "reading", "tiers"} == set(
+                    param
+                )
 
 
 def test_explain_a_parameter(cli):

@@ -30,13 +30,14 @@ def explain(
     each of them.
 
     --json prints one object: {kind, key, summary, manual, params: [{key, of, takes, words, default, follows, doc,
-    source, reading}]}, where words are the values if they are listed, and follows is the key of the network, or all of
-    it, that the default follows by a rule, which default then states. Only parameters of the same name have of: the
-    topology or queue whose own it is, or nothing. A scheme also has {transport, prefers, stack, effort, needs,
-    reacts_to, colour, marker, readings: [{id, scheme, text, params}]}, a traffic pattern {fan_in}, an environment
-    {stack: [{path, value, source}], switch}, and a workload {title, citation, source, precision, interpolation, points,
-    mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a reading, readings are those of every
-    scheme. For one parameter it is {kind, key, takes, words, default, follows, doc, source, reading}.
+    source, reading, tiers}]}, where words are the values if they are listed, follows is the key of the network, or all
+    of it, that the default follows by a rule, which default then states, and tiers are the keys for single tiers. Only
+    parameters of the same name have of: the topology or queue whose own it is, or nothing. A scheme also has
+    {transport, prefers, stack, effort, needs, reacts_to, colour, marker, readings: [{id, scheme, text, params}]}, a
+    traffic pattern {fan_in}, an environment {stack: [{path, value, source}], switch}, and a workload {title, citation,
+    source, precision, interpolation, points, mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a
+    reading, readings are those of every scheme. For one parameter it is {kind, key, takes, words, default, follows, doc,
+    source, reading, tiers}.
 
     **Examples**
 
