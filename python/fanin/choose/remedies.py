@@ -373,9 +373,11 @@ def _has_threshold(facts: Facts) -> bool:
 def _of_queue(facts: Facts, marks: Marks) -> dict[str, Scalar]:
     """The settings by which the queues mark from there on; a profile that does so stays as it is."""
     queue = facts.scenario["queue"]
-    if queue["kind"] == "wred" and marks.threshold == queue["wred-min"]:
-        return {}
-    kind = {} if _has_threshold(facts) and queue["kind"] != "wred" else {"queue.kind": "ecn-threshold"}
+    if queue["kind"] == "wred":
+        # With equal thresholds a profile is a step.
+        step: dict[str, Scalar] = {"queue.wred-min": marks.threshold, "queue.wred-max": marks.threshold}
+        return {} if marks.threshold == queue["wred-min"] else step
+    kind = {} if _has_threshold(facts) else {"queue.kind": "ecn-threshold"}
     return {**kind, THRESHOLD_OF_THE_QUEUE: marks.threshold}
 
 
