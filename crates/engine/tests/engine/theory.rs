@@ -159,8 +159,8 @@ fn dt_cwa_begins_again_where_eq_2_says() {
     }
 }
 
-/// A burst of 1,944 packets of 1,000 bytes through a switch's ECN profile, 500 KB to 2,000 KB and 5 %: an accuracy test of
-/// SONiC's. The marks that are due are the sum of the probabilities over the arrivals, about 38.
+/// A burst of 2,025 packets of 1,000 bytes through a switch's ECN profile, 500 KB to 2,000 KB and 5 %: the accuracy test of
+/// `SONiC`. The marks that are due are the sum of the probabilities over the arrivals, about 38.
 fn burst_marks(queue: &str) -> (f64, f64, f64) {
     const SEEDS: u64 = 12;
     let (mut due, mut variance, mut marks) = (0.0, 0.0, 0.0);

@@ -22,8 +22,10 @@ fn every_threshold_of_a_queue_may_be_that_of_a_tier_alone() {
         ("red", &[("red-min", "900", "9"), ("red-max", "950", "20")]),
         ("wred", &[("wred-min", "\"900KB\"", "\"9KB\""), ("wred-max", "\"950KB\"", "\"20KB\"")]),
     ] {
-        let lines = |tier: &str, low: bool| -> String {
-            keys.iter().map(|(key, high, own)| format!("{tier}{key} = {}\n", if low { own } else { high })).collect()
+        let lines = |tier: &str, low: bool| {
+            let line =
+                |(key, high, own): &(&str, &str, &str)| format!("{tier}{key} = {}\n", if low { own } else { high });
+            keys.iter().map(line).collect::<Vec<_>>().concat()
         };
         let table = format!("[queue]\nkind = \"{kind}\"\n{}", if kind == "red" { "red-weight = 1\n" } else { "" });
         let high = over_trunk("dctcp", &format!("{table}{}", lines("", false)));

@@ -238,7 +238,7 @@ fn segments_are_what_the_mtu_leaves_and_the_mtu_is_what_segments_make_it() {
 
 #[test]
 fn an_mtu_that_the_segments_contradict_or_that_leaves_none_is_refused() {
-    let refused = |pairs: &[(&str, &str)]| parse_with(SMALL, pairs).unwrap_err().to_string();
+    let refused = |pairs: &[(&str, &str)]| parse_with(SMALL, pairs).unwrap_err();
     let both = [("transport.mtu", "1500B"), ("transport.mss", "1480B")];
     let found = refused(&both);
     assert!(
