@@ -176,6 +176,9 @@ impl Sender {
         if self.una > self.round_end {
             self.round_end = self.max_sent;
             self.most_in_flight = flight;
+            if let Some(interface) = &mut self.interface {
+                interface.lacks_window = false;
+            }
         }
         let ends_window = self.una > self.window_end;
         if ends_window {
@@ -187,11 +190,13 @@ impl Sender {
 
     /// Whether the congestion window is in use: in slow start half of it, as it doubles in a round trip, and in
     /// congestion avoidance all of it but less than a segment. What counts is the most that was outstanding in the
-    /// present round trip, because the last segments of a transfer leave nothing to send behind them.
+    /// present round trip, because the last segments of a transfer leave nothing to send behind them. A window with too
+    /// little room left for a burst of segmentation offload is in use as well (`tcp_cwnd_validate` of Linux).
     #[inline(always)]
     fn is_window_limited(&self, cfg: &SenderConfig) -> bool {
         let (used, CongestionWindow { cwnd, ssthresh }) = (real(self.most_in_flight), self.window);
-        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + real(cfg.mss) }
+        let fills = if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + real(cfg.mss) };
+        fills || self.interface.as_ref().is_some_and(|interface| interface.lacks_window)
     }
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.

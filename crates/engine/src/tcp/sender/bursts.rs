@@ -67,7 +67,11 @@ impl Sender {
         let segment = self.packet.segment_of(env.cfg.mss);
         let most = self.largest_burst(cfg, segment);
         let size = match room {
-            Some(room) if self.defers(cfg, interface, room, most, env) => return false,
+            Some(room) if self.defers(cfg, interface, room, most, env) => {
+                // `is_cwnd_limited`: what is left of the window is in use, as it is saved for the next burst.
+                interface.lacks_window |= !self.obeys_peer && self.una + (self.window.cwnd as u64) < self.peer_edge;
+                return false;
+            }
             Some(room) => self.burst(room, most, segment).max(len),
             None => len,
         };
