@@ -35,6 +35,7 @@ RACK = """\
 title = "A rack"
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "150KB"
@@ -343,6 +344,7 @@ def test_nothing_is_recommended_where_nothing_helps(cli, rack):
 ROOM = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "{rate}"
 delay = "5us"
 admission = "dynamic-threshold"
@@ -936,6 +938,7 @@ def test_what_systems_bring_of_their_own_is_told_on_stderr_in_json_and_on_the_pa
 MIXED = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 buffer = "1MB"
 [transport]
@@ -1054,6 +1057,7 @@ def test_advice_says_where_its_remedy_holds_and_where_it_helps_less(cli, rack):
 HEALTHY = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "25Gbps"
 delay = "1us"
 buffer = "1MB"
@@ -1360,6 +1364,7 @@ def test_what_is_left_without_the_switch_is_told(cli, rack):
 ENDLESS = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "1Gbps"
 [transport]
 scheme = "linux"
@@ -1393,6 +1398,7 @@ def test_where_nothing_finishes_nothing_is_compared_or_said_to_hold(cli, work):
 BY_A_CLOCK = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "300KB"
@@ -1546,7 +1552,7 @@ def test_a_switchs_profile_is_tried_as_it_is(work):
     assert "queue.kind" not in found["L2DCT"].settings
     # Another threshold is a step.
     others = [each.settings for name, each in found.items() if name.startswith("ECN (RFC 3168), marks from ")]
-    assert {"transport.ecn": "on", "queue.wred-min": "49pkt", "queue.wred-max": "49pkt"} in others
+    assert {"transport.ecn": "on", "queue.wred-min": "50pkt", "queue.wred-max": "50pkt"} in others
 
 
 def test_marks_that_senders_take_for_losses_are_tried(work):

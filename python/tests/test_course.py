@@ -14,6 +14,7 @@ from fanin.show.course import commands, course
 STAR = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "{rate}"
 delay = "5us"
 buffer = "{buffer}"
@@ -137,6 +138,7 @@ def test_a_full_link_is_no_collapse(tmp_path):
 BESIDE = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "{buffer}"
@@ -196,6 +198,7 @@ def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_pat
 REQUESTS = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 [transport]
@@ -384,6 +387,7 @@ def test_timers_that_expire_more_often_than_transfers_wait_are_counted_apart(tmp
 STALL = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 buffer = "{buffer}"
 [transport]
@@ -582,7 +586,7 @@ rounds = 20
 """
 
 
-ON_A_STAR = CLOSED.replace("{topology}", 'topology = "star"')
+ON_A_STAR = CLOSED.replace("{topology}", 'topology = "star"\nframe-overhead = "0B"')
 
 BAD_CABLE = ON_A_STAR.replace('stack = "linux-6"\n', "") + '[[fault]]\nkind = "loss"\nrate = "1%"\n'
 
@@ -661,6 +665,7 @@ def test_a_link_that_is_idle_beside_losses_without_a_timer_has_its_reason(tmp_pa
 LINUX = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "{rate}"
 delay = "{delay}"
 buffer = "{buffer}"
@@ -718,6 +723,7 @@ def test_transfers_of_long_round_trips_do_not_wait_for_delayed_acknowledgements(
 BY_A_CLOCK = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "{buffer}"
@@ -755,6 +761,7 @@ def test_queries_by_a_clock_collapse_only_if_their_median_waits_for_timers(tmp_p
 FILE = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "100KB"
@@ -816,6 +823,7 @@ def test_timers_that_leave_the_link_busy_are_no_collapse_of_what_begins_together
 TWO_GROUPS = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "1MB"
@@ -910,6 +918,7 @@ def test_timers_that_the_slowest_transfer_did_not_wait_for_decide_nothing(tmp_pa
 RACK = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "{delay}"
 buffer = "{buffer}"
@@ -1018,6 +1027,7 @@ def test_a_query_that_has_not_ended_has_taken_no_time_yet(tmp_path):
 def test_memory_that_other_ports_filled_is_not_said_to_be_the_ports_own(tmp_path):
     text = """[network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 shared-buffer = "1MB"
@@ -1359,6 +1369,7 @@ def test_a_fan_in_without_senders_and_one_that_never_began_have_no_queries(tmp_p
 MIXED = """\
 [network]
 topology = "star"
+frame-overhead = "0B"
 rate = "10Gbps"
 delay = "5us"
 buffer = "300KB"
