@@ -139,6 +139,7 @@ def given(folder: Path) -> None:
     tier = "Downlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1000\n"
     files = {
         "traffic.txt": "2\n4 5 3 100 1500 2.000000123\n1 0 3 100 99 2.0\n",
+        "FB2010-1Hr-150-0.txt": "3 1\n1 0 2 1 2 1 0:1.0\n",
         "perm.cm": "Nodes 4\nConnections 1\n0->1 id 1 start 1000000 size 1500\n",
         "nfdump.csv": "ts,sa,da,ibyt\n1.5,a,b,1500\n1.0,b,c,99\n",
         "WebSearch_distribution.txt": "0 0\n10000 15\n30000 100\n",

@@ -80,3 +80,11 @@ def test_what_is_said_of_the_network_counts_waiting_traffic_as_the_last(scenario
     experiment = fanin.load(scenario)
     said = [loads.remarks(experiment, {"traffic.reads.start": start}) for start in ("1s", "steady")]
     assert said[0] == said[1]
+
+
+def test_long_flows_with_segmentation_offload_fill_their_receive_window(scenario):
+    settings = {"transport.scheme": "linux", "transport.stack": "linux-6", "network.rate": "25Gbps"}
+    settings |= {"network.buffer": "16MB", "traffic.reads.start": "100ms", "run.duration": "100ms"}
+    probes = fanin.load(scenario).run(1, {**settings, "measure.probes": "in-flight"}).table("probes")
+    # 3 MiB each; windows that stop with room for less than a burst left stay at a tenth of that.
+    assert probes["value"].max() > 2.5e6

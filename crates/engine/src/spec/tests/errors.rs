@@ -15,7 +15,7 @@ fn unknown_keys_name_the_nearest() {
         error_of("senders", "sender"),
         "s.toml:23: traffic.bursts.sender: unknown key (did you mean \"senders\"?)"
     );
-    assert_eq!(error_of("seed = 7", "zzz = 7"), "s.toml:38: run.zzz: unknown key; valid: duration, seed");
+    assert_eq!(error_of("seed = 7", "zzz = 7"), "s.toml:38: run.zzz: unknown key; valid: duration, seed, steady-limit");
     assert_eq!(error_of("[control]", "[contrl]"), "s.toml:30: contrl: unknown key (did you mean \"control\"?)");
     assert_eq!(
         error_of("[scheme.dctcp]", "[scheme.dctpc]"),
@@ -59,8 +59,8 @@ fn every_unknown_key_is_reported_at_once() {
             "s.toml:7: network.bufer: unknown key (did you mean \"buffer\"?)",
             "s.toml:23: traffic.bursts.sender: unknown key (did you mean \"senders\"?)",
             "s.toml:27: traffic.incast.sender: unknown key (did you mean \"senders\"?)",
-            "s.toml:38: run.zzz: unknown key; valid: duration, seed",
-            "s.toml:39: run.aaa: unknown key; valid: duration, seed",
+            "s.toml:38: run.zzz: unknown key; valid: duration, seed, steady-limit",
+            "s.toml:39: run.aaa: unknown key; valid: duration, seed, steady-limit",
         ]
     );
     // With a mistake of another kind first, and a table of unknown kind.

@@ -130,7 +130,7 @@ fn resolved_is_the_same_however_the_file_is_written() {
     let (one, two) = (parse(WHOLE).unwrap().resolved(), parse(rewritten).unwrap().resolved());
     assert_eq!(serde_json::to_string(&one).unwrap(), serde_json::to_string(&two).unwrap());
     assert_eq!(one["network"]["rate"], json!("10Gbps"));
-    assert_eq!(one["run"], json!({"duration": "1500ms", "seed": 7}));
+    assert_eq!(one["run"], json!({"duration": "1500ms", "seed": 7, "steady-limit": "60s"}));
     assert_eq!(one["traffic"][1]["scheme"], json!("newreno"));
     assert_eq!(one["scheme"].as_object().unwrap().keys().collect::<Vec<_>>(), ["newreno", "dctcp"]);
 }
