@@ -24,7 +24,7 @@ mod sdtcp;
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
-pub use row::{Effort, Reading, SchemeRow, Signal, SwitchTotal, Wish};
+pub use row::{Effort, Reading, SchemeRow, Signal, Wish};
 pub use sdtcp::stress as sdtcp_stress;
 
 use dctcp::DctcpSender;
@@ -36,6 +36,18 @@ use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDisci
 use crate::spec::{SpecError, TrafficGroup, Values};
 use crate::units::{Rate, Time};
 use std::any::Any;
+
+/// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
+/// of it is better.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchTotal {
+    /// Key in the summary.
+    pub name: &'static str,
+    /// What people call it.
+    pub label: &'static str,
+    /// Its definition, in Markdown.
+    pub doc: &'static str,
+}
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] = &[

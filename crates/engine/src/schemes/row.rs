@@ -1,6 +1,6 @@
 //! The row of a scheme in the registry: everything about it that is not behaviour.
 
-use super::Scheme;
+use super::{Scheme, SwitchTotal};
 use crate::spec::{Param, Values};
 
 /// A scheme that a scenario can name.
@@ -118,16 +118,4 @@ pub struct Reading {
     /// The parameters that select the other readings, as paths in a scenario file; empty where there is no other
     /// sensible one.
     pub params: &'static [&'static str],
-}
-
-/// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
-/// of it is better.
-#[derive(Clone, Copy, Debug)]
-pub struct SwitchTotal {
-    /// Key in the summary.
-    pub name: &'static str,
-    /// What people call it.
-    pub label: &'static str,
-    /// Its definition, in Markdown.
-    pub doc: &'static str,
 }

@@ -8,3 +8,4 @@ pub(crate) mod ideal;
 pub(crate) mod plan;
 pub(crate) mod settling;
 pub(crate) mod transfer;
+mod waiting;

@@ -8,19 +8,17 @@
 //! moment within the length of a span, since its seeds should see all phases of the sawtooth.
 
 use crate::event::EventCore;
-use crate::event::order::Class;
 use crate::host::hosts::Hosts;
-use crate::ids::{GroupId, TransferId};
+use crate::ids::TransferId;
 use crate::net::network::Network;
 use crate::rng::Stream;
 use crate::tcp::sender::Sender;
 use crate::units::Time;
-use crate::work::plan::Plan;
 use crate::work::transfer::Transfer;
 use std::collections::BTreeMap;
 
 /// Time between looks at the flows.
-const LOOK: Time = Time::from_ms(1);
+pub(super) const LOOK: Time = Time::from_ms(1);
 /// The shortest span.
 const SHORTEST: Time = Time::from_ms(50);
 /// Means of two spans that differ by no more than this share agree.
@@ -33,17 +31,17 @@ const QUIET: u64 = 32;
 /// What is known of flows that began before other traffic.
 pub(crate) struct Settling {
     /// When traffic that waits begins in any case.
-    limit: Time,
+    pub(super) limit: Time,
     stream: Stream,
-    flows: BTreeMap<TransferId, Seen>,
-    span: Span,
+    pub(super) flows: BTreeMap<TransferId, Seen>,
+    pub(super) span: Span,
     /// The shortest length of the next spans. It doubles when two do not agree, which evens out what is random.
-    shortest: Time,
+    pub(super) shortest: Time,
     /// The mean bytes in flight and the goodput of the last span but the first.
     last: Option<[f64; 2]>,
     first_is_over: bool,
     /// When the traffic that waits begins, once that is known.
-    release: Option<Time>,
+    pub(super) release: Option<Time>,
 }
 
 /// What came of it.
@@ -58,9 +56,9 @@ pub(crate) struct Settled {
 
 /// A span of time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Span {
-    begin: Time,
-    looks: u64,
+pub(super) struct Span {
+    pub(super) begin: Time,
+    pub(super) looks: u64,
     /// The sum of the bytes in flight at each look.
     in_flight: u128,
     /// What had arrived when it began.
@@ -69,7 +67,7 @@ struct Span {
 
 /// A flow.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+pub(super) struct Seen {
     /// Its losses and marks, and when there was the last one, or when it began.
     signs: u64,
     since: Time,
@@ -77,7 +75,7 @@ struct Seen {
     most: u64,
     risen: Time,
     /// Whether it has met its limit at all, and in this span.
-    ever: bool,
+    pub(super) ever: bool,
     in_span: bool,
 }
 
@@ -121,7 +119,13 @@ impl Settling {
     }
 
     /// Looks at a transfer in progress.
-    fn look<C: EventCore>(&mut self, id: TransferId, transfer: &Transfer, hosts: &Hosts, net: &mut Network<C>) {
+    pub(super) fn look<C: EventCore>(
+        &mut self,
+        id: TransferId,
+        transfer: &Transfer,
+        hosts: &Hosts,
+        net: &mut Network<C>,
+    ) {
         let Some(flow) = transfer.flow.filter(|_| transfer.is_under_way()) else { return };
         let counters = hosts.counters(flow, net);
         let signs = counters.drops + counters.marks + counters.retransmissions;
@@ -132,7 +136,7 @@ impl Settling {
     }
 
     /// Whether a transfer has met its limit in this span, as far as it has to: short ones need not.
-    fn has_met(&self, id: TransferId, transfer: &Transfer) -> bool {
+    pub(super) fn has_met(&self, id: TransferId, transfer: &Transfer) -> bool {
         if !transfer.is_under_way() || transfer.bytes.is_some() && transfer.start > self.span.begin {
             return true;
         }
@@ -140,7 +144,7 @@ impl Settling {
     }
 
     /// Ends a span in which `delivered` bytes have arrived; returns whether it agrees with the one before it.
-    fn end_span(&mut self, now: Time, delivered: u64) -> bool {
+    pub(super) fn end_span(&mut self, now: Time, delivered: u64) -> bool {
         let length = now - self.span.begin;
         let means = [
             self.span.in_flight as f64 / self.span.looks as f64,
@@ -160,74 +164,5 @@ impl Settling {
             self.release = Some(now + self.stream.uniform_time(length));
         }
         agrees == Some(true)
-    }
-}
-
-impl Plan {
-    /// Whether traffic waits for what runs before to be steady.
-    pub(crate) fn waits(&self) -> bool {
-        self.groups.iter().any(|group| group.waits)
-    }
-
-    /// The first look at long flows, if there are any, or if traffic waits.
-    pub(super) fn plan_looks<C: EventCore>(&mut self, net: &mut Network<C>) {
-        if self.transfers.open().any(|(_, transfer)| transfer.bytes.is_none()) || self.waits() {
-            net.core.schedule(LOOK, Class::Look, 0);
-        } else {
-            self.settling = None;
-        }
-    }
-
-    /// Looks at what runs before other traffic; returns whether what has waited for it begins now.
-    pub(crate) fn on_look<C: EventCore>(&mut self, hosts: &Hosts, net: &mut Network<C>) -> bool {
-        let now = net.now();
-        let Some(mut settling) = self.settling.take() else { return false };
-        let found = settling.release;
-        if self.waits() && (found.is_some() || now >= settling.limit) {
-            self.settled.rising = self.rising(&settling, now);
-            self.settled.steady = found;
-            return true;
-        }
-        settling.span.looks += 1;
-        for (id, transfer) in self.transfers.open() {
-            settling.look(id, transfer, hosts, net);
-        }
-        let mut met = self.transfers.open().map(|(id, transfer)| settling.has_met(id, transfer));
-        if self.waits() && now - settling.span.begin >= settling.shortest && met.all(|met| met) {
-            let delivered = (0..self.groups.len()).map(|group| hosts.delivered(GroupId::new(group))).sum();
-            settling.end_span(now, delivered);
-            settling.flows.retain(|id, _| self.transfers.get(*id).is_some());
-        }
-        net.core.schedule(settling.release.unwrap_or(now + LOOK), Class::Look, 0);
-        self.settling = Some(settling);
-        false
-    }
-
-    /// Finite traffic begins: what runs before is looked at no longer, unless other traffic waits for it.
-    pub(super) fn see_whether_settled(&mut self, now: Time) {
-        if !self.waits()
-            && let Some(settling) = self.settling.take()
-        {
-            self.settled.rising = self.rising(&settling, now);
-        }
-    }
-
-    /// Endless flows that have begun and not met a limit.
-    fn rising(&self, settling: &Settling, now: Time) -> Option<usize> {
-        let long = |transfer: &Transfer| transfer.bytes.is_none() && transfer.start <= now && transfer.is_under_way();
-        let long: Vec<TransferId> = self.transfers.open().filter(|(_, t)| long(t)).map(|(id, _)| id).collect();
-        let rises = |id: &&TransferId| !settling.flows.get(*id).is_some_and(|seen| seen.ever);
-        (!long.is_empty()).then(|| long.iter().filter(rises).count())
-    }
-
-    /// The traffic that has waited begins. Its clock begins with it.
-    pub(crate) fn release<C: EventCore>(&mut self, net: &mut Network<C>) {
-        for group in 0..self.groups.len() {
-            if std::mem::take(&mut self.groups[group].waits) {
-                self.groups[group].origin = net.now();
-                self.ask_traffic(group, net, |traffic, cx| traffic.on_start(cx));
-            }
-        }
-        self.see_whether_finished();
     }
 }

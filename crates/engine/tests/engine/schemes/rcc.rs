@@ -11,7 +11,8 @@ const SETTING: &str = "[network]\ntopology = \"star\"\ndelay = \"40us\"\nbuffer 
     buffer-counts = \"waiting\"\nbuffer-full = \"reached\"\n\
     [transport]\nmss = \"1446B\"\nheader = \"54B\"\ninitial-window = \"1mss\"\ninitial-ssthresh = \"65535B\"\n\
     receive-buffer = \"128KiB\"\nwindow-scale = \"0\"\nrto-min = \"10ms\"\nrto-initial = \"10ms\"\n\
-    rto-after-syn-timeout = \"10ms\"\nsyn-timeout = \"10ms\"\nwindow-validation = false\n";
+    rto-after-syn-timeout = \"10ms\"\nsyn-timeout = \"10ms\"\nwindow-validation = false\n\
+    rto-backoff-reset = \"sample\"\n";
 
 /// The accidents of the authors' code.
 const CODE: &str = "mark-requires-ect = false\nmarks-on-fin = \"ignore\"\nrepeats = \"wait\"\nflight = \"code\"\n\
