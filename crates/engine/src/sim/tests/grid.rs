@@ -488,7 +488,7 @@ fn bands_and_thresholds_of_pfdct() {
     ];
     for option in options {
         for limit in
-            ["buffer = \"20pkt\"", "buffer = \"30KB\"", "admission = \"dynamic-threshold\"\nshared-buffer = \"50KB\""]
+            ["buffer = \"20pkt\"", "buffer = \"30KB\"", "admission = \"dynamic-threshold\"\nshared-buffer = \"90KB\""]
         {
             let case = Case {
                 network: network(STAR, limit),
