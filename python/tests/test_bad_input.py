@@ -18,6 +18,9 @@ from fanin.results.files import whole_file, write_whole
 from fanin.results.store import Store
 from fanin.show import prose
 
+MARKED = '\n[scheme.dctcp]\nmark-threshold = "10pkt"\n'
+"""A threshold below the buffer of small.toml, of which nothing warns."""
+
 
 def complaint(result, *expected):
     assert result.code == 3, (result.code, result.out, result.err)
@@ -241,7 +244,8 @@ def test_a_disk_that_is_full_when_the_table_of_runs_is_written(cli, work, monkey
     ],
 )
 def test_what_is_too_large_to_plan_is_refused_before_anything_runs(cli, work, old, new, says):
-    (work / "large.toml").write_text((work / "small.toml").read_text().replace(old, new, 1))
+    text = (work / "small.toml").read_text().replace(old, new, 1)
+    (work / "large.toml").write_text(text + MARKED)
     for verb in ("check", "sweep", "reproduce"):
         complaint(cli(verb, "large.toml"), "large.toml:", says)
 

@@ -117,6 +117,9 @@ def data_set(out: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(out, "sweeps").glob("*/*")}
 
 
+MARKED = ("--set", "scheme.dctcp.mark-threshold=10pkt")
+"""A threshold below the buffer of small.toml, of which nothing warns."""
+
 SWEEP = ("sweep", "small.toml", "--tables", "flows", "--columns", "goodput_bps")
 
 
@@ -222,7 +225,7 @@ def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatc
 def test_nobody_at_the_address(cli, work, monkeypatch):
     real = Cluster.__init__
     monkeypatch.setattr(Cluster, "__init__", lambda self, address, memory: real(self, address, 0.2, memory))
-    result = cli(*SWEEP, "--cluster", "tcp://127.0.0.1:9")
+    result = cli(*SWEEP, *MARKED, "--cluster", "tcp://127.0.0.1:9")
     assert result.code == 3
     assert re.match(r"error: tcp://127.0.0.1:9: no scheduler responds: .*; check the address, ", result.err)
     assert result.err.count("\n") == 1
@@ -307,7 +310,7 @@ def test_interrupted_while_it_connects(work, number, code):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         program = subprocess.Popen(
-            [sys.executable, "-m", "fanin", *SWEEP, "--cluster", address],
+            [sys.executable, "-m", "fanin", *SWEEP, *MARKED, "--cluster", address],
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "NO_COLOR": "1"},
@@ -593,7 +596,7 @@ def test_a_search_connects_once(cli, work, client):
 
 def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install 'fanin\[cluster\]'"):
+    with pytest.raises(ClusterError, match=r"-m pip install 'dask\[distributed\]'"):
         Cluster("tcp://127.0.0.1:9")
 
 

@@ -421,7 +421,6 @@ def test_waits_for_tail_loss_probes_are_told_beside_timeouts(cli, work):
     done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", "--seeds", "1..3", "--no-store")
     rows = {line.split("\t")[0]: line.split("\t") for line in done.out.split("# Retransmission")[1].splitlines()}
     assert rows["scheme"][-1] == "tail loss probes"
-    assert rows["Linux CUBIC"][2] == "0"
     assert int(rows["Linux CUBIC"][-1]) > 0
     assert "queries that waited for a tail loss probe only are not among those with a timeout" in done.out
 
@@ -870,7 +869,7 @@ def test_all_schemes_fit_about_a_hundred_lines_of_80_columns(cli, work, monkeypa
     assert "too narrow for Jain, marks" in told
     # What needs no row of its own is told in a line.
     assert "no timeout and no probe: PFDCT, PFDCT-ST, SAB, RCC, RCCE, ICTCP, which is 0 (0..708) of a thousand" in told
-    assert "whether NewReno, DCTCP, L2DCT and 7 more have more than PFDCT is open; about 29 seeds would decide" in told
+    assert "whether NewReno, DCTCP, L2DCT and 7 more have more than PFDCT is open; about 12 seeds would decide" in told
 
 
 def test_a_background_over_other_times_is_cautioned(cli, work):

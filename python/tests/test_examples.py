@@ -137,6 +137,7 @@ def given(folder: Path) -> None:
             rows.append(f"{senders},{run.summary['goodput_bps'] / 1e6}\n")
     (folder / "ns3.csv").write_text("".join(rows), encoding="utf-8")
     tier = "Downlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1000\n"
+    core = "Downlink_speed_Gbps 100\nRadix_Down 8\nDownlink_Latency_ns 1000\n"
     files = {
         "traffic.txt": "2\n4 5 3 100 1500 2.000000123\n1 0 3 100 99 2.0\n",
         "FB2010-1Hr-150-0.txt": "3 1\n1 0 2 1 2 1 0:1.0\n",
@@ -144,7 +145,8 @@ def given(folder: Path) -> None:
         "nfdump.csv": "ts,sa,da,ibyt\n1.5,a,b,1500\n1.0,b,c,99\n",
         "WebSearch_distribution.txt": "0 0\n10000 15\n30000 100\n",
         "DCTCP_MsgSizeDist.txt": "1 0\n10 0.5\n20 1\n",
-        "fat_tree_1024.topo": f"Nodes 128\nTiers 3\nPodsize 16\nTier 0\n{tier}Tier 1\n{tier}Tier 2\n{tier}",
+        "fat_tree_1024.topo": f"Nodes 128\nTiers 3\nPodsize 16\nTier 0\n{tier}Tier 1\n{tier}Tier 2\n{core}",
+        "conn.log": "#separator \\x09\n#fields\tts\tid.orig_h\tid.resp_h\tresp_bytes\n1.5\ta\tb\t1500\n1.0\tc\tb\t99\n",
     }
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")

@@ -119,7 +119,7 @@ def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, mo
     if simulated == OTHER:
         put(LIST)
         run = Experiment.simulate
-        monkeypatch.setattr(Experiment, "simulate", lambda *rest: (run(*rest), put(simulated))[0])
+        monkeypatch.setattr(Experiment, "simulate", lambda *rest, **more: (run(*rest, **more), put(simulated))[0])
         with pytest.raises(ResultsError, match="has changed since"):
             load(scenario).run(store=Store(results))
 

@@ -511,7 +511,6 @@ def test_a_table_of_other_values_is_drawn_or_refused(cli, recorded, table):
         ("scenario.measure.bin", {}, "its scenario is none of fanin"),
         ("scenario.network", {}, "its scenario is none of fanin"),
         ("scenario.network.buffer", "", "its scenario is none of fanin"),
-        ("scenario.transport.mss", 1, "its scenario is none of fanin"),
         ("scenario.run.seed", 10**400, "there is no value of"),
     ],
 )
