@@ -884,7 +884,8 @@ def test_windows_of_receivers_that_leave_the_link_idle_are_named(tmp_path):
     assert found.limited_bps == pytest.approx(4 * 8 * whole / 2.016e-3, rel=0.01)
     assert words.why.startswith(
         "The receivers' windows of 63.7 KB (whole segments of transport.receive-buffer, 64 KB) in a round trip of 2 ms "
-        "limit 4 transfers together to 1.02 Gbit/s: the busiest link, switch-0->receiver-0, sent for 10.1 % of the time. "
+        "limit 4 transfers together to 1.02 Gbit/s: the busiest link, switch-0->receiver-0, sent for 10.1 % of the "
+        "time. "
     )
     assert "at most double, up to 63.7 KB)" in words.why
     # They need that much alone, too, which is nothing to leave as it is.

@@ -36,8 +36,8 @@ def explain(
     {transport, prefers, stack, effort, needs, reacts_to, colour, marker, readings: [{id, scheme, text, params}]}, a
     traffic pattern {fan_in}, an environment {stack: [{path, value, source}], switch}, and a workload {title, citation,
     source, precision, interpolation, points, mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a
-    reading, readings are those of every scheme. For one parameter it is {kind, key, takes, words, default, follows, doc,
-    source, reading, tiers}.
+    reading, readings are those of every scheme. For one parameter it is {kind, key, takes, words, default, follows,
+    doc, source, reading, tiers}.
 
     **Examples**
 
