@@ -58,8 +58,7 @@ fn a_sawtooth_is_steady_after_some_of_its_periods() {
 fn slow_growth_is_not_steady() {
     // Without losses until the window of the receiver is full, which is beyond the limit.
     let slow = "[transport]\nscheme = \"newreno\"\ninitial-ssthresh = \"4mss\"\n[run]\nsteady-limit = \"300ms\"\n";
-    let large = slow.replace("[run]", "[run]\n").to_owned();
-    let text = beside_two("steady", &large).replace("100pkt", "4000pkt");
+    let text = beside_two("steady", slow).replace("100pkt", "4000pkt");
     let found = run(&text);
     assert!(found.summary["steady_s"].is_null());
     assert_eq!(found.number("long_flows_rising").to_bits(), 2.0_f64.to_bits());
