@@ -44,6 +44,11 @@ pub(crate) struct Flows {
 }
 
 impl Group {
+    /// Whether its pattern may still ask for transfers.
+    pub(crate) fn has_more(&self) -> bool {
+        self.traffic.has_more() || self.wakes > 0
+    }
+
     /// The flows of an open connection.
     pub(crate) fn known_flows(&self, connection: Connection) -> Flows {
         match connection {

@@ -74,7 +74,7 @@ impl Plan {
 
     /// Whether traffic patterns may still ask for transfers, so that the work is not finished whatever completes.
     pub(crate) fn has_more(&self) -> bool {
-        self.groups.iter().any(|group| group.waits || group.traffic.has_more() || group.wakes > 0)
+        self.groups.iter().any(|group| group.waits || group.has_more())
     }
 
     /// Whether the work certainly goes on until a packet that no host has sent yet has crossed a link: more transfers may

@@ -143,8 +143,14 @@ impl Settling {
         self.flows.get(&id).is_some_and(|seen| seen.in_span)
     }
 
-    /// Ends a span in which `delivered` bytes have arrived; returns whether it agrees with the one before it.
-    pub(super) fn end_span(&mut self, now: Time, delivered: u64) -> bool {
+    /// Whether the span tells anything: all traffic must have begun, and some of it must have arrived in the span. `delivered`
+    /// has what has arrived of each group.
+    pub(super) fn has_evidence(&self, delivered: &[u64]) -> bool {
+        delivered.iter().all(|&bytes| bytes > 0) && delivered.iter().sum::<u64>() > self.span.delivered
+    }
+
+    /// Ends a span; `delivered` bytes have arrived by now.
+    pub(super) fn end_span(&mut self, now: Time, delivered: u64) {
         let length = now - self.span.begin;
         let means = [
             self.span.in_flight as f64 / self.span.looks as f64,
@@ -161,8 +167,7 @@ impl Settling {
         self.span = Span { begin: now, delivered, ..Span::default() };
         self.flows.values_mut().for_each(|seen| seen.in_span = false);
         if agrees == Some(true) {
-            self.release = Some(now + self.stream.uniform_time(length));
+            self.release = Some((now + self.stream.uniform_time(length)).min(self.limit));
         }
-        agrees == Some(true)
     }
 }

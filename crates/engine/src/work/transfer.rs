@@ -54,6 +54,7 @@ impl Transfer {
     pub(crate) fn is_under_way(&self) -> bool {
         self.completion.is_none() && self.stopped_at.is_none() && !self.failed
     }
+
     /// Payload bytes that have arrived in order.
     pub(crate) fn delivered(&self, hosts: &Hosts) -> u64 {
         if self.completion.is_some() {

@@ -39,15 +39,33 @@ impl Plan {
         for (id, transfer) in self.transfers.open() {
             settling.look(id, transfer, hosts, net);
         }
-        let mut met = self.transfers.open().map(|(id, transfer)| settling.has_met(id, transfer));
-        if self.waits() && now - settling.span.begin >= settling.shortest && met.all(|met| met) {
-            let delivered = (0..self.groups.len()).map(|group| hosts.delivered(GroupId::new(group))).sum();
-            settling.end_span(now, delivered);
-            settling.flows.retain(|id, _| self.transfers.get(*id).is_some());
+        let mut next = settling.release.unwrap_or(now + LOOK);
+        if self.waits() {
+            if now - settling.span.begin >= settling.shortest && self.span_is_over(&settling, hosts) {
+                settling.end_span(now, self.delivered(hosts).sum());
+                settling.flows.retain(|id, _| self.transfers.get(*id).is_some());
+            }
+            next = settling.release.unwrap_or(now + LOOK).min(settling.limit);
         }
-        net.core.schedule(settling.release.unwrap_or(now + LOOK), Class::Look, 0);
+        net.core.schedule(next, Class::Look, 0);
         self.settling = Some(settling);
         false
+    }
+
+    /// Whether every flow has met its limit in the present span, and there is something to tell of it; or nothing runs any more.
+    fn span_is_over(&self, settling: &Settling, hosts: &Hosts) -> bool {
+        let has_more = self.groups.iter().any(|group| !group.waits && group.has_more());
+        if !has_more && self.transfers.open().next().is_none() {
+            return true;
+        }
+        let mut met = self.transfers.open().map(|(id, transfer)| settling.has_met(id, transfer));
+        met.all(|met| met) && settling.has_evidence(&self.delivered(hosts).collect::<Vec<_>>())
+    }
+
+    /// What has arrived of each group that does not wait, in bytes.
+    fn delivered(&self, hosts: &Hosts) -> impl Iterator<Item = u64> {
+        let groups = self.groups.iter().enumerate().filter(|(_, group)| !group.waits);
+        groups.map(|(group, _)| hosts.delivered(GroupId::new(group)))
     }
 
     /// Finite traffic begins: what runs before is looked at no longer, unless other traffic waits for it.

@@ -81,6 +81,56 @@ fn a_full_receive_window_is_a_limit() {
     assert_eq!(found.number("drops").to_bits(), 0.0_f64.to_bits());
 }
 
+/// The group of long flows is `first` instead, beside which another one may begin.
+fn beside(first: &str, seed: u32) -> Outcome {
+    let text = beside_two("steady", &format!("[transport]\nscheme = \"dctcp\"\n[run]\nseed = {seed}\n"));
+    run(&text.replace("kind = \"background\"\nname = \"long\"\nflows = 2\n", first))
+}
+
+#[test]
+fn what_runs_before_has_begun() {
+    let others = [
+        "kind = \"poisson\"\nname = \"load\"\nfrom = \"all\"\nto = \"all\"\nbytes-each = \"20KB\"\nload = \"30%\"\n\
+         start = \"1s\"\ncount = 2000\n",
+        "kind = \"incast\"\nname = \"other\"\nsenders = 4\nbytes-each = \"2MB\"\nrounds = 50\nstart = \"1s\"\n",
+        "kind = \"background\"\nname = \"long\"\nflows = 2\n[[traffic]]\nkind = \"incast\"\nname = \"other\"\nsenders = 4\n\
+         bytes-each = \"20KB\"\nrounds = 100\ngap = \"30ms\"\nstart = \"1s\"\n",
+    ];
+    for other in others {
+        for seed in 1..=3 {
+            let steady = beside(other, seed).number("steady_s");
+            assert!(steady > 1.05, "{steady} s beside {other}");
+        }
+    }
+}
+
+#[test]
+fn pauses_are_not_taken_for_a_steady_state() {
+    let bursts =
+        "kind = \"incast\"\nname = \"other\"\nsenders = 4\nbytes-each = \"20KB\"\nrounds = 20\ngap = \"300ms\"\n";
+    let steady = beside(bursts, 1).number("steady_s");
+    assert!(steady > 0.9, "three spans have a burst each: {steady}");
+}
+
+#[test]
+fn what_has_ended_is_waited_for_no_longer() {
+    let short = "kind = \"incast\"\nname = \"other\"\nsenders = 4\nbytes-each = \"20KB\"\n";
+    let steady = beside(short, 1).number("steady_s");
+    assert!((0.1..1.0).contains(&steady), "{steady}");
+}
+
+#[test]
+fn the_limit_holds_for_the_random_moment_after_the_last_span_as_well() {
+    let steady = |limit: &str, seed: u32| {
+        let more = format!("[transport]\nscheme = \"newreno\"\n[run]\nsteady-limit = \"{limit}\"\nseed = {seed}\n");
+        run(&beside_two("steady", &more)).number("steady_s")
+    };
+    let free: Vec<f64> = (1..=4).map(|seed| steady("60s", seed)).collect();
+    let (seed, latest) = (1..).zip(free).max_by(|one, other| one.1.total_cmp(&other.1)).expect("four seeds");
+    let limit = format!("{}us", (latest * 1e6) as u64 - 1);
+    assert_eq!(steady(&limit, seed).to_bits(), (f64::floor(latest * 1e6 - 1.0) / 1e6).to_bits());
+}
+
 #[test]
 fn times_count_from_when_waiting_traffic_begins() {
     let more = "stop = \"20ms\"\nconnections = \"opened\"\n[transport]\nscheme = \"dctcp\"\n[measure]\nwarmup = \"12ms\"\n\

@@ -150,9 +150,10 @@ impl Sender {
     ) {
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
         let flight = self.in_flight() + acked;
+        let lacked = self.interface.as_ref().is_some_and(|interface| interface.lacks_window);
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
-        let limits = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
+        let limits = lacked || self.fills_window(env.cfg) || !env.cfg.window_validation;
         let window_limited = limits && (!self.frozen || self.thaws(env.cfg));
         let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
@@ -190,13 +191,13 @@ impl Sender {
 
     /// Whether the congestion window is in use: in slow start half of it, as it doubles in a round trip, and in
     /// congestion avoidance all of it but less than a segment. What counts is the most that was outstanding in the
-    /// present round trip, because the last segments of a transfer leave nothing to send behind them. A window with too
-    /// little room left for a burst of segmentation offload is in use as well (`tcp_cwnd_validate` of Linux).
+    /// present round trip, because the last segments of a transfer leave nothing to send behind them. A window that had
+    /// too little room left for a burst of segmentation offload is in use as well (`tcp_cwnd_validate` of Linux), also
+    /// for the acknowledgement that ends the round trip.
     #[inline(always)]
-    fn is_window_limited(&self, cfg: &SenderConfig) -> bool {
+    fn fills_window(&self, cfg: &SenderConfig) -> bool {
         let (used, CongestionWindow { cwnd, ssthresh }) = (real(self.most_in_flight), self.window);
-        let fills = if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + real(cfg.mss) };
-        fills || self.interface.as_ref().is_some_and(|interface| interface.lacks_window)
+        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + real(cfg.mss) }
     }
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.

@@ -61,20 +61,21 @@ fn fairness_levels_flows_that_started_apart() {
 }
 
 /// Where the bottleneck is not the last hop, losses there leave windows unused, and case 2 takes them back: too small
-/// then for three duplicate acknowledgements, which costs timeouts. The paper assumes that the last hop is the bottleneck.
+/// then for three duplicate acknowledgements, which costs timeouts, as long as a timer that has doubled stays so until a new
+/// sample: otherwise small windows lose less. The paper assumes that the last hop is the bottleneck.
 #[test]
 fn unused_windows_shrink() {
     let timeouts = |gamma2: f64, seed: u32| {
         run(&format!(
             "[network]\ntopology = \"two-switch\"\ntrunk-rate = \"100Mbps\"\ndelay = \"40us\"\nbuffer = \"50pkt\"\n\
              host-jitter = \"5us\"\n[transport]\nscheme = \"ictcp\"\ninitial-window = \"1mss\"\nrto-min = \"10ms\"\n\
-             [scheme.ictcp]\ngamma2 = {gamma2}\nidle = \"100ms\"\n[[traffic]]\nkind = \"background\"\nflows = 4\n\
+             rto-backoff-reset = \"sample\"\n[scheme.ictcp]\ngamma2 = {gamma2}\nidle = \"100ms\"\n[[traffic]]\nkind = \"background\"\nflows = 4\n\
              interval = \"3ms\"\n[run]\nduration = \"3s\"\nseed = {seed}\n"
         ))
         .number("timeouts")
     };
     let [shrinking, kept] = [0.5, 1.0].map(|gamma2| (1..=6).map(|seed| timeouts(gamma2, seed)).sum::<f64>());
-    assert!(shrinking > 1.2 * kept, "{shrinking} against {kept}");
+    assert!(shrinking > 1.5 * kept, "{shrinking} against {kept}");
 }
 
 /// Servers with open connections that respond in rounds, each `gap` after the one before.
