@@ -22,6 +22,8 @@ SCHEME = "transport.scheme"
 
 STACK = "transport.stack"
 
+_FRAMES = "network.frame-overhead"
+
 _PLAIN = "rfc"
 """The stack that sets nothing."""
 
@@ -227,7 +229,18 @@ def compare(
     for scheme in schemes:
         experiment.check({SCHEME: scheme})
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
-    return compare_cases(laboratory, {scheme: {SCHEME: scheme} for scheme in schemes}, seeds, against or schemes[0])
+    cases = {scheme: in_its_frames(experiment, {SCHEME: scheme}) for scheme in schemes}
+    return compare_cases(laboratory, cases, seeds, against or schemes[0])
+
+
+def in_its_frames(experiment: Experiment, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Scenario values with the frames that the scenario has without them.
+
+    Stacks bring Ethernet's frames or none. What goes over the wire besides packets is no matter of the host's TCP: with
+    other frames the same link would carry more, or less.
+    """
+    own, its = (experiment.resolved(each)["network"]["frame-overhead"] for each in ({}, values))
+    return {**values, **({} if own == its or _FRAMES in values else {_FRAMES: own})}
 
 
 def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scalar]]) -> dict[str, dict[str, str]]:

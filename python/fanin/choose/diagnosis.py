@@ -261,13 +261,15 @@ class Facts:
         That is the last transfer where all begin together, and the queries of a fan-in. Where these come by a clock,
         the link lies idle between them, too: it is how long the median took that tells.
         """
-        if self.faulty or self.held_up or self.waited_for_faults or self.is_spurious:
+        if self.faulty or self.held_up or self.waited_for_faults:
             return False
         queries = self.queries or self.bursts
         if self.is_barrier:
-            if not self.waits.slowest_waited:
-                return False
-        elif not self.is_closed_loop and queries is not None and not _are_slow_by_timers(queries):
+            by_timers = self.waits.slowest_waited
+        else:
+            slow = self.is_closed_loop or queries is None or _are_slow_by_timers(queries)
+            by_timers = slow and not self.is_spurious
+        if not by_timers:
             return False
         timed = self.waits.timed_in_fan_in or self.waits.waiting_in_fan_in
         if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:

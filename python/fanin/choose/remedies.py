@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from fanin.choose.cautions import by_what_is_said, merged_before
-from fanin.choose.comparison import SCHEME, STACK
+from fanin.choose.comparison import SCHEME, STACK, in_its_frames
 from fanin.choose.diagnosis import Facts
 from fanin.choose.threshold import (
     carried_threshold,
@@ -178,9 +178,10 @@ def remedies(facts: Facts, experiment: Experiment, *, systems: bool = True) -> T
     for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts, given), *others):
         try:
             scenario = resolved(experiment, each.settings)
-            if more := carried_tiers(tiers, scenario):
-                each = replace(each, settings={**each.settings, **more})
-                scenario = resolved(experiment, each.settings)
+            settings = {**in_its_frames(experiment, each.settings), **carried_tiers(tiers, scenario)}
+            if settings != each.settings:
+                each = replace(each, settings=settings)
+                scenario = resolved(experiment, settings)
         except ScenarioError as error:
             refused.append((each.name, str(error)))
             continue

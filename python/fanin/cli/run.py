@@ -90,8 +90,8 @@ def run(
     Nothing is tried where nobody waited for timers and queries took less than twice as long as alone, nor on runs of
     more than 5 million events, or that may have more than 30 million if their link does not lie idle, or with --no-try.
 
-    The queue is that of the port that turned out to be the bottleneck. If that is not the one where incast is expected,
-    and the scenario names none as measure.bottleneck, the run is made again with the queue measured there.
+    The queue is that of the port that turned out to be the bottleneck, unless the scenario names another as
+    measure.bottleneck.
 
     Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
 

@@ -27,6 +27,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.departures import as_judged
+from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Claim, Location
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.toml_lines import line_of
@@ -201,7 +202,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
 
     Raises:
         FaninError: a plot or a claim names a column that the runs do not have.
-        ScenarioError: a plot takes none of the rows that the runs have.
+        ScenarioError: a plot or a column takes none of the rows that the runs have.
         ResultsError: the folder cannot be written.
 
     """
@@ -230,7 +231,13 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     if not quick:
         # A quick look may leave out what has these rows.
         for each in empty:
-            _refuse_unmatched(experiment, ("plot", document.plot.index(each)), runs, each)
+            if each.table is not None:
+                rows = runs.rows(each.table, one_seed(each))
+                _refuse_unmatched(experiment, ("plot", document.plot.index(each)), rows, each.rows)
+        for index, column in enumerate(document.column):
+            if column.of is not None and column.rows and frame[column.id].is_null().all():
+                rows = runs.rows(column.of.partition(".")[0])
+                _refuse_unmatched(experiment, ("column", index), rows, column.rows)
     plots = [each for each in document.plot if not (partial and each in empty)]
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
@@ -249,15 +256,14 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
 
 
-def _refuse_unmatched(experiment: Experiment, location: Location, runs: Runs, plot: Plot) -> None:
-    """Refuses a plot that takes none of the rows that its runs have.
+def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.DataFrame, where: Where) -> None:
+    """Refuses a plot or a column at ``location`` of the file that takes none of the rows that there are.
 
     Raises:
         ScenarioError: the message names the values that there are.
 
     """
-    frame = pl.DataFrame() if plot.table is None else runs.rows(plot.table, one_seed(plot))
-    if frame.is_empty() or (wrong := columns.unmatched(frame, plot.rows)) is None:
+    if frame.is_empty() or (wrong := columns.unmatched(frame, where)) is None:
         return
     name, message = wrong
     line = line_of(experiment.text, (*location, "rows", name)) or line_of(experiment.text, location)

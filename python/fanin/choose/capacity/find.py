@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.capacity.search import SEEDS, Found, Search, Step
+from fanin.choose.comparison import in_its_frames
 from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.run.experiment import Experiment
@@ -162,6 +163,7 @@ def find_in(
         stepped: Called before each step.
 
     """
+    frames = [in_its_frames(laboratory.experiment, case) for case in cases]
     searches = [
         Search(
             case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision, own=own
@@ -170,14 +172,14 @@ def find_in(
     ]
     while True:
         steps = [(search, _step(search)) for search in searches]
-        wanted = [(search, step) for search, step in steps if step is not None]
+        wanted = [(search, step, case) for (search, step), case in zip(steps, frames, strict=True) if step is not None]
         if not wanted:
             return [None if each.is_broken_off else replace(each.found(), rows=each.rows) for each in searches]
         stepped(steps)
-        tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _) in wanted})))
+        tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _), _ in wanted})))
         what = f"trying {over} = {tried}, until the largest is known"
-        found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted], what)
-        for (search, (fan_in, _)), each in zip(wanted, found, strict=True):
+        found = laboratory.cases([({**case, over: fan_in}, some) for _, (fan_in, some), case in wanted], what)
+        for (search, (fan_in, _), _), each in zip(wanted, found, strict=True):
             search.is_broken_off = each.left_out > 0
             if each.failures:
                 search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
