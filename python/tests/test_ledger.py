@@ -191,7 +191,7 @@ def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
     (path.parent / SUMS).unlink()
-    for old in ("[]", "{}", '{"format": 1}', '{"format": 99, "claims": []}'):
+    for old in ("{}", '{"format": 1}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
         assert (entry["state"], entry["verdict"]) == ("stale", "not run")
@@ -637,7 +637,7 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
 
 
 def test_what_a_quick_look_cannot_judge_is_not_run():
-    shown = sentences.Shown(published="-", value="-", interval="-", accept="-")
+    shown = sentences.Shown(published="-", value="-", interval="-", accept="-", quantity="")
     fields = {"id": "c", "says": "s", "measure": "max", "published": "about ten", "value": None, "reason": "r"}
     fields |= {
         "interval": (None, None),

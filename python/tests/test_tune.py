@@ -114,21 +114,6 @@ def test_a_study_whose_log_was_cut_off_takes_the_same_course(cli, tiny, cut):
     assert log.read_bytes() == content
 
 
-def test_a_study_of_an_earlier_version_is_never_opened(cli, tiny):
-    arguments = (*BUFFER, "--goal", "drops", "--trials", "4", "--fresh", "3")
-    whole = tuned(cli, *arguments)
-    folder = next(Path("results").glob("studies/*"))
-    (folder / "tried.jsonl").unlink()
-    (folder / "study.db").write_bytes(b"SQLite format 3\0 damaged")
-    (folder / "study.db-journal").write_bytes(b"hot")
-    result = cli("tune", "tiny.toml", *arguments, "--json")
-    assert json.loads(result.out) == whole
-    assert "study.db: of an earlier version; the study begins anew" in result.err
-    assert (folder / "study.db").read_bytes() == b"SQLite format 3\0 damaged"
-    assert (folder / "study.db-journal").read_bytes() == b"hot"
-    assert "earlier version" not in cli("tune", "tiny.toml", *arguments).err
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -383,8 +383,7 @@ def read(folder: Path) -> Record | None:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise ResultsError(f"{path}: damaged (not JSON); delete it and run the experiment again") from None
-    # The first versions wrote only an array of claims.
-    if isinstance(content, list) or (isinstance(content, dict) and content.get("format", 0) != FORMAT):
+    if isinstance(content, dict) and content.get("format", 0) != FORMAT:
         raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
     try:
         found = Record.model_validate(content)

@@ -31,7 +31,7 @@ class Shown:
     interval: str
     accept: str
     quantity: str = ""
-    """Description of the number, such as a mean, a ratio or Kendall's tau; empty in records of older versions."""
+    """Description of the number, such as a mean, a ratio or Kendall's tau; empty for a setting that a search tried."""
 
 
 class Judged(Protocol):

@@ -13,7 +13,7 @@ import typer.core
 import typer.main
 
 from fanin.cli import tab_completion
-from fanin.cli.terminal import note, say, version
+from fanin.cli.terminal import say, version
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,6 @@ class Command:
     module: str
     """Name of the module in this package; its function has the same name or that of the command."""
     help: str
-    hidden: bool = False
-    renamed: str = ""
-    """Its present name, if it was renamed."""
 
 
 EXIT_CODES = (
@@ -46,7 +43,6 @@ COMMANDS = {
         "claims", "Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim."
     ),
     "ranking": Command("ranking", "Rank all systems on the same traffic, regime by regime."),
-    "verdict": Command("ranking", "The old name of `fanin ranking`.", hidden=True, renamed="ranking"),
     "report": Command(
         "report",
         "Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.",
@@ -133,7 +129,7 @@ class _Commands(typer.core.TyperGroup):
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the parser's own
         super().__init__(**settings)
         for name, command in COMMANDS.items():
-            self.commands[name] = typer.core.TyperCommand(name, help=command.help, hidden=command.hidden)
+            self.commands[name] = typer.core.TyperCommand(name, help=command.help)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         return tab_completion.as_typed(ctx, super().get_params(ctx))
@@ -147,8 +143,6 @@ class _Commands(typer.core.TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
         if (name := args[0]) in COMMANDS:
             self.commands[name] = load(name)
-            if (now := COMMANDS[name].renamed) and not ctx.resilient_parsing:
-                note(f"warning: `fanin {name}` is now `fanin {now}`; the next release drops the old name")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401
@@ -164,7 +158,7 @@ class _Commands(typer.core.TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Each command with its full help, which typer would cut to one line."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items() if not each.hidden])
+            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items()])
 
 
 def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
@@ -173,7 +167,7 @@ def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
     module = importlib.import_module(f"fanin.cli.{where.module}")
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
     function = getattr(module, where.module)
-    alone.command(name, cls=_Leaf, hidden=where.hidden, context_settings=dict(_SETTINGS))(function)
+    alone.command(name, cls=_Leaf, context_settings=dict(_SETTINGS))(function)
     return typer.main.get_command(alone)
 
 

@@ -62,7 +62,7 @@ class Verified:
     leftovers: list[Path] = field(default_factory=list)
     """Temporary files and folders of commands that were killed, or that are still writing."""
     unchecked: list[Path] = field(default_factory=list)
-    """Files without a digest: of an earlier version, or not written by fanin."""
+    """Files without a digest, which fanin did not write."""
     stored: dict[Path, set[str]] = field(default_factory=dict)
     """Folder of runs -> the ids of those that are there, whole or damaged."""
 
@@ -146,7 +146,7 @@ def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
         content = sums.loaded(sums.read_bytes(path))
         name, runs = str(content["experiment"]), list(content["work"]["each"])
     except (OSError, ValueError, KeyError, TypeError):
-        # Of an early version, or a stranger's: what reads it says so.
+        # What reads it says so.
         return 0, []
     if not folder.absolute().as_posix().endswith(f"/{name}"):
         raise ResultsError(f"{path}: damaged (it is that of {name})")
@@ -295,8 +295,6 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
 
 def _json(content: bytes, text_of: Callable[[object], bytes], is_here: Callable[[dict[str, Any]], bool]) -> bool:
     value = sums.loaded(content)
-    if isinstance(value, list):
-        return False
     sums.unsealed(value)
     if text_of(value) != content:
         raise ValueError("its content differs from what was written")

@@ -251,7 +251,6 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in plots}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in plots]
         record.write(record.make(runs, judgements, drawn, warnings, command, quick=quick), new)
-    _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
 
@@ -293,17 +292,6 @@ def _written_for(runs: Runs, *, quick: bool) -> str:
     )
     said = [f"the full run with {said[0]}"] if quick else said
     return " and ".join([*said, *(["the file's own values"] if experiment.changes else [])])
-
-
-def _without_old_pictures(folder: Path, names: list[str]) -> None:
-    """Removes the PNG of a plot that was now drawn without: it would show other numbers than the SVG.
-
-    An earlier version did not list it among the digests.
-    """
-    for name in names:
-        bitmap = f"{name.removesuffix('.svg')}.png"
-        if name.endswith(".svg") and bitmap not in names:
-            (folder / bitmap).unlink(missing_ok=True)
 
 
 def _draw(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,15 +22,11 @@ from fanin.choose.tuning.space import Drawn, Param, Values
 from fanin.errors import RunError, WorkerError
 from fanin.results.dataset import Row
 from fanin.results.failures import BrokenOff
-from fanin.results.layout import SEARCH_LOG
 from fanin.results.search_log import Log
 from fanin.run.laboratory import Laboratory, Outcome
 
 _FAR = 1e9
 """Stands for an unlimited violation of a bound."""
-
-_EARLIER = "study.db"
-"""The study of earlier versions, an SQLite file. It is never opened: SQLite follows what a stranger put beside it."""
 
 
 class Study:
@@ -56,11 +51,7 @@ class Study:
         self._optuna = parzen.load("tuning needs Optuna")
         self._laboratory, self._params = laboratory, params
         self._goals, self._keeps, self._seeds = goals, keeps, list(seeds)
-        is_earlier = (folder / _EARLIER).is_file() and not (folder / SEARCH_LOG).exists()
         self._log = Log(folder, Result, self._admit)
-        if is_earlier:
-            why = f"of an earlier version; the study begins anew in {SEARCH_LOG}, and its runs are kept"
-            warnings.warn(f"{folder / _EARLIER}: {why}", stacklevel=2)
         self._base: list[Row] = []
 
     def _admit(self, result: Result) -> None:
