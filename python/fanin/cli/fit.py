@@ -91,8 +91,8 @@ def fit(
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value
     outside [open] is never admissible; --sensitivity shows one, labelled as such.
 
-    OUT/fits/PAPERS-HASH/ has fit.json, settings.csv and tried.jsonl, the log from which the same command continues.
-    `fanin claims` reads fit.json. Exit code 1 means that runs failed.
+    OUT/fits/PAPERS-HASH/ has fit.json, which `fanin claims` reads, and settings.csv. The same command continues an
+    interrupted search: it finds the runs in OUT. Exit code 1 means that runs failed.
 
     --json prints one object, the content of fit.json and paths: {experiments, digests, engine_version, open, seeds,
     fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, pairs, cannot_be,
@@ -126,13 +126,13 @@ def fit(
     judges = _judges(loaded, found, folder.name, out, again=again) if held_out else []
     note(f"{found.size} admissible settings of {len(found.parameters)} open parameters")
     with (
-        keeping(f"the search is kept in {folder}"),
+        keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
         batches = Batches(out, workers=pool, advance=counter.advance)
         bench = Bench(loaded, found, batches)
-        fitted = search(bench, found, folder, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)
+        fitted = search(bench, found, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)
         held = _judged(judges, found, fitted, batches, folder.name, out) if judges else []
         paths = fit_folder.write(fitted, loaded, held, folder)
     if json:

@@ -58,12 +58,6 @@ class Param:
             return None
         return int(point.first) if self.whole else float(point.first)
 
-    def holds(self, drawn: float) -> bool:
-        """Whether the number can be drawn."""
-        first, last = (0, len(self.choices) - 1) if self.span is None else (self.span.first, self.span.last)
-        whole = self.whole or self.span is None
-        return float(first) <= drawn <= float(last) and (isinstance(drawn, int) or not whole)
-
     @property
     def every(self) -> list[float] | None:
         """All numbers that can be drawn, if they are finitely many."""
