@@ -12,7 +12,6 @@ import typer
 import typer.core
 import typer.main
 
-from fanin.cli import tab_completion
 from fanin.cli.terminal import say, version
 
 
@@ -98,11 +97,18 @@ COMMANDS = {
 _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
-class _Leaf(typer.core.TyperCommand):
-    """A command whose completion avoids typer's slow imports."""
+class _WordsAsTyped:
+    """Leaves the words before the completed one unconverted: to convert them, typer imports pydantic."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - types of the parser
-        return tab_completion.as_typed(ctx, super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters if ctx.resilient_parsing else ():
+            parameter.process_value = lambda _, value: value
+        return parameters
+
+
+class _Leaf(_WordsAsTyped, typer.core.TyperCommand):
+    """A command that names the choice that was probably meant."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         try:
@@ -110,9 +116,6 @@ class _Leaf(typer.core.TyperCommand):
         except typer.BadParameter as error:
             error.message = _with_the_nearest(error.message)
             raise
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - types of the parser
-        return tab_completion.bare(super().shell_complete(ctx, incomplete))
 
 
 def _with_the_nearest(message: str) -> str:
@@ -123,16 +126,13 @@ def _with_the_nearest(message: str) -> str:
     return f'{message} Did you mean "{close[0]}"?' if close else message
 
 
-class _Commands(typer.core.TyperGroup):
+class _Commands(_WordsAsTyped, typer.core.TyperGroup):
     """The commands by name; until it is used, a command is only a name and a line of help."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the parser's own
         super().__init__(**settings)
         for name, command in COMMANDS.items():
             self.commands[name] = typer.core.TyperCommand(name, help=command.help)
-
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        return tab_completion.as_typed(ctx, super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         if not args and not ctx.resilient_parsing:
@@ -144,9 +144,6 @@ class _Commands(typer.core.TyperGroup):
         if (name := args[0]) in COMMANDS:
             self.commands[name] = load(name)
         return super().resolve_command(ctx, args)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401
-        return tab_completion.bare(super().shell_complete(ctx, incomplete))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The overview in plain text: typer would draw it with rich, which is slow to import."""
