@@ -11,7 +11,6 @@ from fanin.choose.fit import answer, proposals
 from fanin.choose.fit.bench import Bench, Found, Tried
 from fanin.choose.fit.search import search
 from fanin.choose.fit.space import NotAdmissibleError, Open, Space, key, space
-from fanin.cli import commands
 from fanin.errors import ScenarioError
 from fanin.results import sums
 from fanin.run.experiment import Experiment
@@ -494,10 +493,6 @@ def test_neighbours_are_tried_until_none_is_better():
     assert best.values["a"] >= 3
     assert answer.missing(best.values, wide, found) == []
     assert len(found) == len({key(each.values) for each in found})
-
-
-def test_the_command_is_listed():
-    assert commands.COMMANDS["fit"].help.startswith("Search parameters that papers do not specify")
 
 
 HALVES = """
