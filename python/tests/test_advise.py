@@ -20,7 +20,7 @@ from fanin.choose.diagnosis import facts
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import Ahead, planned
 from fanin.choose.remedies import AS_IT_IS, Effort, Marks, Remedy, remedies, thresholds
-from fanin.choose.robust import NEAR, Variation, Varied, variations
+from fanin.choose.robust import ABOUT_AS_GOOD_FACTOR, Variation, Varied, variations
 from fanin.choose.rounds import paid
 from fanin.cli import advise
 from fanin.cli.advise import _print
@@ -123,7 +123,7 @@ def test_the_goal_decides_and_bounds_only_among_what_is_about_as_good(work, mean
     found = answer(fan_in(), fast, ("bounded", 0.24, {"b": 1}, {"effort": Effort.SWITCH_SETTING}))
     assert found.best.remedy.name == taken
     deployable = [each.place.value.mean for each in found.every if each.effect(found.goal) == "better"]
-    assert found.best.place.value.mean <= NEAR * min(deployable)
+    assert found.best.place.value.mean <= ABOUT_AS_GOOD_FACTOR * min(deployable)
     # What breaks a bound says so, and is not silent on what keeps it.
     said = sentences(found)
     assert (", but timeout-ratio is 3 % (timeout-ratio=1%). It needs" in said[0]) == (taken == "fast")
@@ -625,7 +625,7 @@ def a_second_each(monkeypatch):
     """A clock by which each run takes a second, and nothing else any time."""
     clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
     monkeypatch.setattr("fanin.choose.outlook.time", clock)
-    monkeypatch.setattr("fanin.choose.plan._AROUND_S", 0.0)
+    monkeypatch.setattr("fanin.choose.plan._OVERHEAD_OF_RUN_S", 0.0)
     first, told = advise._first, Outlook.advance
 
     def ran(experiment, seed):

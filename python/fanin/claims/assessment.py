@@ -34,7 +34,7 @@ from fanin.scenario.run_id import ids_of_seeds
 Sweeps = dict[tuple[Path, tuple[tuple[str, ...], ...]], tuple[list[str], Files]]
 """Scenario file and points of a sweep -> the ids of its runs, and the files on which they depend."""
 
-_LOOKS = 50
+_POINTS_LOOKED_UP_FIRST = 50
 """Points of a large sweep that are looked up before all others."""
 
 
@@ -198,7 +198,7 @@ def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str
     """
     experiment = Experiment(key, path)
     todo = points(experiment)
-    todo = todo[:: max(len(todo) // _LOOKS, 1)] if some else todo
+    todo = todo[:: max(len(todo) // _POINTS_LOOKED_UP_FIRST, 1)] if some else todo
     sweep = (experiment.scenario_path, tuple(tuple(map(str, point.row.items())) for point in todo))
     if sweep not in done:
         done[sweep] = _named(experiment, todo)

@@ -40,10 +40,18 @@ _NAMES: dict[Measure, str] = {
 
 _RESAMPLES = 1000
 
-_NARROW = 0.01
+_EDGE_SHARE = 0.01
 """A number that is closer to a bound, as a share of it, is at the edge."""
 
 _Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
+
+_OUTCOMES_WEAKEST_FIRST: tuple[Outcome, ...] = (
+    "not run",
+    "not judged",
+    "not reproduced",
+    "direction only",
+    "reproduced",
+)
 
 
 @dataclass(frozen=True)
@@ -148,7 +156,7 @@ class Judgement:
         lowest, highest = self.case.accept
         scale = min((each for each in (abs(bound), highest - lowest) if 0 < each < math.inf), default=0.0)
         # The points of an axis are apart: one on the bound is inside, and no other is within 1 % of it.
-        return not self._is_point and abs(self.value - bound) < _NARROW * scale
+        return not self._is_point and abs(self.value - bound) < _EDGE_SHARE * scale
 
     @property
     def shown(self) -> Shown:
@@ -390,9 +398,6 @@ def _never_ended(case: Case, runs: pl.DataFrame, sets: Sequence[Where]) -> str:
     return f"in {len(late)} of {len(used)} runs {never:,} of {never + others:,} transfers had not ended"
 
 
-_WEAKEST: tuple[Outcome, ...] = ("not run", "not judged", "not reproduced", "direction only", "reproduced")
-
-
 def together(judgements: Sequence[Judgement]) -> list[Judgement]:
     """The same judgements, those of sentences with halves judged together: each reading holds as the weakest half does.
 
@@ -408,7 +413,7 @@ def _whole(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
     halves = tuple(each for each in judgements if (each.case.half_of, each.case.reading) == (case.claim, case.reading))
     if not halves:
         return judgement
-    outcome = min((judgement.outcome, *(each.outcome for each in halves)), key=_WEAKEST.index)
+    outcome = min((judgement.outcome, *(each.outcome for each in halves)), key=_OUTCOMES_WEAKEST_FIRST.index)
     return replace(judgement, outcome=outcome, alone=judgement.outcome, halves=halves)
 
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Advance = Callable[[int, int], None]
 """Called with the number of experiments that have been read, and of all."""
 
+_MAX_MANIFESTS_READ = 32
+"""Manifests to read at most for the question of whom an experiment's runs were made for."""
+
 
 def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) -> list[Standing]:
     """Every experiment of the library, and those that are only in the results, by paper and figure.
@@ -111,10 +114,6 @@ def _kept(standing: Standing, sources: Sources | None) -> Made:
     return {**dataclasses.asdict(standing), "folder": str(standing.folder)}, sources
 
 
-_LOOKS = 32
-"""Manifests to read at most for the question of whom an experiment's runs were made for."""
-
-
 def _stored_runs(store: Path) -> frozenset[str]:
     """The ids of the stored runs; a run's folder appears when it is complete."""
     try:
@@ -149,7 +148,7 @@ def _finished(
         found = [each for each in cache.value(f"{key}: runs", [], ids(some=False)) if each in stored]
     except FaninError:
         return 0, False
-    looks = found[:: -(-len(found) // _LOOKS) or 1]
+    looks = found[:: -(-len(found) // _MAX_MANIFESTS_READ) or 1]
     if not looks:
         return 0, False
     from fanin.results.store import Store

@@ -21,6 +21,17 @@ State = Literal["complete", "partial", "quick", "stale", "never run", "invalid"]
 MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": " (partial)"}
 """State of an experiment -> suffix of its verdicts."""
 
+_MAX_LISTED_SETTINGS = 4
+"""How many settings under which a sentence fails are listed by name."""
+
+_UNDECIDED_OUTCOMES = ("not run", "not judged")
+
+_VERDICTS_STRONGEST_FIRST = sorted(
+    names(VERDICTS), key=lambda name: (name in ("never", "cannot be"), name == "not run")
+)
+"""Verdicts on a sentence about all experiments, the strongest first: what fails in one fails whether others have run
+or not, and it cannot hold before all have."""
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -72,9 +83,6 @@ class Setting(Judged, Protocol):
 
 _AnyJudged = TypeVar("_AnyJudged", bound=Judged)
 
-_FEW = 4
-"""How many settings under which a sentence fails are listed by name."""
-
 
 def rests_on(verdict: Verdict, settings: Sequence[Setting], cannot_be: str, tried: int = 0) -> str:
     """The basis of a verdict in words: the reading with its ablation, the closest setting, or the arithmetic.
@@ -123,10 +131,7 @@ def deciding(verdict: Verdict, settings: Sequence[_AnyJudged]) -> _AnyJudged | N
 
 
 def _counted(settings: Sequence[_AnyJudged]) -> list[_AnyJudged]:
-    return [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNKNOWN]
-
-
-_UNKNOWN = ("not run", "not judged")
+    return [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNDECIDED_OUTCOMES]
 
 
 def _reading(first: Setting, counted: Sequence[Setting], tried: int) -> str:
@@ -136,8 +141,8 @@ def _reading(first: Setting, counted: Sequence[Setting], tried: int) -> str:
     named = _named(first)
     if not fails:
         return f"{named}; {_tried(tried)}" if tried else named
-    listed = ", ".join(f'"{each}"' for each in fails[:_FEW])
-    more = f" and {len(fails) - _FEW} more" if len(fails) > _FEW else ""
+    listed = ", ".join(f'"{each}"' for each in fails[:_MAX_LISTED_SETTINGS])
+    more = f" and {len(fails) - _MAX_LISTED_SETTINGS} more" if len(fails) > _MAX_LISTED_SETTINGS else ""
     holding = f"holds in {len(holds)} of {len(holds) + len(fails)} settings, not with {listed}{more}"
     return f"{named}; {holding}" + (f"; {_tried(tried)}" if tried else "")
 
@@ -298,7 +303,7 @@ class Sentence:
         if self.everywhere:
             places: list[list[Setting]] = [[*own, *self.searched], *_by_experiment(others)]
             judging = [cases for cases in places if any(each.basis != "sensitivity" for each in cases)]
-            return max(judging or places, key=lambda cases: _STRONGEST.index(_verdict(cases)))
+            return max(judging or places, key=lambda cases: _VERDICTS_STRONGEST_FIRST.index(_verdict(cases)))
         return [*own, *self.searched, *others]
 
     @property
@@ -365,11 +370,6 @@ class Sentence:
         own |= {"rests_on": self.rests_on, "settings_tried": self.tried}
         about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "cannot_be": self.cannot_be}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
-
-
-_STRONGEST = sorted(names(VERDICTS), key=lambda name: (name in ("never", "cannot be"), name == "not run"))
-"""Verdicts on a sentence about all experiments, the strongest first: what fails in one fails whether others have run
-or not, and it cannot hold before all have."""
 
 
 def _placed(entry: Entry) -> Entry:

@@ -48,6 +48,9 @@ _MOST_ROWS = 40
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 """The quantiles that are printed of a distribution."""
 
+_MAX_SHOWN_BESIDE_PAPERS = 3
+"""Of more experiments, the numbers beside those of the papers are too many to read at the end."""
+
 
 def reproduce(
     experiments: Annotated[
@@ -297,7 +300,7 @@ def _show(drawn: list[Reproduction], given: _Given) -> None:
         _explain(drawn)
     claims = [(claim, each.verdict(claim, cases)) for each in drawn for claim, cases in each.claims]
     if claims:
-        if len(drawn) <= _FEW and not given.details:
+        if len(drawn) <= _MAX_SHOWN_BESIDE_PAPERS and not given.details:
             _print_beside(drawn)
         say_wrapped(sentences.tally(claims))
         say_wrapped(_meanings([each.said(claim, cases) for each in drawn for claim, cases in each.claims]))
@@ -305,10 +308,6 @@ def _show(drawn: list[Reproduction], given: _Given) -> None:
         _print_files(each.paths)
     if drawn:
         say_trials(_trials(drawn, given, judged=bool(claims)))
-
-
-_FEW = 3
-"""Of more experiments, the numbers beside those of the papers are too many to read at the end."""
 
 
 def _print_beside(drawn: list[Reproduction]) -> None:

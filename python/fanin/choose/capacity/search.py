@@ -32,13 +32,13 @@ SEEDS = list(range(1, 11))
 GLANCE = 2
 """Seeds that are enough to continue the search if they agree."""
 
-_MANY = 60
+_MAX_GLANCED_RUNS = 60
 """Runs that are more than enough to find the answer, which is then run with all seeds."""
 
-_HOPELESS = 3
+_HOPELESS_RUNGS = 3
 """If so many rungs from the start exceed a maximum, larger fan-ins are not tried."""
 
-_QUICK = 32
+_FAST_RUNGS_UP_TO = 32
 """Up to here each rung is four times the last, then twice: a run far into collapse takes long."""
 
 
@@ -72,7 +72,7 @@ class Search:
     def ladder(self) -> list[int]:
         """The fan-ins that are tried first, in ascending order."""
         rungs = [self.first]
-        while (rung := rungs[-1] * (4 if rungs[-1] < _QUICK else 2)) < self.last:
+        while (rung := rungs[-1] * (4 if rungs[-1] < _FAST_RUNGS_UP_TO else 2)) < self.last:
             rungs.append(rung)
         own = [] if self.own is None or not self.first <= self.own <= self.last else [self.own]
         return sorted({*rungs, self.last, *own})
@@ -209,7 +209,7 @@ class Search:
     @staticmethod
     def _is_hopeless(judged: list[Judged]) -> bool:
         """Whether every fan-in exceeds a maximum of something that grows with the fan-in, such as times and losses."""
-        return len(judged) >= _HOPELESS and all(each.is_too_much for each in judged)
+        return len(judged) >= _HOPELESS_RUNGS and all(each.is_too_much for each in judged)
 
     def _halve(self, judged: list[Judged]) -> int | None:
         kept, after = self._edge(judged)
@@ -222,7 +222,7 @@ class Search:
 
     def _is_long(self, judged: list[Judged]) -> bool:
         """Whether it has taken so many runs that seeds must differ more than neighbouring fan-ins do."""
-        return sum(len(each.seeds) for each in judged) > _MANY + 7 * len(self.seeds)
+        return sum(len(each.seeds) for each in judged) > _MAX_GLANCED_RUNS + 7 * len(self.seeds)
 
     def _look_between(self, judged: list[Judged]) -> int | None:
         """The middle of two rungs that keep the bounds, which may not hold there, from the largest on.

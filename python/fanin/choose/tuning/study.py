@@ -22,7 +22,7 @@ from fanin.results.dataset import Row
 from fanin.results.failures import BrokenOff
 from fanin.run.laboratory import Laboratory, Outcome
 
-_FAR = 1e9
+_MAX_VIOLATION = 1e9
 """Stands for an unlimited violation of a bound."""
 
 
@@ -126,7 +126,7 @@ class Study:
         for keep, reference in zip(self._keeps, self.references(self._base), strict=True):
             margin = float(keep.margins(rows, reference).mean())
             scale = abs(keep.limit(reference)) or 1.0
-            found[keep.text] = min(-margin / scale, _FAR)
+            found[keep.text] = min(-margin / scale, _MAX_VIOLATION)
         return found
 
     def references(self, base: list[Row]) -> list[float]:
