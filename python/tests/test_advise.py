@@ -242,7 +242,7 @@ def test_three_that_are_better_than_one_another_in_a_circle_are_alike(work):
     seeds["b"] = {1: 0.11, 2: 0.11, 3: 0.11, 7: 0.1, 8: 0.1, 9: 0.1}
     seeds["c"] = {4: 0.1, 5: 0.1, 6: 0.1, 7: 0.11, 8: 0.11, 9: 0.11}
     found = answer(fan_in(), *((name, 0.105, {name: 1}, {"values": values}) for name, values in seeds.items()))
-    assert all(found.is_better(found.of(one), found.of(other)) for one, other in ("ab", "bc", "ca"))
+    assert all(found.is_better(found.find(one), found.find(other)) for one, other in ("ab", "bc", "ca"))
     assert found.best is not None
 
 
@@ -882,7 +882,7 @@ def test_what_is_said_of_several_remedies_is_said_once():
 
 
 def test_every_scheme_says_what_it_needs():
-    efforts = {row["key"]: Effort.of(row) for row in registry()["schemes"]}
+    efforts = {row["key"]: Effort.from_row(row) for row in registry()["schemes"]}
     assert (efforts["linux"], efforts["dctcp"]) == (Effort.HOSTS, Effort.SWITCH_SETTING)
     assert (efforts["rcc"], efforts["sab"], efforts["sdtcp"]) == (Effort.KERNEL, Effort.SWITCH, Effort.CONTROLLER)
     assert Effort.SWITCH_MEMORY.is_deployable
@@ -1438,7 +1438,7 @@ def test_what_has_no_effect_here_is_searched_last(work):
     # Marks help however many send.
     marks = ("marks", 1.0, {"c": 1}, alike)
     found = answer(fan_in(), same, window, marks)
-    first = found.of("marks")
+    first = found.find("marks")
     marked = replace(first, remedy=replace(first.remedy, marks=Marks("65pkt", "", is_first=True)))
     found = replace(found, every=[marked if each is first else each for each in found.every])
     assert [each.remedy.name for each in _plainest(found)] == ["marks", "a window", "a timer that never runs"]
@@ -1447,7 +1447,7 @@ def test_what_has_no_effect_here_is_searched_last(work):
 def test_what_carries_furthest_of_some_is_not_said_to_of_all(work):
     alike = {"change": Estimate(1.0, 0.1, 0.0, 0.1)}
     found = answer(fan_in(), ("a window", 1.0, {"b": 1}, alike | carries(40)))
-    own = found.of(AS_IT_IS)
+    own = found.find(AS_IT_IS)
     found = replace(found, every=[replace(own, **carries(10)) if each is own else each for each in found.every])
     assert 'For more, take "a window". It carries 40' in " ".join(sentences(found))
     some = replace(found, unsearched=["marks"])

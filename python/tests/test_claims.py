@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fanin.claims.judge import Judgement, judge, together
+from fanin.claims.judge import Judgement, join_halves, judge
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
 from fanin.scenario.format.claim import Case
@@ -494,7 +494,7 @@ def test_halves_of_a_sentence_are_judged_together_under_each_reading():
         half("low", "reproduced", of="high", reading="b"),
         half("low", "not reproduced", of="high", reading="a", value=9.0),
     ]
-    judged = together([*first, *second, half("other", "reproduced", reading="a")])
+    judged = join_halves([*first, *second, half("other", "reproduced", reading="a")])
     assert [each.outcome for each in judged] == [
         "not reproduced",
         "reproduced",
@@ -519,7 +519,7 @@ def test_halves_of_a_sentence_are_judged_together_under_each_reading():
     ],
 )
 def test_a_sentence_is_as_its_weakest_half(outcomes, whole):
-    judged = together([half("high", outcomes[0]), half("low", outcomes[1], of="high")])
+    judged = join_halves([half("high", outcomes[0]), half("low", outcomes[1], of="high")])
     assert judged[0].outcome == whole
     assert judged[1].outcome == outcomes[1]
 
@@ -536,5 +536,5 @@ def test_a_sentence_is_as_its_weakest_half(outcomes, whole):
     ],
 )
 def test_a_sentence_in_halves_is_at_the_edge_if_what_decides_it_is(first, second, edge):
-    judged = together([half("high", first[0], value=first[1]), half("low", second[0], of="high", value=second[1])])
+    judged = join_halves([half("high", first[0], value=first[1]), half("low", second[0], of="high", value=second[1])])
     assert judged[0].at_edge == edge

@@ -506,7 +506,7 @@ def test_halves_of_a_sentence_are_counted_once():
     assert sentences.tally([(whole, "never"), (half, "under a reading")]) == (
         "1 sentence: 1 never (1 more is half of a sentence)"
     )
-    assert sentences.once([whole, half]) == [whole]
+    assert sentences.drop_repeats([whole, half]) == [whole]
 
 
 OPEN_KEY = """
@@ -609,4 +609,4 @@ def test_no_case_in_its_environment_sets_an_open_key_to_a_value_of_ours(name):
     written = {each.id: each for each in experiment.document.cases}
     for case in as_judged(experiment):
         if basis_of(case.basis, case.reading, experiment.environment) in ("printed", "environment"):
-            assert departures.of(written[case.id]) == []
+            assert departures.find(written[case.id]) == []

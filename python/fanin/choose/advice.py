@@ -177,14 +177,14 @@ class Advice:
         """Whether the advice is right, or not needed, with all variations; ``None`` if none was tried."""
         return all(each.holds for each in self.varied) if self.varied else None
 
-    def of(self, name: str) -> Advised:
+    def find(self, name: str) -> Advised:
         """A remedy by its name."""
         return next(each for each in self.every if each.remedy.name == name)
 
     @property
     def own(self) -> Advised:
         """The scenario as it is."""
-        return self.of(AS_IT_IS)
+        return self.find(AS_IT_IS)
 
     @property
     def best(self) -> Advised | None:

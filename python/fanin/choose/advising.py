@@ -126,7 +126,7 @@ def advise(
             answer = carried(again_, [])
     on_other_hosts = partial(_on_other_hosts, laboratory, outlook, asked)
     answer = replace(
-        answer, unsearched=[each.remedy.name for each in wanted if answer.of(each.remedy.name).found is None]
+        answer, unsearched=[each.remedy.name for each in wanted if answer.find(each.remedy.name).found is None]
     )
     so_far(answer)
 

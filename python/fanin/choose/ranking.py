@@ -166,14 +166,14 @@ def read(out: Path | str, name: str = "cross", margin: float = USUAL_MARGIN) -> 
 
     """
     chosen = ledger.chosen(ledger.standings(out), name)
-    found = [ranking for each in chosen if (ranking := of(each, margin))]
+    found = [ranking for each in chosen if (ranking := rank_standing(each, margin))]
     missing = [each for each in chosen if each.record is None]
     if not found:
         raise ResultsError(f"{out}: nothing to rank yet; run fanin reproduce {name}")
     return found, missing
 
 
-def of(standing: Standing, margin: float = USUAL_MARGIN) -> Ranking | None:
+def rank_standing(standing: Standing, margin: float = USUAL_MARGIN) -> Ranking | None:
     """The ranking of an experiment; ``None`` if it was not run or compares no systems.
 
     Raises:

@@ -84,7 +84,7 @@ class Effort(IntEnum):
     CONTROLLER = 7
 
     @classmethod
-    def of(cls, scheme: dict[str, Any]) -> Effort:
+    def from_row(cls, scheme: dict[str, Any]) -> Effort:
         """What a scheme needs, by its row of the registry."""
         return cls[scheme["effort"].upper().replace("-", "_")]
 
@@ -385,7 +385,7 @@ def _of_queue(facts: Facts, marks: Marks) -> dict[str, Scalar]:
 def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
     row = scheme_row(scheme)
-    effort, needs = Effort.of(row), row["needs"]
+    effort, needs = Effort.from_row(row), row["needs"]
     transport = facts.scenario["transport"]
     is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORTEST_TIMER)
     timer = Remedy(
@@ -408,15 +408,15 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
         yield alone
         added = replace(alone, name=f"{scheme_title(scheme)}, {in_packets(marks.threshold)}")
         if is_long:
-            yield _together(added, timer)
+            yield _combine(added, timer)
         # The other threshold alone tells what thresholds do.
         if index == 0 and _has_large_window(facts):
-            yield _together(added, window)
+            yield _combine(added, window)
             if is_long:
-                yield _together(_together(added, window), timer)
+                yield _combine(_combine(added, window), timer)
 
 
-def _together(one: Remedy, other: Remedy) -> Remedy:
+def _combine(one: Remedy, other: Remedy) -> Remedy:
     """A remedy with what another one adds to it."""
     return replace(
         one,
@@ -484,7 +484,7 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
             # A switch that has queues for it leaves them as they are, and so does what changes only hosts.
             if not (_has_threshold(facts) and marks_by_one_threshold(key)):
-                if reacts_to_marks(key) or Effort.of(row) >= Effort.SWITCH:
+                if reacts_to_marks(key) or Effort.from_row(row) >= Effort.SWITCH:
                     settings["queue.kind"] = "auto"
                 settings |= carried_threshold(experiment, key, given)
-            yield Remedy(scheme_title(key), settings, Effort.of(row), row["needs"])
+            yield Remedy(scheme_title(key), settings, Effort.from_row(row), row["needs"])

@@ -90,14 +90,14 @@ class Rounds:
             self._learn()
             yield
         self._planned(outlook.plan, outlook.whole_s(outlook.plan.ranked(len(others)) + outlook.plan.afterwards))
-        yield from self._others(others, self._tried if ranks_all else can)
+        yield from self._add_seeds(others, self._tried if ranks_all else can)
         rest = [each for each in self._tried if each.name in self.untried]
         if rest and outlook.begun_s < outlook.ranked_until_s:
             self._round(first, rest, outlook.plan.afterwards)
             yield
-            yield from self._others(others, rest)
+            yield from self._add_seeds(others, rest)
 
-    def _others(self, seeds: list[int], some: list[Remedy]) -> Iterator[None]:
+    def _add_seeds(self, seeds: list[int], some: list[Remedy]) -> Iterator[None]:
         """Some remedies with more seeds, and fewer of them wherever there is no time for all."""
         for place, seed in enumerate(seeds):
             some = self._that_fit(some, len(seeds) - place)

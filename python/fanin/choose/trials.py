@@ -176,7 +176,7 @@ def trials(
         RunError: it is no longer the one that was run.
 
     """
-    changes = [*_asked(experiment, facts), *_remedies(experiment, facts)]
+    changes = [*_propose_without_remedy(experiment, facts), *_remedies(experiment, facts)]
     measures = _measures(experiment, facts)
     laboratory = Laboratory(experiment, None, workers=workers, advance=advance)
     cases = [({}, [seed]), *((each.settings, [seed]) for each in changes)]
@@ -193,11 +193,11 @@ def trials(
             changed = _changed(measures, own.rows[0], outcome.rows[0])
             found.append(Trial(change, [told.get(each.name, each) for each in changed]))
     helping = [each for each in found if each.gain - (1 - each.change.alone) >= MIN_GAIN]
-    best = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
+    best = [replace(each, change=_shortest(experiment, each.change)) for each in _choose_told(found, helping)]
     return Trials(_IN_WORDS.get(measures[0].name, measures[0].name), len(found), len(helping), best)
 
 
-def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
+def _propose_without_remedy(experiment: Experiment, facts: Facts) -> Iterator[Change]:
     """What no remedy is: starts that are not at one instant, less load, a faster path."""
     found = []
     if (jitter := facts.jitter_to_set) is not None:
@@ -298,7 +298,7 @@ def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
     }
 
 
-def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
+def _choose_told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
     """What is asked for, then the best, each with other values.
 
     Of what is about as good as the best, there is first one for each kind of effort, that with the least before.

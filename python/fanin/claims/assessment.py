@@ -38,7 +38,7 @@ _POINTS_LOOKED_UP_FIRST = 50
 """Points of a large sweep that are looked up before all others."""
 
 
-def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
+def read_complete(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
     """Records of the experiments that were judged on all their runs, by this engine and from these files."""
     found = {}
     for experiment in experiments:

@@ -256,10 +256,10 @@ class Judgement:
         case = self.case
         name = f"{_NAMES[case.measure]}: {self.label or case.y}"
         if case.over is not None:
-            return f"{name}, over that of {self._apart(case.over)}"
-        return f"{name}, less that of {self._apart(case.minus)}" if case.minus is not None else name
+            return f"{name}, over that of {self._name_difference(case.over)}"
+        return f"{name}, less that of {self._name_difference(case.minus)}" if case.minus is not None else name
 
-    def _apart(self, other: Where) -> str:
+    def _name_difference(self, other: Where) -> str:
         """The values that distinguish other runs from the claim's own."""
         differs = [name for name, values in other.items() if self.case.where.get(name) != values]
         values = [(name, value) for name in differs for value in other[name]]
@@ -398,17 +398,17 @@ def _never_ended(case: Case, runs: pl.DataFrame, sets: Sequence[Where]) -> str:
     return f"in {len(late)} of {len(used)} runs {never:,} of {never + others:,} transfers had not ended"
 
 
-def together(judgements: Sequence[Judgement]) -> list[Judgement]:
+def join_halves(judgements: Sequence[Judgement]) -> list[Judgement]:
     """The same judgements, those of sentences with halves judged together: each reading holds as the weakest half does.
 
     Args:
         judgements: Those of all cases of an experiment.
 
     """
-    return [_whole(each, judgements) for each in judgements]
+    return [_with_halves(each, judgements) for each in judgements]
 
 
-def _whole(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
+def _with_halves(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
     case = judgement.case
     halves = tuple(each for each in judgements if (each.case.half_of, each.case.reading) == (case.claim, case.reading))
     if not halves:

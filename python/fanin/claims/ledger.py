@@ -81,12 +81,12 @@ def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[
     for claim in (claim for each in standings for claim in each.claims if claim.same_as):
         repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.entries)
 
-    def whole(claim: Sentence) -> Sentence:
+    def complete(claim: Sentence) -> Sentence:
         joined = dataclasses.replace(claim, repeats=repeats.get(claim.id, []))
         found = searched.get(claim.id)
         return joined if found is None else dataclasses.replace(joined, searched=found.settings, tried=found.tried)
 
-    return [dataclasses.replace(each, claims=[whole(claim) for claim in each.claims]) for each in standings]
+    return [dataclasses.replace(each, claims=[complete(claim) for claim in each.claims]) for each in standings]
 
 
 def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: frozenset[str]) -> Standing:

@@ -401,7 +401,7 @@ class Claimed(Protocol):
 C = TypeVar("C", bound=Claimed)
 
 
-def once(claims: Iterable[C]) -> list[C]:
+def drop_repeats(claims: Iterable[C]) -> list[C]:
     """The claims that count: a sentence judged by several experiments, or in halves, is counted once."""
     return [claim for claim in claims if not claim.same_as and not claim.half_of]
 
@@ -415,7 +415,7 @@ def tally(claims: Sequence[tuple[Claimed, str]]) -> str:
     """
     repeating = sum(bool(claim.same_as) for claim, _ in claims)
     halves = sum(bool(claim.half_of) for claim, _ in claims)
-    found = counted([verdict for claim, verdict in claims if once([claim])])
+    found = counted([verdict for claim, verdict in claims if drop_repeats([claim])])
     more = (
         [f"{repeating} more repeat{'s' if repeating == 1 else ''} a sentence that is counted in another experiment"]
         if repeating

@@ -99,7 +99,7 @@ class Standing:
     @property
     def sentences(self) -> list[Sentence]:
         """Its claims, without those that repeat a sentence of another experiment."""
-        return sentences.once(self.claims)
+        return sentences.drop_repeats(self.claims)
 
     @property
     def size(self) -> int:

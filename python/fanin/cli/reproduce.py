@@ -143,7 +143,7 @@ def reproduce(
         folder_of(experiment, out)
         for remark in _unchanged(experiment):
             note(f"{experiment.name}: {remark}")
-    kept = assessment.whole(loaded, out) if quick else {}
+    kept = assessment.read_complete(loaded, out) if quick else {}
     for name, found in kept.items():
         full = f"already has a full run ({found.work.runs} runs, {date(found.work.last)})"
         note(f"{name}: {full}; --quick skips it")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.claims import record
-from fanin.claims.judge import Judgement, judge, together
+from fanin.claims.judge import Judgement, join_halves, judge
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.garbage import collect_seldom
@@ -223,7 +223,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         )
         for case in as_judged(experiment)
     ]
-    judgements = together(judged)
+    judgements = join_halves(judged)
     # Where a quick look leaves out variants, it leaves out their lines and figures.
     partial = quick and bool(experiment.quick.variant)
     series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}

@@ -58,7 +58,7 @@ class Space:
             if key({each.path: value}) != key({each.path: setting[each.path]})
         ]
 
-    def of(self, experiment: str, setting: Values) -> Values:
+    def restrict(self, experiment: str, setting: Values) -> Values:
         """The part of a setting that applies to an experiment: without open parameters that it does not declare."""
         others = {each.path for each in self.parameters if experiment not in each.of}
         return {path: value for path, value in setting.items() if path not in others}

@@ -91,7 +91,7 @@ def front(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
     return sorted((kept[key] for key in kept if not beaten(key)), key=lambda each: each.goals)
 
 
-def some(trials: list[Trial], most: int = 8) -> list[Trial]:
+def spread_evenly(trials: list[Trial], most: int = 8) -> list[Trial]:
     """At most ``most`` trials, spread evenly over the front."""
     places = np.linspace(0, len(trials) - 1, min(len(trials), most)).round().astype(int)
     return [trials[place] for place in places]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fanin.choose.cautions import over_other_times
 from fanin.choose.comparison import paired
 from fanin.choose.goals import Goal, Keep
-from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, some
+from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, spread_evenly
 from fanin.choose.tuning.optuna_proposals import BATCH, Result, load_optuna, propose
 from fanin.choose.tuning.space import Drawn, Param, Values
 from fanin.errors import RunError, WorkerError
@@ -222,7 +222,7 @@ def tune(
     """
     study = Study(laboratory, params, goals, keeps, seeds)
     tried = study.run(trials)
-    best = some(front(tried, goals))
+    best = spread_evenly(front(tried, goals))
     first = max(seeds) + 1
     default, checked = study.check(best, range(first, first + fresh))
     return Tuned(tried, study.errors(), default, checked), study.defaults()
