@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fanin.claims.sentences import Entry, Sentence
+from fanin.claims.sentences import Judgement, Sentence
 from fanin.claims.standing import Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
@@ -77,9 +77,9 @@ def _searched(out: Path) -> dict[str, OfSentence]:
 
 def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[Standing]:
     """Adds to each sentence its cases in other experiments and the results of searches, which count for its verdict."""
-    repeats: dict[str, list[Entry]] = {}
+    repeats: dict[str, list[Judgement]] = {}
     for claim in (claim for each in standings for claim in each.claims if claim.same_as):
-        repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.entries)
+        repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.cases)
 
     def complete(claim: Sentence) -> Sentence:
         joined = dataclasses.replace(claim, repeats=repeats.get(claim.id, []))

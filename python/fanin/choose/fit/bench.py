@@ -226,7 +226,7 @@ def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
     experiment = runs.experiment
     frame = runs.frame()
     labels = columns.own_labels(experiment)
-    judgements = [
+    measurements = [
         judge(
             case,
             curves.of_claim(case, runs, frame),
@@ -236,7 +236,7 @@ def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
         for case in cases
     ]
     found = {}
-    for judged in join_halves(judgements):
+    for judged in join_halves(measurements):
         if not judged.case.half_of:
             shown = judged.shown
             found[f"{experiment.name}/{judged.case.claim}"] = Found(
