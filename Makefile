@@ -25,6 +25,7 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 	$(BIN)/ruff format --check python
 	$(BIN)/ruff check python
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/python -m mypy.stubtest fanin._engine
 	if web/ready; then cd web && npm ci && npm run lint; fi
 

@@ -149,7 +149,6 @@ def shapes() -> str:
     body = [
         [f"`{name}`", _coded(paragraph.removeprefix("--json ").removeprefix("prints "))]
         for name, command in COMMANDS.items()
-        if not command.hidden
         for paragraph in stated(command.module)
     ]
     return table(["command", "`--json` prints"], body)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import signal
 import sys
 
-_NAMES = ("fanin", "fanin.exe")
-
 
 def is_command() -> bool:
     """Whether ``fanin`` or ``python -m fanin`` was started, and not a program that uses the package."""
-    name = sys.argv[0].replace("\\", "/").rpartition("/")[2]
+    name = sys.argv[0].rpartition("/")[2]
     # That is how -m calls itself until it has found the module.
-    return name in _NAMES or (name == "-m" and "fanin" in sys.orig_argv)
+    return name == "fanin" or (name == "-m" and "fanin" in sys.orig_argv)
 
 
 def end_without_a_word() -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_MOST = 1000
+_MAX_CHARACTERS = 1000
 """Characters of a message; it may quote a value or list names of any length."""
 
 
 def _short(message: str) -> str:
-    half = _MOST // 2
-    return message if len(message) <= _MOST else f"{message[:half]} … {message[-half:]}"
+    half = _MAX_CHARACTERS // 2
+    return message if len(message) <= _MAX_CHARACTERS else f"{message[:half]} … {message[-half:]}"
 
 
 class FaninError(Exception):

@@ -20,7 +20,7 @@ from fanin.choose.diagnosis import facts
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import Ahead, planned
 from fanin.choose.remedies import AS_IT_IS, Effort, Marks, Remedy, remedies, thresholds
-from fanin.choose.robust import NEAR, Variation, Varied, variations
+from fanin.choose.robust import ABOUT_AS_GOOD_FACTOR, Variation, Varied, variations
 from fanin.choose.rounds import paid
 from fanin.cli import advise
 from fanin.cli.advise import _print
@@ -123,7 +123,7 @@ def test_the_goal_decides_and_bounds_only_among_what_is_about_as_good(work, mean
     found = answer(fan_in(), fast, ("bounded", 0.24, {"b": 1}, {"effort": Effort.SWITCH_SETTING}))
     assert found.best.remedy.name == taken
     deployable = [each.place.value.mean for each in found.every if each.effect(found.goal) == "better"]
-    assert found.best.place.value.mean <= NEAR * min(deployable)
+    assert found.best.place.value.mean <= ABOUT_AS_GOOD_FACTOR * min(deployable)
     # What breaks a bound says so, and is not silent on what keeps it.
     said = sentences(found)
     assert (", but timeout-ratio is 3 % (timeout-ratio=1%). It needs" in said[0]) == (taken == "fast")
@@ -242,7 +242,7 @@ def test_three_that_are_better_than_one_another_in_a_circle_are_alike(work):
     seeds["b"] = {1: 0.11, 2: 0.11, 3: 0.11, 7: 0.1, 8: 0.1, 9: 0.1}
     seeds["c"] = {4: 0.1, 5: 0.1, 6: 0.1, 7: 0.11, 8: 0.11, 9: 0.11}
     found = answer(fan_in(), *((name, 0.105, {name: 1}, {"values": values}) for name, values in seeds.items()))
-    assert all(found.is_better(found.of(one), found.of(other)) for one, other in ("ab", "bc", "ca"))
+    assert all(found.is_better(found.find(one), found.find(other)) for one, other in ("ab", "bc", "ca"))
     assert found.best is not None
 
 
@@ -625,7 +625,7 @@ def a_second_each(monkeypatch):
     """A clock by which each run takes a second, and nothing else any time."""
     clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
     monkeypatch.setattr("fanin.choose.outlook.time", clock)
-    monkeypatch.setattr("fanin.choose.plan._AROUND_S", 0.0)
+    monkeypatch.setattr("fanin.choose.plan._OVERHEAD_OF_RUN_S", 0.0)
     first, told = advise._first, Outlook.advance
 
     def ran(experiment, seed):
@@ -882,7 +882,7 @@ def test_what_is_said_of_several_remedies_is_said_once():
 
 
 def test_every_scheme_says_what_it_needs():
-    efforts = {row["key"]: Effort.of(row) for row in registry()["schemes"]}
+    efforts = {row["key"]: Effort.from_row(row) for row in registry()["schemes"]}
     assert (efforts["linux"], efforts["dctcp"]) == (Effort.HOSTS, Effort.SWITCH_SETTING)
     assert (efforts["rcc"], efforts["sab"], efforts["sdtcp"]) == (Effort.KERNEL, Effort.SWITCH, Effort.CONTROLLER)
     assert Effort.SWITCH_MEMORY.is_deployable
@@ -1438,7 +1438,7 @@ def test_what_has_no_effect_here_is_searched_last(work):
     # Marks help however many send.
     marks = ("marks", 1.0, {"c": 1}, alike)
     found = answer(fan_in(), same, window, marks)
-    first = found.of("marks")
+    first = found.find("marks")
     marked = replace(first, remedy=replace(first.remedy, marks=Marks("65pkt", "", is_first=True)))
     found = replace(found, every=[marked if each is first else each for each in found.every])
     assert [each.remedy.name for each in _plainest(found)] == ["marks", "a window", "a timer that never runs"]
@@ -1447,7 +1447,7 @@ def test_what_has_no_effect_here_is_searched_last(work):
 def test_what_carries_furthest_of_some_is_not_said_to_of_all(work):
     alike = {"change": Estimate(1.0, 0.1, 0.0, 0.1)}
     found = answer(fan_in(), ("a window", 1.0, {"b": 1}, alike | carries(40)))
-    own = found.of(AS_IT_IS)
+    own = found.find(AS_IT_IS)
     found = replace(found, every=[replace(own, **carries(10)) if each is own else each for each in found.every])
     assert 'For more, take "a window". It carries 40' in " ".join(sentences(found))
     some = replace(found, unsearched=["marks"])

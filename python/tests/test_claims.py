@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fanin.claims.judge import Judgement, judge, together
+from fanin.claims.judge import Measurement, join_halves, judge
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
 from fanin.scenario.format.claim import Case
@@ -377,11 +377,11 @@ def test_what_was_written_of_other_runs_says_so():
     found = judge(about, runs({"a": COLLAPSE}), written_for="seeds 1..10")
     assert found.reason.endswith("accepted 1 to 2 (w): written for seeds 1..10, not for these runs: because")
     assert found.note == "written for seeds 1..10, not for these runs: rank"
-    assert found.measured.endswith("accepted 1 to 2 (w)")
+    assert found.reason_here.endswith("accepted 1 to 2 (w)")
     assert found.explained_elsewhere
     assert judge(about, runs({"a": COLLAPSE})).note == "rank"
     own = judge(about, runs({"a": COLLAPSE}))
-    assert (own.measured, own.explained_elsewhere) == (own.reason, False)
+    assert (own.reason_here, own.explained_elsewhere) == (own.reason, False)
     bare = judge(claim("mean", (1, 2), at=[5]), runs({"a": COLLAPSE}), written_for="seeds 1..10")
     assert "written for" not in bare.reason
     assert bare.note == ""
@@ -409,7 +409,7 @@ def test_what_was_written_of_other_runs_says_so():
 )
 def test_a_number_that_might_as_well_be_beyond_the_bound_is_at_the_edge(value, interval, accept, edge):
     outcome = "reproduced" if accept[0] <= value <= accept[1] else "not reproduced"
-    assert Judgement(claim("mean", accept), value, *interval, outcome).at_edge == edge
+    assert Measurement(claim("mean", accept), value, *interval, outcome).at_edge == edge
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_a_number_that_might_as_well_be_beyond_the_bound_is_at_the_edge(value, i
 )
 def test_a_bound_that_no_number_can_pass_has_no_edge(measure, accept, more, edge):
     about = claim(measure, accept, **more)
-    assert Judgement(about, 0.999, 0.999, 0.999, "reproduced").at_edge == edge
+    assert Measurement(about, 0.999, 0.999, 0.999, "reproduced").at_edge == edge
 
 
 def test_judging_is_repeatable():
@@ -485,7 +485,7 @@ def test_a_range_without_a_lower_end_is_at_most():
 
 def half(name, outcome, *, of="", reading="", value=5.0):
     about = claim("mean", (4, 6), id=f"{name}-{reading}", claim=name, half_of=of, reading=reading)
-    return Judgement(about, value, value, value, outcome)
+    return Measurement(about, value, value, value, outcome)
 
 
 def test_halves_of_a_sentence_are_judged_together_under_each_reading():
@@ -494,7 +494,7 @@ def test_halves_of_a_sentence_are_judged_together_under_each_reading():
         half("low", "reproduced", of="high", reading="b"),
         half("low", "not reproduced", of="high", reading="a", value=9.0),
     ]
-    judged = together([*first, *second, half("other", "reproduced", reading="a")])
+    judged = join_halves([*first, *second, half("other", "reproduced", reading="a")])
     assert [each.outcome for each in judged] == [
         "not reproduced",
         "reproduced",
@@ -519,7 +519,7 @@ def test_halves_of_a_sentence_are_judged_together_under_each_reading():
     ],
 )
 def test_a_sentence_is_as_its_weakest_half(outcomes, whole):
-    judged = together([half("high", outcomes[0]), half("low", outcomes[1], of="high")])
+    judged = join_halves([half("high", outcomes[0]), half("low", outcomes[1], of="high")])
     assert judged[0].outcome == whole
     assert judged[1].outcome == outcomes[1]
 
@@ -536,5 +536,5 @@ def test_a_sentence_is_as_its_weakest_half(outcomes, whole):
     ],
 )
 def test_a_sentence_in_halves_is_at_the_edge_if_what_decides_it_is(first, second, edge):
-    judged = together([half("high", first[0], value=first[1]), half("low", second[0], of="high", value=second[1])])
+    judged = join_halves([half("high", first[0], value=first[1]), half("low", second[0], of="high", value=second[1])])
     assert judged[0].at_edge == edge

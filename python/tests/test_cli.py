@@ -288,7 +288,7 @@ def test_the_help_says_what_fanin_is_not_for(cli):
     assert f"It is for {not_modelled.SCOPE}, not for RDMA" in page
     named = re.search(r"not for (.*?): `fanin explain", page)[1]
     for each in re.split(r", | or | \(|\)", named):
-        assert not each or not_modelled.elsewhere(each), each
+        assert not each or not_modelled.name_other_tool(each), each
 
 
 def test_explain_takes_ends_groups_and_experiments(cli):

@@ -50,3 +50,11 @@ def test_values_are_completed(work, line, offered):
 def test_what_is_wrong_with_a_file_does_not_spoil_completion(work):
     (work / "small.toml").write_text("not TOML")
     assert "transport.scheme=" in complete(work, "fanin run small.toml --set transport.sch")
+
+
+def test_fish_shows_what_an_option_does_beside_its_name(work):
+    asked = {"_TYPER_COMPLETE_ARGS": "fanin run --js", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    asked |= {"_FANIN_COMPLETE": "complete_fish"}
+    command = [sys.executable, "-m", "fanin"]
+    found = subprocess.run(command, cwd=work, env=os.environ | asked, capture_output=True, text=True, timeout=120)
+    assert found.stdout == "--json\tPrint one JSON value on stdout instead of text.\n"

@@ -72,12 +72,11 @@ def smaller(command: str) -> str:
 def examples() -> list[str]:
     """Every example of every command's help."""
     found = []
-    for verb, command in COMMANDS.items():
-        if not command.hidden:
-            text = inspect.cleandoc(load(verb).help or "").partition("**Examples**")[2]
-            own = [" ".join(code.split()) for code in re.findall(r"`(fanin [^`]+)`", text)]
-            assert own, f"fanin {verb} --help has no examples"
-            found += own
+    for verb in COMMANDS:
+        text = inspect.cleandoc(load(verb).help or "").partition("**Examples**")[2]
+        own = [" ".join(code.split()) for code in re.findall(r"`(fanin [^`]+)`", text)]
+        assert own, f"fanin {verb} --help has no examples"
+        found += own
     return list(dict.fromkeys(found))
 
 

@@ -338,16 +338,13 @@ def test_a_figure_is_drawn_only_if_something_of_it_has_changed(cli, paper, monke
     assert not list(folder.glob("*.png"))
 
 
-def test_a_quick_look_leaves_no_png_that_shows_other_runs(cli, paper):
-    network = paper.parent / "results/paper/network.png"
-    network.parent.mkdir(parents=True)
-    network.write_bytes(b"of another look")
+def test_no_png_is_drawn_unless_it_is_asked_for(cli, paper):
     result = cli("reproduce", "paper.toml", "--quick", "--json")
     assert result.code == 0, result.err
     assert {Path(path).suffix for path in json.loads(result.out)["experiments"][0]["paths"]} == {
         ".svg", ".csv", ".parquet", ".json"
     }  # fmt: skip
-    assert not list(network.parent.glob("*.png"))
+    assert not list(paper.parent.glob("results/paper/*.png"))
 
 
 def test_rows_at_one_time_are_averaged_or_added_up(cli, paper):

@@ -191,7 +191,7 @@ def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
     (path.parent / SUMS).unlink()
-    for old in ("[]", "{}", '{"format": 1}', '{"format": 99, "claims": []}'):
+    for old in ("{}", '{"format": 1}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
         assert (entry["state"], entry["verdict"]) == ("stale", "not run")
@@ -637,22 +637,12 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
 
 
 def test_what_a_quick_look_cannot_judge_is_not_run():
-    shown = sentences.Shown(published="-", value="-", interval="-", accept="-")
-    fields = {"id": "c", "says": "s", "measure": "max", "published": "about ten", "value": None, "reason": "r"}
-    fields |= {
-        "interval": (None, None),
-        "accept": (0, 1),
-        "reading": "15 KB",
-        "note": "n",
-        "added": "later",
-        "shown": shown,
-    }
-    about = ("", "sdtcp", "Fig. 9", "quick", "fanin reproduce sdtcp/fig9 --quick")
-    entry = assessment._judged(
-        "sdtcp/fig9", "s", record.Judged(**fields, outcome="not judged", distance=1.0, basis="reading"), *about
-    ).as_dict()
-    assert (entry["id"], entry["outcome"], entry["published"]) == ("sdtcp/fig9/c", "not run", "about ten")
-    assert (entry["reading"], entry["note"], entry["added"]) == ("15 KB", "n", "later")
+    shown = sentences.Shown(published="-", value="-", interval="-", accept="-", quantity="")
+    told = {"published": "about ten", "reading": "15 KB", "note": "n", "added": "later", "reason": "r"}
+    kept = sentences.Judgement(id="c", outcome="not judged", shown=shown, **told)
+    found = assessment._as_it_stands("sdtcp/fig9", kept, "", "quick", "fanin reproduce sdtcp/fig9 --quick")
+    assert (found.name, found.outcome) == ("sdtcp/fig9/c", "not run")
+    assert {key: getattr(found, key) for key in told} == told
 
 
 def drawn(**fields):

@@ -56,7 +56,9 @@ def quick(tmp_path_factory) -> Quick:
         assert not exit_.code
     standings = [each for each in ledger.standings(out) if each.record is not None]
     assert sorted(each.key for each in standings) == sorted(chosen)
-    return Quick(out, standings, [entry.as_dict() for each in standings for entry in each.entries])
+    return Quick(
+        out, standings, [case for each in standings for claim in each.claims for case in claim.cases_as_dicts()]
+    )
 
 
 def test_every_paper_is_in_the_sample():

@@ -275,9 +275,9 @@ def test_the_interval_of_a_rare_event_is_clopper_and_pearsons():
 
 
 def test_timeouts_are_counted_by_query_or_else_by_transfer():
-    row = {"queries": 20, "queries_with_timeout": 1, "timeout_ratio": 0.25, "flows": 400}
+    row = {"queries": 20, "queries_with_timeout": 1, "timeout_ratio": 0.25, "flows": 400, "loss_probes": 3}
     found = timeouts_of([row, row])
-    assert (found.events, found.of, found.queries) == (2, 40, True)
+    assert (found.events, found.of, found.queries, found.probes) == (2, 40, True, 6)
     assert found.per_thousand[0] == 50
     assert timeouts_of([row | {"queries": 0}]).events == 100
     assert timeouts_of([]) is None

@@ -105,7 +105,7 @@ def test_jitter_is_tried_first_where_all_begin_at_the_same_instant_whatever_it_d
     )
     assert fast.is_fast
     assert told(what)[0] == {"traffic.servers.jitter": "20us"}
-    assert what.told[0].gain < module.LEAST
+    assert what.told[0].gain < module.MIN_GAIN
 
 
 def test_a_load_that_fits_is_tried_where_more_is_offered(tmp_path):

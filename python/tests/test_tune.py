@@ -15,12 +15,11 @@ from test_capacity import TINY
 import fanin
 from fanin.choose import goals
 from fanin.choose.comparison import paired
-from fanin.choose.tuning import parzen
+from fanin.choose.tuning import optuna_proposals
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
 from fanin.cli.tune import _print, _warnings
 from fanin.numbers.stats import QUANTILES
-from fanin.results import sums
 from fanin.show import tuning_folder
 
 BUFFER = ("--param", "network.buffer=12pkt..48pkt")
@@ -90,96 +89,35 @@ def test_an_interrupted_study_goes_the_same_way(cli, tiny, interrupt, batch):
     whole = tuned(cli, *arguments, "--out", "whole")
     interrupt(batch)
     result = cli("tune", "tiny.toml", *arguments, "--out", "part")
-    assert (result.code, "the study is kept" in result.err) == (130, True)
+    assert (result.code, "finished runs are kept in part" in result.err) == (130, True)
     again = tuned(cli, *arguments, "--out", "part")
     assert {**again, "study": "", "paths": []} == {**whole, "study": "", "paths": []}
     trials = [next(Path(out).glob("studies/*/trials.csv")).read_text() for out in ("whole", "part")]
     assert trials[0] == trials[1]
-    logs = [next(Path(out).glob("studies/*/tried.jsonl")).read_bytes() for out in ("whole", "part")]
-    assert logs[0] == logs[1]
-    assert len(logs[0].splitlines()) == 12
     # The same study, further.
     assert tuned(cli, *arguments[:-4], "--trials", "14", "--fresh", "3", "--out", "part")["trials"] == 14
 
 
-@pytest.mark.parametrize("cut", [0, 1, 4, 6, 11])
-def test_a_study_whose_log_was_cut_off_takes_the_same_course(cli, tiny, cut):
-    arguments = (*BUFFER, "--goal", "drops", "--keep", "goodput=50%", "--trials", "12", "--fresh", "3")
-    whole = tuned(cli, *arguments)
-    (log,) = Path("results").glob("studies/*/tried.jsonl")
-    content = log.read_bytes()
-    lines = content.splitlines(keepends=True)
-    log.write_bytes(b"".join(lines[:cut]) + lines[cut][:50])
-    assert tuned(cli, *arguments) == whole
-    assert log.read_bytes() == content
-
-
-def test_a_study_of_an_earlier_version_is_never_opened(cli, tiny):
-    arguments = (*BUFFER, "--goal", "drops", "--trials", "4", "--fresh", "3")
-    whole = tuned(cli, *arguments)
-    folder = next(Path("results").glob("studies/*"))
-    (folder / "tried.jsonl").unlink()
-    (folder / "study.db").write_bytes(b"SQLite format 3\0 damaged")
-    (folder / "study.db-journal").write_bytes(b"hot")
-    result = cli("tune", "tiny.toml", *arguments, "--json")
-    assert json.loads(result.out) == whole
-    assert "study.db: of an earlier version; the study begins anew" in result.err
-    assert (folder / "study.db").read_bytes() == b"SQLite format 3\0 damaged"
-    assert (folder / "study.db-journal").read_bytes() == b"hot"
-    assert "earlier version" not in cli("tune", "tiny.toml", *arguments).err
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"drawn": {"network.buffer": 49}},
-        {"drawn": {"network.buffer": 20.0}},
-        {"drawn": {"network.delay": 20}},
-        {"drawn": {}},
-        {"goals": []},
-        {"goals": [1.0, 2.0]},
-        {"goals": [float("nan")]},
-        {"bounds": {}},
-        {"bounds": {"goodput=40%": 0.0}},
-        {"bounds": {"goodput=50%": float("nan")}},
-        {"error": "it failed"},
-    ],
-)
-def test_what_a_study_cannot_have_tried_is_tried_again(cli, tiny, change):
-    arguments = (*BUFFER, "--goal", "drops", "--keep", "goodput=50%", "--trials", "3", "--fresh", "3")
-    whole = tuned(cli, *arguments)
-    (log,) = Path("results").glob("studies/*/tried.jsonl")
-    content = log.read_bytes()
-    first = json.loads(content.splitlines()[0])
-    # As somebody writes it who knows the format.
-    first = sums.sealed({**first, "left": 0, "tried": {**first["tried"], **change}})
-    log.write_text(json.dumps(first) + "\n")
-    result = cli("tune", "tiny.toml", *arguments, "--json")
-    assert "tried.jsonl: damaged (line 1: " in result.err
-    assert json.loads(result.out) == whole
-    assert log.read_bytes() == content
-
-
-def test_values_that_are_tried_already_are_not_tried_again(cli, tiny):
-    sizes = ("--param", "network.buffer=12pkt,16pkt,20pkt,28pkt,40pkt,64pkt", "--goal", "drops", "--fresh", "3")
-    assert tuned(cli, *sizes, "--trials", "3")["trials"] == 3
+def test_a_study_that_is_extended_runs_nothing_again(cli, tiny, monkeypatch):
+    arguments = (*BUFFER, "--goal", "drops", "--fresh", "3")
+    tuned(cli, *arguments, "--trials", "6")
     (trials,) = Path("results").glob("studies/*/trials.csv")
-    first = pl.read_csv(trials)["network.buffer"].to_list()
-    tuned(cli, *sizes, "--trials", "40")
-    every = pl.read_csv(trials)["network.buffer"].to_list()
-    assert every[:3] == first
-    assert sorted({*every}) == ["12pkt", "16pkt", "20pkt", "28pkt", "40pkt", "64pkt"]
-    assert len(every[3:]) == len({*every[3:]} - {*first})
+    first = pl.read_csv(trials)
+    simulated: list[object] = []
+    before_runs(monkeypatch, simulated.append)
+    assert tuned(cli, *arguments, "--trials", "12")["trials"] == 12
+    assert pl.read_csv(trials)[:6].equals(first)
+    assert 0 < len(simulated) <= 6 * 3 + 3
 
 
 def test_proposals_are_repeatable_and_follow_results_and_bounds(tiny):
-    optuna, params = parzen.load(""), [param(BUFFER[1], fanin.load("tiny.toml"))]
+    optuna, params = optuna_proposals.load_optuna(""), [param(BUFFER[1], fanin.load("tiny.toml"))]
 
-    def proposed(*results: parzen.Result) -> list:
-        return parzen.proposals(optuna, params, [False], results, 4)
+    def proposed(*results: optuna_proposals.Result) -> list:
+        return optuna_proposals.propose(optuna, params, [False], results, 4)
 
     sizes = range(12, 48, 3)
-    kept = [parzen.Result({"network.buffer": each}, [float(each)], {"x": -1.0}) for each in sizes]
+    kept = [optuna_proposals.Result({"network.buffer": each}, [float(each)], {"x": -1.0}) for each in sizes]
     broken = [replace(each, bounds={"x": 30.0 - each.drawn["network.buffer"]}) for each in kept]
     worse = [replace(each, goals=[-each.goals[0]]) for each in kept]
     failed = [replace(each, goals=[], bounds={}, error="it failed") for each in kept]
@@ -343,11 +281,13 @@ def test_wrong_arguments(cli, tiny):
 
 
 def test_optuna_is_silenced_only_while_it_is_asked(tiny, capsys):
-    optuna = parzen.load("")
+    optuna = optuna_proposals.load_optuna("")
     said = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.INFO)
     try:
-        parzen.proposals(parzen.load(""), [param(BUFFER[1], fanin.load("tiny.toml"))], [False], [], 1)
+        optuna_proposals.propose(
+            optuna_proposals.load_optuna(""), [param(BUFFER[1], fanin.load("tiny.toml"))], [False], [], 1
+        )
         assert optuna.logging.get_verbosity() == optuna.logging.INFO
     finally:
         optuna.logging.set_verbosity(said)

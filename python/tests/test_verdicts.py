@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from fanin.claims import sentences
-from fanin.claims.judge import Judgement
-from fanin.claims.sentences import Entry, Searched, Sentence, Shown
+from fanin.claims.judge import Measurement
+from fanin.claims.sentences import Judgement, Sentence, Shown
 from fanin.claims.usual import shortened, usual
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
@@ -18,11 +18,19 @@ from fanin.scenario import checks, library, sections
 from fanin.scenario.departures import Departures, as_judged
 from fanin.scenario.format.claim import Case
 
-NUMBERS = Shown(published="9", value="5", interval="-", accept="8 to 10")
+NUMBERS = Shown(published="9", value="5", interval="-", accept="8 to 10", quantity="")
 
 
 def setting(words, basis, outcome, distance=0.5, environment=""):
-    return Searched(words, outcome, distance, NUMBERS, environment, basis)
+    return Judgement(
+        id="",
+        reading=words,
+        outcome=outcome,
+        distance=distance,
+        shown=NUMBERS,
+        environment=environment,
+        basis=basis,
+    )
 
 
 def test_every_outcome_and_verdict_has_one_row():
@@ -73,7 +81,7 @@ def test_a_verdict_says_what_it_rests_on():
     assert said("in its environment", [own, small]) == "qualnet"
     assert said("cannot be", [small], "30 packets exceed 20") == "30 packets exceed 20"
     assert said("direction only", [small, replace(large, outcome="direction only")]) == "64 KB"
-    further = replace(small, setting="1 MB", distance=0.9)
+    further = replace(small, reading="1 MB", distance=0.9)
     # A search found the closest; the sensitivity is closer, and does not count.
     assert said("never", [further, small, wrong], tried=12) == (
         "none of 12 settings; closest 5 (8 KB), accepted 8 to 10"
@@ -82,7 +90,7 @@ def test_a_verdict_says_what_it_rests_on():
 
 
 def test_a_verdict_rests_on_a_case_of_its_own_experiment_or_a_search_before_those_of_others():
-    fails = entry("c", basis="reading", outcome="not reproduced", reading="64 KB")
+    fails = judged("c", basis="reading", outcome="not reproduced", reading="64 KB")
     holds = replace(fails, outcome="reproduced", reading="8 KB")
     there = replace(fails, outcome="reproduced", experiment="a/d")
     found = setting("1 MB", "reading", "reproduced", 0.0)
@@ -96,7 +104,7 @@ def test_a_verdict_rests_on_a_case_of_its_own_experiment_or_a_search_before_thos
 
 
 def test_a_sentence_about_all_experiments_holds_only_where_each_of_them_shows_it():
-    holds = entry("c", basis="reading", outcome="reproduced", reading="64 KB")
+    holds = judged("c", basis="reading", outcome="reproduced", reading="64 KB")
     fails = replace(holds, outcome="not reproduced", experiment="a/d")
     weak = replace(fails, outcome="direction only", experiment="a/e")
     some = Sentence("c", "s", [holds], repeats=[fails, weak])
@@ -124,23 +132,23 @@ def test_a_setting_that_fails_twice_is_listed_once():
 def test_what_most_settings_share_is_left_out_of_each():
     shared = "starts = spread, network.delay = 1us"
     readings = [f"first; {shared}", f"{shared}, scheme.x.eq = sub", "second, so far; starts = together", ""]
-    cases = [entry("c", basis="reading", outcome="not reproduced", reading=each) for each in readings]
-    contrary = entry("c", basis="sensitivity", outcome="not reproduced", reading="against the text")
+    cases = [judged("c", basis="reading", outcome="not reproduced", reading=each) for each in readings]
+    contrary = judged("c", basis="sensitivity", outcome="not reproduced", reading="against the text")
     found = setting("starts = spread, network.delay = 2us", "reading", "not reproduced")
     claim = Sentence("c", "s", [*cases, contrary], searched=[found])
     assert usual([claim]) == ["starts = spread"]
     assert usual([Sentence("c", "s", cases[:2])]) == ["starts = spread", "network.delay = 1us"]
     assert usual([Sentence("c", "s", cases[:1])]) == []
     short = shortened(claim, ["starts = spread", "network.delay = 1us"])
-    assert [each.reading for each in short.entries] == [
+    assert [each.reading for each in short.cases] == [
         "first",
         "scheme.x.eq = sub",
         "second, so far; starts = together, with the default network.delay",
         "with the default starts, network.delay",
         "against the text",
     ]
-    assert short.searched[0].setting == "network.delay = 2us"
-    assert shortened(claim, []).entries == claim.entries
+    assert short.searched[0].reading == "network.delay = 2us"
+    assert shortened(claim, []).cases == claim.cases
 
 
 @pytest.mark.parametrize(
@@ -159,7 +167,7 @@ def test_what_most_settings_share_is_left_out_of_each():
 def test_a_verdict_is_late_if_it_rests_on_a_case_written_after_a_first_run(outcomes, cannot_be, late):
     distances = {"reproduced": 0.0, "direction only": 0.4, "not reproduced": 0.5, "not run": 1.0}
     cases = [
-        entry(f"c-{number}", added=added, basis="reading", outcome=outcome, distance=distances[outcome] - number / 100)
+        judged(f"c-{number}", added=added, basis="reading", outcome=outcome, distance=distances[outcome] - number / 100)
         for number, (added, outcome) in enumerate(zip(("", "second", "third"), outcomes, strict=True))
     ]
     assert Sentence("c", "s", cases[:1], repeats=cases[1:], cannot_be=cannot_be).late == late
@@ -168,14 +176,12 @@ def test_a_verdict_is_late_if_it_rests_on_a_case_written_after_a_first_run(outco
 def test_a_setting_that_a_search_found_has_the_terms_of_the_main_case():
     found = setting("64 KB", "reading", "reproduced", 0.0)
     for added in ("", "after a first run"):
-        main = entry("c", added=added, basis="reading", outcome="not reproduced")
+        main = judged("c", added=added, basis="reading", outcome="not reproduced")
         assert Sentence("c", "s", [main], searched=[found]).late == added
 
 
-def entry(claim, **fields):
-    about = {"experiment": "a/b", "paper": "", "figure": "", "says": "s", "published": 9, "ours": 5, "reason": "r"}
-    state = {"interval": (None, None), "shown": NUMBERS, "state": "complete", "command": "fanin reproduce a/b"}
-    return Entry(claim=claim, **about, **state, **fields)
+def judged(case, **fields):
+    return Judgement(id=case, experiment="a/b", published=9, value=5, reason="r", shown=NUMBERS, **fields)
 
 
 def test_sentences_are_counted_by_verdict():
@@ -201,7 +207,7 @@ def test_sentences_are_counted_by_verdict():
 def test_the_distance_from_the_accepted_range_has_no_unit(value, accept, published, expected):
     fields = {"id": "c", "claim": "c", "says": "s", "measure": "mean", "x": "n", "y": "g", "accept": accept, "why": "w"}
     case = Case(**fields, published=published)
-    assert Judgement(case, value, math.nan, math.nan, "not reproduced").distance == pytest.approx(expected)
+    assert Measurement(case, value, math.nan, math.nan, "not reproduced").distance == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +225,7 @@ def test_the_distance_from_the_accepted_range_has_no_unit(value, accept, publish
     ],
 )
 def test_a_verdict_is_at_the_edge_if_what_it_rests_on_is(cases, edge):
-    made = [entry("c", basis=basis, outcome=outcome, at_edge=at_edge) for basis, outcome, at_edge in cases]
+    made = [judged("c", basis=basis, outcome=outcome, at_edge=at_edge) for basis, outcome, at_edge in cases]
     claim = Sentence("c", "says", made)
     assert claim.at_edge == edge
     assert claim.marked.endswith(", at the edge") == edge
@@ -227,7 +233,7 @@ def test_a_verdict_is_at_the_edge_if_what_it_rests_on_is(cases, edge):
 
 
 def test_a_verdict_names_a_case_that_is_not_at_the_edge():
-    own = entry("c", basis="reading", outcome="reproduced", reading="64 KB", at_edge=True)
+    own = judged("c", basis="reading", outcome="reproduced", reading="64 KB", at_edge=True)
     firm = replace(own, experiment="a/d", reading="8 KB", at_edge=False)
     claim = Sentence("c", "s", [own], repeats=[firm])
     assert (claim.at_edge, claim.rests_on.partition(" (")[0]) == (False, "8 KB")
@@ -238,8 +244,8 @@ def test_a_verdict_names_a_case_that_is_not_at_the_edge():
 
 
 def test_the_closest_number_inside_the_range_says_why_it_is_not_accepted():
-    shown = Shown(published="-", value="0.2 %", interval="0 to 0.5 %", accept="0.1 to 1 %")
-    nothing = Searched("64 KB", "not reproduced", 0.0, shown)
+    shown = Shown(published="-", value="0.2 %", interval="0 to 0.5 %", accept="0.1 to 1 %", quantity="")
+    nothing = replace(setting("64 KB", "reading", "not reproduced", 0.0), shown=shown)
     said = sentences.rests_on("never", [nothing], "")
     assert said.endswith("closest 0.2 % (64 KB), accepted 0.1 to 1 %; its 95 % interval, 0 to 0.5 %, includes zero")
 
@@ -501,12 +507,12 @@ def test_both_halves_of_a_sentence_are_judged_under_the_same_readings():
 
 
 def test_halves_of_a_sentence_are_counted_once():
-    main = entry("c", basis="reading", outcome="reproduced")
+    main = judged("c", basis="reading", outcome="reproduced")
     whole, half = Sentence("c", "s", [main]), Sentence("d", "s", [main], half_of="c")
     assert sentences.tally([(whole, "never"), (half, "under a reading")]) == (
         "1 sentence: 1 never (1 more is half of a sentence)"
     )
-    assert sentences.once([whole, half]) == [whole]
+    assert sentences.drop_repeats([whole, half]) == [whole]
 
 
 OPEN_KEY = """
@@ -609,4 +615,4 @@ def test_no_case_in_its_environment_sets_an_open_key_to_a_value_of_ours(name):
     written = {each.id: each for each in experiment.document.cases}
     for case in as_judged(experiment):
         if basis_of(case.basis, case.reading, experiment.environment) in ("printed", "environment"):
-            assert departures.of(written[case.id]) == []
+            assert departures.find(written[case.id]) == []

@@ -18,8 +18,6 @@ from patches import before_runs
 
 import fanin
 from fanin.choose.fit import held_out
-from fanin.choose.fit.bench import Tried
-from fanin.choose.tuning.parzen import Result
 from fanin.claims import assessment, record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
@@ -27,7 +25,6 @@ from fanin.results import records, shards, sums, tables
 from fanin.results.dataset import as_json
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
-from fanin.results.search_log import Log
 from fanin.results.store import Store, manifest_text, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
@@ -144,8 +141,6 @@ KINDS = {
     "failure": "failures/*.json",
     "fit": "fits/*/fit.json",
     "settings": "fits/*/settings.csv",
-    "log": "fits/*/tried.jsonl",
-    "study": "studies/*/tried.jsonl",
     "trials": "studies/*/trials.csv",
     "held out": "fits/held-out.json",
 }
@@ -233,11 +228,6 @@ def read_all(path: Path, out: Path, scratch: Path) -> object:
         return merged.whole
     if folder.name == "failures":
         return Failures(out).find(path.stem)
-    if path.name == "tried.jsonl":
-        copy = scratch / path.relative_to(out)
-        copy.parent.mkdir(parents=True)
-        shutil.copy(path, copy)
-        return Log(copy.parent, Tried if "fits" in copy.parts else Result, lambda _: None).entries
     if folder.parent.name == "fits":
         return searches.read(out, lambda name: record.digest(fanin.load(name)))
     if folder.name == "fits":
@@ -295,10 +285,7 @@ def another_order(lines: list[bytes]) -> list[bytes]:
 
 
 EDITS = (one_less, one_more, another_order)
-"""Changes of whole lines, which are what was written: only their place or their number is wrong.
-
-A log of a search has more lines than these take from its end, without which it would be that of an interrupted one.
-"""
+"""Changes of whole lines, which are what was written: only their place or their number is wrong."""
 
 
 def changed(results: Path, tmp_path: Path, paths: list[Path], contents: list[bytes]) -> list[Path]:
@@ -422,7 +409,7 @@ def sealed_again(path: Path, value: dict[str, Any]) -> None:
         path.write_bytes(b'{"sha256": "%s", %s\n' % (hashlib.sha256(rest).hexdigest().encode(), rest))
     elif (path.parent / sums.SUMS).is_file():
         path.write_text(json.dumps(value))
-        names = [each.name for each in path.parent.iterdir() if each.name not in (sums.SUMS, "tried.jsonl")]
+        names = [each.name for each in path.parent.iterdir() if each.name != sums.SUMS]
         (path.parent / sums.SUMS).write_bytes(sums.text_of(path.parent, names))
     else:
         path.write_bytes(as_json(sums.sealed(value)))
@@ -635,9 +622,9 @@ def test_commands_say_what_they_said_or_that_a_file_is_damaged(cli, results, kin
         commands += [["export", str(path)], ["fct", str(path), "--json"], ["describe", str(path), "--json"]]
     if kind in ("manifest", "table", "failure"):
         commands.append([*SWEEP, "--json"])
-    if kind in ("log", "fit", "held out"):
+    if kind in ("fit", "held out"):
         commands.append([*FIT])
-    if kind in ("study", "trials"):
+    if kind == "trials":
         commands.append([*TUNE])
     if kind == "shard":
         commands.append(["merge", "--json"])
@@ -760,25 +747,6 @@ def test_a_report_is_not_repaired_without_the_front_end(cli, results, monkeypatc
     assert result.code == 1
     assert f"{page.parent}: not repaired: no report: the page is not built" in result.err
     assert page.is_file()
-
-
-@pytest.mark.parametrize(("kind", "command"), [("log", "fanin fit"), ("study", "fanin tune")])
-def test_lines_of_a_search_in_another_order_are_damage(cli, results, kind, command):
-    (path,) = files_of(results, kind)
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(reversed(lines)))
-    result = cli("verify", str(results), "--json")
-    (told,) = json.loads(result.out)["damaged"]
-    assert (result.code, told["file"]) == (1, str(path))
-    assert "missing, repeated or exchanged" in told["why"]
-    assert f"run the same '{command}' again" in told["remedy"]
-    # Without its last lines it is that of a search that was interrupted.
-    path.write_bytes(b"".join(lines[:-1]))
-    assert verify(results).damaged == []
-    path.unlink()
-    (told,) = json.loads(cli("verify", str(results), "--json").out)["damaged"]
-    assert (told["file"], told["why"]) == (str(path), "missing")
-    assert told["remedy"] == f"run the same '{command}' again: it begins anew, and its runs are kept"
 
 
 def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, results):

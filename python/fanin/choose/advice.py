@@ -14,18 +14,18 @@ from fanin.choose.comparison import SCHEME, STACK, BySeed, Estimate, Placed, pai
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
-from fanin.choose.robust import NEAR, Varied, effect, is_about, seeds_to_decide, times
+from fanin.choose.robust import ABOUT_AS_GOOD_FACTOR, Varied, effect, is_about, seeds_to_decide, times
 from fanin.numbers.stats import FEWEST, finite
 
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
 
-_ROOM = 0.25
+_HARDLY_ROOM_SHARE = 0.25
 """A scenario whose bounds break with so many more senders has hardly room for more."""
 
 Room = Literal["enough", "hardly any", "too little"]
 
-_FINALISTS = 5
+_MAX_FINALISTS = 5
 """So many remedies that are about as good are tried on other hosts."""
 
 MUCH = 0.2
@@ -65,7 +65,9 @@ class Advised:
     @property
     def only_saves(self) -> bool:
         """Whether it gains hardly more than a query alone does with it."""
-        return self.remedy.alone < 1 and times(self.own, self.place.value.mean) * self.remedy.alone < NEAR
+        return (
+            self.remedy.alone < 1 and times(self.own, self.place.value.mean) * self.remedy.alone < ABOUT_AS_GOOD_FACTOR
+        )
 
     @property
     def seeds_to_decide(self) -> int | None:
@@ -175,14 +177,14 @@ class Advice:
         """Whether the advice is right, or not needed, with all variations; ``None`` if none was tried."""
         return all(each.holds for each in self.varied) if self.varied else None
 
-    def of(self, name: str) -> Advised:
+    def find(self, name: str) -> Advised:
         """A remedy by its name."""
         return next(each for each in self.every if each.remedy.name == name)
 
     @property
     def own(self) -> Advised:
         """The scenario as it is."""
-        return self.of(AS_IT_IS)
+        return self.find(AS_IT_IS)
 
     @property
     def best(self) -> Advised | None:
@@ -238,7 +240,7 @@ class Advice:
             kinds.setdefault(frozenset(each.remedy.settings), each)
         # What adds to another one of them would take the place of another kind.
         own = [each for paths, each in kinds.items() if each is self.best or not any(other < paths for other in kinds)]
-        return own[:_FINALISTS]
+        return own[:_MAX_FINALISTS]
 
     @property
     def _first(self) -> list[Advised]:
@@ -248,7 +250,11 @@ class Advice:
         flows or overflows, if others do not.
         """
         usable = self._usable
-        near = [each for each in usable if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, NEAR)]
+        near = [
+            each
+            for each in usable
+            if is_about(each.place.value.mean, usable[0].place.value.mean, self.goal, ABOUT_AS_GOOD_FACTOR)
+        ]
         near = [each for each in near if self.suffices(each)] or near
         near = [each for each in near if not self.gives_up(each)] or near
         return [each for each in near if each.remedy.marks is None or not each.remedy.cautions] or near
@@ -303,7 +309,9 @@ class Advice:
         if self.best is None:
             return None
         best = self.best.place.value.mean
-        found = [each for each in self._open if not is_about(best, each.place.value.mean, self.goal, NEAR)]
+        found = [
+            each for each in self._open if not is_about(best, each.place.value.mean, self.goal, ABOUT_AS_GOOD_FACTOR)
+        ]
         return next(iter(_surest(found)), None)
 
     @property
@@ -406,7 +414,11 @@ class Advice:
         if not _has_room(own, self.fan_in):
             return "too little"
         # The next number of senders that was tried is further up by the precision of the search.
-        return "enough" if own.breaks_at is None or own.breaks_at > (1 + _ROOM) * self.fan_in else "hardly any"
+        return (
+            "enough"
+            if own.breaks_at is None or own.breaks_at > (1 + _HARDLY_ROOM_SHARE) * self.fan_in
+            else "hardly any"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

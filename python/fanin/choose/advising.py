@@ -26,7 +26,7 @@ from fanin.choose.comparison import (
 from fanin.choose.diagnosis import Facts
 from fanin.choose.goals import Measure
 from fanin.choose.outlook import Outlook
-from fanin.choose.plan import FIRST, Ahead, Plan, furthest
+from fanin.choose.plan import MIN_FAN_IN, Ahead, Plan, furthest
 from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
 from fanin.choose.robust import Varied, variations, varied
 from fanin.choose.rounds import Asked, Rounds
@@ -39,10 +39,10 @@ from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 
-_PAIR = 2
+_MIN_CAPACITY_SEARCHES = 2
 """So many are searched in any case for how far they carry, or none: one capacity alone compares with nothing."""
 
-_AGAIN = 2
+_MAX_FURTHER_SEARCHES = 2
 """So often another remedy is searched for how far it carries, as the best does not carry the scenario's senders."""
 
 
@@ -112,8 +112,8 @@ def advise(
             return _carried(laboratory, answer, some, _telling(outlook, some))
 
     wanted = _worth_searching(answer, plan.capacities) if plan.capacities else []
-    first = wanted if plan.are_searches_asked else that_fit(wanted[:_PAIR])
-    searched = first if len(first) >= _PAIR else []
+    first = wanted if plan.are_searches_asked else that_fit(wanted[:_MIN_CAPACITY_SEARCHES])
+    searched = first if len(first) >= _MIN_CAPACITY_SEARCHES else []
     if searched:
         answer = carried(searched, that_fit(wanted)[len(searched) :])
         # No other is begun that would take longer than there is time for, as far as these tell.
@@ -121,14 +121,14 @@ def advise(
             answer = carried(further, [])
             searched = [*searched, *further]
         # What was best may not carry its own senders, and then another may be, or is told beside it.
-        for _ in range(_AGAIN):
+        for _ in range(_MAX_FURTHER_SEARCHES):
             unknown_yet = [each for each in (answer.best, answer.keeping) if each is not None and each.found is None]
             if not (again_ := that_fit(unknown_yet[:1])):
                 break
             answer = carried(again_, [])
     on_other_hosts = partial(_on_other_hosts, laboratory, outlook, asked)
     answer = replace(
-        answer, unsearched=[each.remedy.name for each in wanted if answer.of(each.remedy.name).found is None]
+        answer, unsearched=[each.remedy.name for each in wanted if answer.find(each.remedy.name).found is None]
     )
     so_far(answer)
 
@@ -204,7 +204,7 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], st
         [dict(each.remedy.settings) for each in searched],
         answer.keeps,
         over=answer.over,
-        first=FIRST,
+        first=MIN_FAN_IN,
         last=furthest(answer.fan_in),
         seeds=answer.seeds,
         precision=PRECISION,
@@ -270,7 +270,7 @@ def reach(experiment: Experiment, facts: Facts) -> tuple[int, int]:
     over, here = fan_in_of(experiment), senders(facts)
     if over is None or not here:
         return 0, 0
-    return here, largest_valid(experiment.vary({}, bare=True), over, FIRST, furthest(here), {})
+    return here, largest_valid(experiment.vary({}, bare=True), over, MIN_FAN_IN, furthest(here), {})
 
 
 def _worth_searching(answer: Advice, most: int) -> list[Advised]:

@@ -25,6 +25,23 @@ from fanin.scenario.remarks import unsteady
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import threshold_path
 
+_COUNT_TIMEOUTS = ("timeouts", "timeout_ratio")
+"""Totals that are about retransmission timers alone."""
+
+_LONGER_QUERIES_FACTOR = 1.1
+"""Queries that take longer by this factor give the background other traffic beside it."""
+
+_MEDIANS = {"query_p": "query_p50_s", "fct_p": "fct_p50_s"}
+"""Beginning of a quantile's name -> the median of the same completion times."""
+
+_QUERY_MEDIAN = Column(
+    id="query_p50_s",
+    label="Query completion time, median: nearest rank over the queries of a run",
+    of="requests.qct_s",
+    take="p50",
+)
+"""The only one of the medians that is no total."""
+
 
 def cautions(
     experiment: Experiment,
@@ -81,10 +98,6 @@ def waits_that_no_timeout_counts(measures: Iterable[Measure], cases: Mapping[str
     ]
 
 
-_COUNT_TIMEOUTS = ("timeouts", "timeout_ratio")
-"""Totals that are about retransmission timers alone."""
-
-
 def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
     """A warning if the goodput of background traffic is that of runs which end at other times, with their queries.
 
@@ -96,17 +109,13 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
     if not lasting:
         return []
     first, last = min(lasting, key=lasting.__getitem__), max(lasting, key=lasting.__getitem__)
-    if lasting[last] < _LONGER * lasting[first]:
+    if lasting[last] < _LONGER_QUERIES_FACTOR * lasting[first]:
         return []
     ends = [f"{format_value('simulated_s', lasting[each])} ({each})" for each in (first, last)]
     return [
         f"background: its goodput is over the time that the queries of each run take, from {' to '.join(ends)}. The "
         "longer they take, the more it has. 'fanin advise' compares it over equal times"
     ]
-
-
-_LONGER = 1.1
-"""Queries that take longer by this factor give the background other traffic beside it."""
 
 
 def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
@@ -131,18 +140,6 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
             "measure.warmup leaves none of them out"
         )
     return found
-
-
-_MEDIANS = {"query_p": "query_p50_s", "fct_p": "fct_p50_s"}
-"""Beginning of a quantile's name -> the median of the same completion times."""
-
-_QUERY_MEDIAN = Column(
-    id="query_p50_s",
-    label="Query completion time, median: nearest rank over the queries of a run",
-    of="requests.qct_s",
-    take="p50",
-)
-"""The only one of the medians that is no total."""
 
 
 def with_medians(experiment: Experiment, measures: Iterable[Measure]) -> Experiment:

@@ -22,9 +22,9 @@ SCHEME = "transport.scheme"
 
 STACK = "transport.stack"
 
-_FRAMES = "network.frame-overhead"
+_FRAME_OVERHEAD = "network.frame-overhead"
 
-_PLAIN = "rfc"
+_PLAIN_STACK = "rfc"
 """The stack that sets nothing."""
 
 METRICS = (
@@ -40,7 +40,7 @@ METRICS = (
 )
 """Totals that are compared."""
 
-LEAST = 0.01
+USUAL_MARGIN = 0.01
 """Candidates that differ by a smaller share tie unless the user says otherwise: such a difference is of no use."""
 
 FEWEST_AGREEING = 6
@@ -57,8 +57,11 @@ pairs then agree with one of 2 / 4^3 = 3.1 %, as six differences of one sign do.
 FEW_SEEDS = list(range(1, FEWEST_AGREEING + 1))
 """Seeds for a scenario that names at most one: the fewest with which the sign test can decide."""
 
-_MOST_SEEDS = 10_000
+_MAX_SEEDS = 10_000
 """More seeds than anybody runs."""
+
+_MAX_NAMED = 3
+"""So many of several names are told."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Estimate:
         low, high = self.difference - self.difference_half, self.difference + self.difference_half
         return Spread(self.difference, self.difference_half, low, high)
 
-    def agreeing(self, margin: float = LEAST) -> int:
+    def agreeing(self, margin: float = USUAL_MARGIN) -> int:
         """How many differences are at least that share of the mean, if all have one sign."""
         return sum(size >= margin * abs(self.mean) for size in self.sizes)
 
@@ -101,18 +104,18 @@ class Estimate:
         """
         return self.difference_half < abs(self.difference) or self.agreeing(margin) >= FEWEST_AGREEING
 
-    def is_small(self, margin: float = LEAST) -> bool:
+    def is_small(self, margin: float = USUAL_MARGIN) -> bool:
         """Whether it is no chance, but less than that share of the mean."""
         return self.differs() and abs(self.difference) < margin * abs(self.mean)
 
-    def matters(self, margin: float = LEAST) -> bool:
+    def matters(self, margin: float = USUAL_MARGIN) -> bool:
         """Whether it counts: the difference is no chance, and it is at least that share of the mean.
 
         This is the one rule of all commands that compare. A difference of zero never counts, whatever the mean.
         """
         return self.differs(margin) and abs(self.difference) >= margin * abs(self.mean)
 
-    def seeds_to_decide(self, seeds: int, margin: float = LEAST) -> int | None:
+    def seeds_to_decide(self, seeds: int, margin: float = USUAL_MARGIN) -> int | None:
         """About how many seeds would tell whether it differs; ``None`` if that is known, or no use.
 
         An interval shrinks with the square root of the number of seeds. Differences that all count so far may need no
@@ -127,7 +130,7 @@ class Estimate:
         needed = math.ceil(seeds * (half / away) ** 2) + 1
         if self.sizes and self.agreeing(margin) == len(self.sizes):
             needed = min(needed, FEWEST_AGREEING)
-        return needed if needed <= _MOST_SEEDS else None
+        return needed if needed <= _MAX_SEEDS else None
 
 
 def numbers(own: Spread, away: Estimate | None) -> dict[str, float | None]:
@@ -240,7 +243,7 @@ def in_its_frames(experiment: Experiment, values: Mapping[str, Scalar]) -> dict[
     other frames the same link would carry more, or less.
     """
     own, its = (experiment.resolved(each)["network"]["frame-overhead"] for each in ({}, values))
-    return {**values, **({} if own == its or _FRAMES in values else {_FRAMES: own})}
+    return {**values, **({} if own == its or _FRAME_OVERHEAD in values else {_FRAME_OVERHEAD: own})}
 
 
 def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scalar]]) -> dict[str, dict[str, str]]:
@@ -267,13 +270,9 @@ def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scala
     return {path: values for path, values in found.items() if len(set(values.values())) > 1}
 
 
-_MOST_NAMED = 3
-"""So many of several names are told."""
-
-
 def some_of(names: Sequence[str]) -> str:
     """Several names, or the first of many and how many more there are."""
-    shown = names if len(names) <= _MOST_NAMED + 1 else [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"]
+    shown = names if len(names) <= _MAX_NAMED + 1 else [*names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED} more"]
     return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
 
 
@@ -304,7 +303,7 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
         f"{stack} under {_few(names) or f'{len(names)} others'}"
         for stack, names in sorted(stacks.items(), key=lambda each: len(each[1]))
     )
-    one = next(stack for stack in stacks if stack != _PLAIN)
+    one = next(stack for stack in stacks if stack != _PLAIN_STACK)
     bringing = [name for name in keys[STACK] if any(name in names for names in owners)]
     besides = f"; own values: {_few(bringing) or f'{len(bringing)} of them'}" if bringing else ""
     return [f"{begin}: {under} (for all: --set {STACK}={one}){besides}; --json has all {len(keys)} keys"]
@@ -312,7 +311,7 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 def _few(names: Sequence[str]) -> str:
     """Several names; nothing if they are many."""
-    return some_of(names) if len(names) <= _MOST_NAMED else ""
+    return some_of(names) if len(names) <= _MAX_NAMED else ""
 
 
 def compare_cases(
@@ -394,7 +393,7 @@ class Placed:
     measures: dict[str, Spread]
     """The same for each measure of a weighted goal, and for those that are shown beside."""
     seeds: int
-    margin: float = LEAST
+    margin: float = USUAL_MARGIN
     """Share of its mean below which a difference does not count."""
 
     @property
@@ -440,7 +439,7 @@ def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str |
 
 
 def placed(
-    compared: Sequence[Compared], goal: Goal, against: str, margin: float = LEAST, beside: Sequence[Measure] = ()
+    compared: Sequence[Compared], goal: Goal, against: str, margin: float = USUAL_MARGIN, beside: Sequence[Measure] = ()
 ) -> list[Placed]:
     """Ranks the schemes that have runs: the best first, and those that did not finish after all others.
 
@@ -488,7 +487,7 @@ class Ranked(NamedTuple):
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
 
 
-def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -> list[Ranked]:
+def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = USUAL_MARGIN) -> list[Ranked]:
     """Ranks candidates: the best mean first, by differences seed by seed that count.
 
     Which differences count is not transitive: the third may differ from the first and not from the second. So places

@@ -34,8 +34,16 @@ from fanin.scenario import checks
 from fanin.scenario.format.column import Column
 from fanin.scenario.traffic import begin_together, is_endless, is_fan_in
 
-_MAYBE_NONE = ("", "1", "pkt", "B")
+_UNITS_THAT_CAN_BE_ZERO = ("", "1", "pkt", "B")
 """Units of measures that can be zero: counts, ratios and queues."""
+
+USUAL = {
+    "query-p99": "there are queries",
+    "fct_max_s": "all transfers begin together and the last is waited for",
+    "p99-fct": "transfers are of known size",
+    "goodput": "no transfer ends",
+}
+"""The usual goals, and where each is the one."""
 
 
 class Quantile(NamedTuple):
@@ -134,15 +142,6 @@ def usual_goal(scenario: dict[str, Any]) -> str:
     if all(is_endless(group) for group in traffic):
         return "goodput"
     return "fct_max_s" if begin_together(scenario) else "p99-fct"
-
-
-USUAL = {
-    "query-p99": "there are queries",
-    "fct_max_s": "all transfers begin together and the last is waited for",
-    "p99-fct": "transfers are of known size",
-    "goodput": "no transfer ends",
-}
-"""The usual goals, and where each is the one."""
 
 
 def measure(name: str, experiment: Experiment) -> Measure:
@@ -309,7 +308,7 @@ def goal(text: str, experiment: Experiment) -> Goal:
         parts.append((measure(name, experiment), number))
     if len(parts) > 1:
         for each, _ in parts:
-            if column(each.shown_as).unit in _MAYBE_NONE and each.column != "jain":
+            if column(each.shown_as).unit in _UNITS_THAT_CAN_BE_ZERO and each.column != "jain":
                 raise ValueError(f"{each.name} can be zero, so a weighted goal cannot include it; use --keep instead")
     return Goal(tuple(parts))
 

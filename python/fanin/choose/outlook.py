@@ -12,13 +12,13 @@ from fanin.choose.plan import Ahead, Plan
 from fanin.numbers.stats import FEWEST
 from fanin.run.job import Advance, Progress
 
-_TELLING = 0.5
+_MIN_SIMULATED_SHARE = 0.5
 """If this share of some runs was simulated, and not found in the store, they tell how long others take."""
 
-_RESERVED = 0.3
+_MAX_RESERVED_SHARE = 0.3
 """At most this share of the time is kept for other hosts while remedies are ranked."""
 
-_BELIEVED = 0.1
+_WEIGHT_OF_PLAN = 0.1
 """What a plan expects of a search counts as much as this share of what the search does."""
 
 
@@ -61,7 +61,7 @@ class Outlook:
     @property
     def ranked_until_s(self) -> float:
         """When the ranking has to end, so that there is time to try the best on other hosts, if that can be enough."""
-        kept_s = min(self.plan.varied().seconds, _RESERVED * self.plan.within_s)
+        kept_s = min(self.plan.varied().seconds, _MAX_RESERVED_SHARE * self.plan.within_s)
         is_enough = self.plan.varied(2, FEWEST).seconds <= kept_s
         return self.plan.within_s - kept_s * is_enough
 
@@ -126,7 +126,7 @@ class Outlook:
         """
         self._stepped = time.monotonic()
         # What was expected of it counts as much as a part of what it does.
-        before_s = _BELIEVED * (done.seconds + ahead.seconds)
+        before_s = _WEIGHT_OF_PLAN * (done.seconds + ahead.seconds)
         known_s = done.seconds + before_s
         took_s = self._stepped - self._since
         harder = (took_s + before_s * self.plan.harder) / known_s if known_s else self.plan.harder
@@ -144,7 +144,7 @@ class Outlook:
     @property
     def _is_telling(self) -> bool:
         asked = self._progress.total - self._before.total
-        return asked > 0 and self._progress.simulated - self._before.simulated >= _TELLING * asked
+        return asked > 0 and self._progress.simulated - self._before.simulated >= _MIN_SIMULATED_SHARE * asked
 
     def advance(self, progress: Progress) -> None:
         """Tells the progress of everything, by that of the runs that were asked for."""

@@ -8,30 +8,30 @@ from fanin.choose.advice import PRECISION
 from fanin.choose.capacity.search import Search
 from fanin.choose.comparison import FEW_SEEDS
 
-_CAPACITIES = 3
+_MAX_CAPACITY_SEARCHES = 3
 
-FIRST = 2
+MIN_FAN_IN = 2
 """Capacities are searched from so many senders on."""
 
-_FURTHER = 16
-"""Capacities are searched up to so many times the scenario's own fan-in, but no further than :data:`_FAR`."""
+_MAX_FAN_IN_FACTOR = 16
+"""Capacities are searched up to so many times the scenario's own fan-in, but no further than :data:`_MAX_FAN_IN`."""
 
-_FAR = 1024
+_MAX_FAN_IN = 1024
 """More answers at once than one port is asked to take."""
 
-_AT_LEAST = 4
+_MIN_FAN_IN_FACTOR = 4
 """So many times its own fan-in is searched in any case."""
 
-_VARIED = 4
+_TRIED_ON_OTHER_HOSTS = 4
 """About so many are tried on other hosts: the scenario as it is, two remedies that are about as good, and the ideal."""
 
-_AROUND_S = 0.005
+_OVERHEAD_OF_RUN_S = 0.005
 """To prepare, store and read a run takes about so long, one after the other, and the first estimate has no better."""
 
 
 def furthest(senders: int) -> int:
     """Up to how many senders capacities are searched for a scenario with so many."""
-    return max(_AT_LEAST * senders, min(_FURTHER * senders, _FAR))
+    return max(_MIN_FAN_IN_FACTOR * senders, min(_MAX_FAN_IN_FACTOR * senders, _MAX_FAN_IN))
 
 
 @dataclass(frozen=True)
@@ -79,21 +79,21 @@ class Plan:
 
     def _ahead(self, runs: float, work: float) -> Ahead:
         """So many runs, which take so many times longer together than one of the scenario."""
-        return Ahead(runs, self.slower * (runs * _AROUND_S + work * self.run_s))
+        return Ahead(runs, self.slower * (runs * _OVERHEAD_OF_RUN_S + work * self.run_s))
 
     def ranked(self, seeds: int, remedies: int | None = None) -> Ahead:
         """The remedies, or so many of them, with so many seeds."""
         runs = seeds * (len(self.work) if remedies is None else remedies)
         return self._ahead(runs, runs * self._usual)
 
-    def varied(self, some: int = _VARIED, seeds: int | None = None) -> Ahead:
+    def varied(self, some: int = _TRIED_ON_OTHER_HOSTS, seeds: int | None = None) -> Ahead:
         """So many of them on other hosts, with all seeds or so many."""
         runs = some * self.hosts * (len(self.seeds) if seeds is None else seeds)
         return self._ahead(runs, runs * self._usual)
 
     def search(self, work: float) -> Ahead:
         """A search for how far a remedy carries whose runs take so many times longer than those of the scenario."""
-        search = Search({}, [], FIRST, self.last, self.seeds, PRECISION)
+        search = Search({}, [], MIN_FAN_IN, self.last, self.seeds, PRECISION)
         expected = self.with_senders(work, *search.ahead()) if self.senders else Ahead()
         return replace(expected, seconds=self.harder * expected.seconds)
 
@@ -193,7 +193,7 @@ def planned(
 
     """
     alike = [1.0] * remedies
-    searched = (_CAPACITIES if capacities is None else capacities) if reach[0] else 0
+    searched = (_MAX_CAPACITY_SEARCHES if capacities is None else capacities) if reach[0] else 0
     thorough = Plan(
         seeds or FEW_SEEDS,
         searched,

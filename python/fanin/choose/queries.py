@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from fanin.later import pl
 
-_MANY = 4
+_MIN_SENDERS_OF_INCAST = 4
 """So many senders to one receiver are many."""
 
 
-_MOST = 0.5
+_DECISIVE_WAIT_SHARE = 0.5
 """Waits are the most of what a query took longer from this share on."""
 
 
@@ -129,7 +129,7 @@ def queries(
     if found.is_empty():
         return None
     took, needed, later_s = found["took"], found["alone"], float(found["later"].sum())
-    by_waits = found.filter((pl.col("waited") > 0) & (pl.col("waited") >= _MOST * pl.col("later")))
+    by_waits = found.filter((pl.col("waited") > 0) & (pl.col("waited") >= _DECISIVE_WAIT_SHARE * pl.col("later")))
     return Queries(
         groups=list(spreads),
         count=found.height,
@@ -163,7 +163,10 @@ def in_bursts(flows: pl.DataFrame, groups: list[str], loaded_s: float) -> pl.Dat
         .with_columns(trip=(pl.col("start_s") / loaded_s).floor())
         .with_columns(query=pl.struct(by).rank("dense").cast(pl.UInt64), senders=pl.col("src").n_unique().over(by))
     )
-    return found.filter((pl.col("senders") >= _MANY).mean().over("group") >= 0.5, pl.col("senders") >= _MANY)
+    return found.filter(
+        (pl.col("senders") >= _MIN_SENDERS_OF_INCAST).mean().over("group") >= 0.5,
+        pl.col("senders") >= _MIN_SENDERS_OF_INCAST,
+    )
 
 
 def _percentile(values: pl.Series, percent: int) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.comparison import LEAST, ranked
+from fanin.choose.comparison import USUAL_MARGIN, ranked
 from fanin.claims import ledger
 from fanin.claims.record import Record
 from fanin.claims.standing import NONE, Standing
@@ -152,7 +152,7 @@ class Ranking:
         return [each for each in self.regimes if each.where[axis] == value]
 
 
-def read(out: Path | str, name: str = "cross", margin: float = LEAST) -> tuple[list[Ranking], list[Standing]]:
+def read(out: Path | str, name: str = "cross", margin: float = USUAL_MARGIN) -> tuple[list[Ranking], list[Standing]]:
     """The rankings of all experiments of a folder of experiments, or of one, that were run; and those that were not.
 
     Args:
@@ -166,14 +166,14 @@ def read(out: Path | str, name: str = "cross", margin: float = LEAST) -> tuple[l
 
     """
     chosen = ledger.chosen(ledger.standings(out), name)
-    found = [ranking for each in chosen if (ranking := of(each, margin))]
+    found = [ranking for each in chosen if (ranking := rank_standing(each, margin))]
     missing = [each for each in chosen if each.record is None]
     if not found:
         raise ResultsError(f"{out}: nothing to rank yet; run fanin reproduce {name}")
     return found, missing
 
 
-def of(standing: Standing, margin: float = LEAST) -> Ranking | None:
+def rank_standing(standing: Standing, margin: float = USUAL_MARGIN) -> Ranking | None:
     """The ranking of an experiment; ``None`` if it was not run or compares no systems.
 
     Raises:
@@ -206,7 +206,7 @@ def _columns(key: str, record: Record) -> list[Column]:
     return sections.parse(record.source, record.file).column if path is None else ScenarioFile(key, path).columns
 
 
-def rank(runs: pl.DataFrame, margin: float = LEAST) -> list[RankedSystem]:
+def rank(runs: pl.DataFrame, margin: float = USUAL_MARGIN) -> list[RankedSystem]:
     """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.choose.comparison.ranked` does.
 
     With too few seeds for an interval the means decide.

@@ -32,6 +32,12 @@ Status = Literal["agrees", "out of tolerance", "other distribution", "not tested
 
 _COLUMN = re.compile(r"^(?P<theirs>.+?)(?:\*(?P<factor>[0-9.eE+-]+))?$")
 
+_ROWS_AT_ONCE = 10_000
+"""Rows of a CSV file that are held as Python's texts at a time."""
+
+_UNLIMITED_ROWS = 1_000_000
+"""So many rows are as good as any number of them."""
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -158,10 +164,6 @@ def read(path: Path) -> Records:
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
 
 
-_AT_ONCE = 10_000
-"""Rows of a CSV file that are held as Python's texts at a time."""
-
-
 def _of_csv(path: Path, content: bytes) -> Records:
     source = Source(path, content)
     rows = source.table()
@@ -171,7 +173,7 @@ def _of_csv(path: Path, content: bytes) -> Records:
     lines: list[int] = []
     numbered = ((source.line, fields) for fields in rows)
     parts = [pl.DataFrame(schema=schema)]
-    while part := list(itertools.islice(numbered, _AT_ONCE)):
+    while part := list(itertools.islice(numbered, _ROWS_AT_ONCE)):
         lines += [line for line, _ in part]
         parts.append(pl.DataFrame([fields for _, fields in part], schema=schema, orient="row"))
     texts = pl.concat(parts)
@@ -357,12 +359,8 @@ def check_test(points: pl.DataFrame, theirs: Records, key: Sequence[str], level:
         return
     mine, others = _cells(points, key), _cells(theirs.frame, key)
     common = [place for place in mine if place in others]
-    if any(_least_p(_MANY if rows else len(mine[place]), len(others[place])) <= level for place in common):
+    if any(_least_p(_UNLIMITED_ROWS if rows else len(mine[place]), len(others[place])) <= level for place in common):
         _scipy_stats()
-
-
-_MANY = 1_000_000
-"""So many rows are as good as any number of them."""
 
 
 def _check(frame: pl.DataFrame, what: str, names: Sequence[str]) -> None:

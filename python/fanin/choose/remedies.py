@@ -38,6 +38,37 @@ from fanin.scenario.thresholds import (
     usual_threshold,
 )
 
+AS_IT_IS = "as it is"
+
+_SHORT_TIMERS = ("10ms", "1ms")
+"""Minima of the timer that are many round trips of a data centre and far below the default of 200 ms."""
+
+_SHORTEST_TIMER = _SHORT_TIMERS[-1]
+
+_INITIAL_TIMER = "10ms"
+"""An initial timer for connections of a data centre that have measured no round trip."""
+
+_SMALL_FIRST_WINDOW = "2mss"
+"""A small first window."""
+
+_USUAL_ALPHA = 8
+"""A dynamic threshold of usual switches with which one port may take most of a memory that the others do not use."""
+
+_START_SPREAD_FACTOR = 1.25
+"""Starts are spread over so many times what the link needs for all answers, as random starts come in clusters."""
+
+_MILLISECONDS_FROM_US = 10_000
+"""From so many microseconds on, a time is in milliseconds."""
+
+TIMERS_ARE_BOUND = (
+    "A Linux timer runs in ticks of the kernel: transport.rto-granularity, 1 ms as with CONFIG_HZ=1000; kernels "
+    "with 250 need 4ms, to which the minimum is rounded up before the round trip is added. One that is shorter than "
+    "the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
+)
+"""What a command for a shorter timer does not say."""
+
+_LINUX = "linux-6"
+
 
 class Effort(IntEnum):
     """What a remedy needs, the least effort first."""
@@ -53,7 +84,7 @@ class Effort(IntEnum):
     CONTROLLER = 7
 
     @classmethod
-    def of(cls, scheme: dict[str, Any]) -> Effort:
+    def from_row(cls, scheme: dict[str, Any]) -> Effort:
         """What a scheme needs, by its row of the registry."""
         return cls[scheme["effort"].upper().replace("-", "_")]
 
@@ -107,29 +138,6 @@ class Remedy:
         return as_options(self.settings)
 
 
-AS_IT_IS = "as it is"
-
-_TIMERS = ("10ms", "1ms")
-"""Minima of the timer that are many round trips of a data centre and far below the default of 200 ms."""
-
-_SHORT = _TIMERS[-1]
-
-_FIRST = "10ms"
-"""An initial timer for connections of a data centre that have measured no round trip."""
-
-_FEW_AT_FIRST = "2mss"
-"""A small first window."""
-
-_ALPHA = 8
-"""A dynamic threshold of usual switches with which one port may take most of a memory that the others do not use."""
-
-_SPREAD = 1.25
-"""Starts are spread over so many times what the link needs for all answers, as random starts come in clusters."""
-
-_MANY_US = 10_000
-"""From so many microseconds on, a time is in milliseconds."""
-
-
 def _initcwnd(segments: int) -> str:
     """The command that sets a first window."""
     return f"ip route change ROUTE initcwnd {segments} on the senders"
@@ -142,14 +150,6 @@ def _rto_min(timer: str) -> str:
         f"ip route change ROUTE rto_min {timer} on the senders, or from Linux 6.11 on sysctl "
         f"net.ipv4.tcp_rto_min_us={micro}"
     )
-
-
-TIMERS_ARE_BOUND = (
-    "A Linux timer runs in ticks of the kernel: transport.rto-granularity, 1 ms as with CONFIG_HZ=1000; kernels "
-    "with 250 need 4ms, to which the minimum is rounded up before the round trip is added. One that is shorter than "
-    "the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
-)
-"""What a command for a shorter timer does not say."""
 
 
 class Tried(NamedTuple):
@@ -222,19 +222,19 @@ def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
 
 def _of_hosts(facts: Facts) -> Iterator[Remedy]:
     transport = facts.scenario["transport"]
-    for timer in _TIMERS:
+    for timer in _SHORT_TIMERS:
         if seconds(transport["rto-min"]) > seconds(timer):
             yield Remedy(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
     # One hook sets what a connection waits for before it has measured a round trip: for its SYN, and for its data.
     asked = [
         path
         for path, waited in (("rto-initial", facts.waits.initially), ("syn-timeout", facts.waits_for_syn))
-        if waited and seconds(transport[path]) > seconds(_FIRST)
+        if waited and seconds(transport[path]) > seconds(_INITIAL_TIMER)
     ]
     if asked:
         yield Remedy(
-            f"first timer of {_FIRST}",
-            {f"transport.{path}": _FIRST for path in ("rto-initial", "syn-timeout")},
+            f"first timer of {_INITIAL_TIMER}",
+            {f"transport.{path}": _INITIAL_TIMER for path in ("rto-initial", "syn-timeout")},
             Effort.HOSTS,
             "a BPF program on the hosts that open connections (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
@@ -256,7 +256,10 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
         )
     if _has_large_window(facts):
         yield Remedy(
-            "a window of 2 segments at first", {"transport.initial-window": _FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2)
+            "a window of 2 segments at first",
+            {"transport.initial-window": _SMALL_FIRST_WINDOW},
+            Effort.HOSTS,
+            _initcwnd(2),
         )
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
         yield Remedy(
@@ -268,10 +271,7 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
 
 
 def _has_large_window(facts: Facts) -> bool:
-    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_FEW_AT_FIRST)
-
-
-_LINUX = "linux-6"
+    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_SMALL_FIRST_WINDOW)
 
 
 def _of_applications(facts: Facts) -> Iterator[Remedy]:
@@ -298,8 +298,8 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
     answer = quantity(group.get("bytes-each", ""))
     if "jitter" in group and answer is not None and at_once:
         all_s = at_once * answer[0] * 8 / facts.port.rate_bps
-        micro = max(1, round(_SPREAD * all_s * 1e6))
-        spread = f"{micro}us" if micro < _MANY_US else f"{round(micro / 1e3)}ms"
+        micro = max(1, round(_START_SPREAD_FACTOR * all_s * 1e6))
+        spread = f"{micro}us" if micro < _MILLISECONDS_FROM_US else f"{round(micro / 1e3)}ms"
         if seconds(group["jitter"]) < seconds(spread):
             yield Remedy(
                 f"starts spread over {spread}",
@@ -311,7 +311,7 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
 
 def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
     network = facts.scenario["network"]
-    one_port = f"one port may take {100 * _ALPHA / (_ALPHA + 1):.0f} % of"
+    one_port = f"one port may take {100 * _USUAL_ALPHA / (_USUAL_ALPHA + 1):.0f} % of"
     if network["admission"] == "static":
         ports = facts.port.beside
         memory = round(ports * facts.buffer)
@@ -320,20 +320,20 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             {
                 "network.admission": "dynamic-threshold",
                 "network.shared-buffer": f"{memory}B",
-                "network.dt-alpha": _ALPHA,
+                "network.dt-alpha": _USUAL_ALPHA,
             },
             Effort.SWITCH_MEMORY,
             f"a switch that has the memory of {ports} ports in one pool, {format_number(memory / 1e6, 3)} MB (ask its "
-            f"data sheet), and a dynamic threshold of {_ALPHA}: {one_port} it, as long as the others' queues are "
+            f"data sheet), and a dynamic threshold of {_USUAL_ALPHA}: {one_port} it, as long as the others' queues are "
             "short",
         )
-    elif float(network["dt-alpha"]) < _ALPHA:
+    elif float(network["dt-alpha"]) < _USUAL_ALPHA:
         yield Remedy(
-            f"dynamic threshold of {_ALPHA}",
-            {"network.dt-alpha": _ALPHA},
+            f"dynamic threshold of {_USUAL_ALPHA}",
+            {"network.dt-alpha": _USUAL_ALPHA},
             Effort.SWITCH_SETTING,
-            f"alpha {_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports at the "
-            "same time",
+            f"alpha {_USUAL_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports "
+            "at the same time",
         )
     if facts.scenario["queue"]["kind"] in ("red", "wred"):
         yield Remedy(
@@ -385,11 +385,13 @@ def _of_queue(facts: Facts, marks: Marks) -> dict[str, Scalar]:
 def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
     row = scheme_row(scheme)
-    effort, needs = Effort.of(row), row["needs"]
+    effort, needs = Effort.from_row(row), row["needs"]
     transport = facts.scenario["transport"]
-    is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORT)
-    timer = Remedy(f"timer of {_SHORT}", {"transport.rto-min": _SHORT}, Effort.HOSTS, _rto_min(_SHORT))
-    window = Remedy("window of 2", {"transport.initial-window": _FEW_AT_FIRST}, Effort.HOSTS, _initcwnd(2))
+    is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORTEST_TIMER)
+    timer = Remedy(
+        f"timer of {_SHORTEST_TIMER}", {"transport.rto-min": _SHORTEST_TIMER}, Effort.HOSTS, _rto_min(_SHORTEST_TIMER)
+    )
+    window = Remedy("window of 2", {"transport.initial-window": _SMALL_FIRST_WINDOW}, Effort.HOSTS, _initcwnd(2))
     for index, marks in enumerate(_thresholds_to_try(facts, given)):
         settings: dict[str, Scalar] = {
             SCHEME: scheme,
@@ -406,15 +408,15 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
         yield alone
         added = replace(alone, name=f"{scheme_title(scheme)}, {in_packets(marks.threshold)}")
         if is_long:
-            yield _together(added, timer)
+            yield _combine(added, timer)
         # The other threshold alone tells what thresholds do.
         if index == 0 and _has_large_window(facts):
-            yield _together(added, window)
+            yield _combine(added, window)
             if is_long:
-                yield _together(_together(added, window), timer)
+                yield _combine(_combine(added, window), timer)
 
 
-def _together(one: Remedy, other: Remedy) -> Remedy:
+def _combine(one: Remedy, other: Remedy) -> Remedy:
     """A remedy with what another one adds to it."""
     return replace(
         one,
@@ -482,7 +484,7 @@ def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
             # A switch that has queues for it leaves them as they are, and so does what changes only hosts.
             if not (_has_threshold(facts) and marks_by_one_threshold(key)):
-                if reacts_to_marks(key) or Effort.of(row) >= Effort.SWITCH:
+                if reacts_to_marks(key) or Effort.from_row(row) >= Effort.SWITCH:
                     settings["queue.kind"] = "auto"
                 settings |= carried_threshold(experiment, key, given)
-            yield Remedy(scheme_title(key), settings, Effort.of(row), row["needs"])
+            yield Remedy(scheme_title(key), settings, Effort.from_row(row), row["needs"])

@@ -27,14 +27,20 @@ _INTERRUPTS = ("0s", "8us", "16us", "64us")
 
 Effect = Literal["unfinished", "not comparable", "undecided", "no difference that counts", "better", "worse"]
 
-_MOST_SEEDS = 30
+_MAX_DECIDING_SEEDS = 30
 """A difference is undecided if about so many seeds would decide; one that takes more is small for what seeds change."""
+
+ABOUT_AS_GOOD_FACTOR = 1.1
+"""A result is about as good as another if it is worse by no larger factor: what gains less is hardly worth a change of
+hosts and switches."""
+
+AS_GIVEN = "hosts as given"
 
 
 def seeds_to_decide(change: Estimate | None, seeds: int, margin: float) -> int | None:
     """About how many seeds would decide whether it counts; ``None`` if that is known, or takes too many."""
     needed = None if change is None else change.seeds_to_decide(seeds, margin)
-    return needed if needed is not None and needed <= _MOST_SEEDS else None
+    return needed if needed is not None and needed <= _MAX_DECIDING_SEEDS else None
 
 
 def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float, seeds: int) -> Effect:
@@ -69,18 +75,10 @@ def times(one: float, other: float) -> float:
     return max(one / other, other / one)
 
 
-NEAR = 1.1
-"""A result is about as good as another if it is worse by no larger factor: what gains less is hardly worth a change of
-hosts and switches."""
-
-
 def is_about(mean: float, other: float, goal: Goal, factor: float) -> bool:
     """Whether a result is better than another, or worse by no more than a factor."""
     low, high = (other, mean) if goal.more else (mean, other)
     return low <= factor * high
-
-
-AS_GIVEN = "hosts as given"
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ def _outcome(each: Varied, given: Varied, goal: Goal) -> Outcome:
     open_: Outcome = "undecided" if each.effect in ("undecided", "not comparable") else "does not hold"
     # What a query alone takes longer there is no fault of what is deployed.
     enough = SLOW * each.variation.slower
-    is_worth_it = each.effect == "better" and not each.times < NEAR
+    is_worth_it = each.effect == "better" and not each.times < ABOUT_AS_GOOD_FACTOR
     if given.effect != "better":
         is_well = is_about(each.own.mean, given.own.mean, goal, enough)
         return "holds" if is_well and not is_worth_it and open_ != "undecided" else open_

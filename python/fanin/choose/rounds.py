@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fanin.choose.advice import Advised
-from fanin.choose.comparison import LEAST, Compared, Estimate, change_of, goal_by_seed, paired, placed
+from fanin.choose.comparison import USUAL_MARGIN, Compared, Estimate, change_of, goal_by_seed, paired, placed
 from fanin.choose.goals import Goal, Keep, Measure
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import Ahead, Plan
@@ -19,13 +19,13 @@ from fanin.numbers.stats import FEWEST
 from fanin.results.dataset import Row, window_s
 from fanin.run.laboratory import Laboratory
 
-_FIRST = 0.4
+_FIRST_SEED_TIME_SHARE = 0.4
 """Share of the time in which remedies begin to run with the first seed: one seed decides nothing."""
 
-_BAD = 2.0
+_HOPELESS_FACTOR = 2.0
 """What is so many times worse than what can be deployed is hopeless."""
 
-_LONG = 5.0
+_MAX_EVENTS_FACTOR = 5.0
 """What is no better and takes so many times more events is not worth its time."""
 
 
@@ -35,7 +35,7 @@ class Asked:
 
     goal: Goal
     keeps: list[Keep]
-    margin: float = LEAST
+    margin: float = USUAL_MARGIN
     within: str = "the time"
     """How long the answer may take, as it was asked for."""
 
@@ -81,7 +81,7 @@ class Rounds:
             [each for each in self._tried if each.effort.is_deployable == can_be] for can_be in (True, False)
         )
         after = outlook.plan.ranked(1, len(cannot)) + outlook.plan.ranked(len(others)) + outlook.plan.afterwards
-        self._round(first, can, after, _FIRST * outlook.plan.within_s)
+        self._round(first, can, after, _FIRST_SEED_TIME_SHARE * outlook.plan.within_s)
         yield
         self._learn()
         ranks_all = outlook.plan.are_seeds_asked or not outlook.plan.is_tight
@@ -90,14 +90,14 @@ class Rounds:
             self._learn()
             yield
         self._planned(outlook.plan, outlook.whole_s(outlook.plan.ranked(len(others)) + outlook.plan.afterwards))
-        yield from self._others(others, self._tried if ranks_all else can)
+        yield from self._add_seeds(others, self._tried if ranks_all else can)
         rest = [each for each in self._tried if each.name in self.untried]
         if rest and outlook.begun_s < outlook.ranked_until_s:
             self._round(first, rest, outlook.plan.afterwards)
             yield
-            yield from self._others(others, rest)
+            yield from self._add_seeds(others, rest)
 
-    def _others(self, seeds: list[int], some: list[Remedy]) -> Iterator[None]:
+    def _add_seeds(self, seeds: list[int], some: list[Remedy]) -> Iterator[None]:
         """Some remedies with more seeds, and fewer of them wherever there is no time for all."""
         for place, seed in enumerate(seeds):
             some = self._that_fit(some, len(seeds) - place)
@@ -212,11 +212,11 @@ class Rounds:
                 continue
             if math.isinf(mean):
                 dropped[each.name] = "unfinished"
-            elif (factor := times(means[best], mean)) >= _BAD:
+            elif (factor := times(means[best], mean)) >= _HOPELESS_FACTOR:
                 dropped[each.name] = f"{factor:.3g} x worse"
             elif each.effort.is_deployable:
                 continue
-            elif (work := _work(self._found[each.name].rows, own)) >= _LONG:
+            elif (work := _work(self._found[each.name].rows, own)) >= _MAX_EVENTS_FACTOR:
                 dropped[each.name] = f"no better, and its runs take {work:.3g} x longer"
         return dropped
 

@@ -25,8 +25,8 @@ def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
     resolved = experiment.resolved()
     if resolved["queue"]["kind"] == "wred" and (profile := marking_of(resolved)) is not None:
         return profile.path, profile.threshold
-    for scheme, path in _asked(experiment):
-        value = _given(experiment, scheme, path)
+    for scheme, path in _list_settable(experiment):
+        value = _find_given(experiment, scheme, path)
         if value is not None:
             return path, value
     return None
@@ -34,9 +34,9 @@ def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
 
 def given_tiers(experiment: Experiment) -> dict[str, str]:
     """The thresholds that a scenario sets for the ports of single tiers of its network."""
-    for scheme, path in _asked(experiment):
+    for scheme, path in _list_settable(experiment):
         table = path.rpartition(".")[0]
-        values = {tier: _given(experiment, scheme, f"{table}.{key}") for key, tier in tiers_of(path).items()}
+        values = {tier: _find_given(experiment, scheme, f"{table}.{key}") for key, tier in tiers_of(path).items()}
         if found := {tier: value for tier, value in values.items() if value is not None}:
             return found
     return {}
@@ -60,7 +60,7 @@ _ONE_THRESHOLD = (MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE.partition(".")[2])
 """The keys of thresholds at which a step begins, so that one can have the value of the other."""
 
 
-def _asked(experiment: Experiment) -> list[tuple[str, str]]:
+def _list_settable(experiment: Experiment) -> list[tuple[str, str]]:
     """Where a scenario can set the threshold of its switch, each with a scheme with which it has an effect."""
     own = str(experiment.resolved()["transport"]["scheme"])
     schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
@@ -82,7 +82,7 @@ def carried_threshold(experiment: Experiment, scheme: str, given: tuple[str, str
 
     """
     path = threshold_path(scheme)
-    if given is None or not marks_by_one_threshold(scheme) or _given(experiment, scheme, path) is not None:
+    if given is None or not marks_by_one_threshold(scheme) or _find_given(experiment, scheme, path) is not None:
         return {}
     return {path: given[1]}
 
@@ -93,7 +93,7 @@ def value_with(experiment: Experiment, scheme: str, path: str) -> tuple[str, boo
     return next(((row["value"], row["is_default"]) for row in rows if row["path"] == path), None)
 
 
-def _given(experiment: Experiment, scheme: str, path: str) -> str | None:
+def _find_given(experiment: Experiment, scheme: str, path: str) -> str | None:
     """A value that the scenario sets and that has an effect with a scheme; ``None`` if it has its default."""
     found = value_with(experiment, scheme, path)
     return None if found is None or found[1] else found[0]

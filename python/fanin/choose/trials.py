@@ -25,20 +25,25 @@ from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.loads import SOME_JITTER
 
-LEAST = 0.1
+MIN_GAIN = 0.1
 """What makes a run better by a smaller share is not told: another seed may differ by as much."""
 
-_READ = frozenset(["flows", "links", "queues", "drops"])
+_TABLES_READ = frozenset(["flows", "links", "queues", "drops"])
 """Tables that say what happened in a run."""
 
-_SAME = ("goodput_bps", "flows", "drops", "retransmissions", "fct_max_s")
+_IDENTIFYING_TOTALS = ("goodput_bps", "flows", "drops", "retransmissions", "fct_max_s")
 """Totals that tell one run from another, whatever of it is measured."""
 
-_MOST = 3
+_MAX_TOLD_CHANGES = 3
 """So many changes are told."""
 
-_FITS = 0.8
+_STABLE_LOAD = 0.8
 """Queues of a link with that load end again."""
+
+_SLOWEST = "fct_max_s"
+
+_IN_WORDS = {_SLOWEST: "the slowest transfer"}
+"""Measures that have no short name."""
 
 
 class Change(NamedTuple):
@@ -127,7 +132,7 @@ class Trial:
         """Whether another measure is worse by a share that would be told."""
         kept = [each for each in self.changed if not (self.change.is_less and each.more)]
         worse = (each._replace(before=each.after, after=each.before) for each in kept)
-        return any(each.gain >= LEAST for each in worse)
+        return any(each.gain >= MIN_GAIN for each in worse)
 
     @property
     def place(self) -> tuple[bool, bool, float]:
@@ -171,14 +176,14 @@ def trials(
         RunError: it is no longer the one that was run.
 
     """
-    changes = [*_asked(experiment, facts), *_remedies(experiment, facts)]
+    changes = [*_propose_without_remedy(experiment, facts), *_remedies(experiment, facts)]
     measures = _measures(experiment, facts)
     laboratory = Laboratory(experiment, None, workers=workers, advance=advance)
     cases = [({}, [seed]), *((each.settings, [seed]) for each in changes)]
-    own, *others = laboratory.cases(cases, tables=_READ)
+    own, *others = laboratory.cases(cases, tables=_TABLES_READ)
     if not own.rows:
         return None
-    if any(own.rows[0][name] != facts.summary[name] for name in _SAME):
+    if any(own.rows[0][name] != facts.summary[name] for name in _IDENTIFYING_TOTALS):
         raise RunError("the scenario, or a file that it names, has changed since the run")
     found = []
     for change, outcome in zip(changes, others, strict=True):
@@ -187,12 +192,12 @@ def trials(
             told = _of_queries(facts, diagnosed(outcome.runs[0], scenario, ports))
             changed = _changed(measures, own.rows[0], outcome.rows[0])
             found.append(Trial(change, [told.get(each.name, each) for each in changed]))
-    helping = [each for each in found if each.gain - (1 - each.change.alone) >= LEAST]
-    best = [replace(each, change=_shortest(experiment, each.change)) for each in _told(found, helping)]
+    helping = [each for each in found if each.gain - (1 - each.change.alone) >= MIN_GAIN]
+    best = [replace(each, change=_shortest(experiment, each.change)) for each in _choose_told(found, helping)]
     return Trials(_IN_WORDS.get(measures[0].name, measures[0].name), len(found), len(helping), best)
 
 
-def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
+def _propose_without_remedy(experiment: Experiment, facts: Facts) -> Iterator[Change]:
     """What no remedy is: starts that are not at one instant, less load, a faster path."""
     found = []
     if (jitter := facts.jitter_to_set) is not None:
@@ -202,7 +207,7 @@ def _asked(experiment: Experiment, facts: Facts) -> Iterator[Change]:
         asking = [each for each in facts.scenario["traffic"] if each["name"] in excess.groups and "load" in each]
         most = max(asking, key=lambda group: number(group["load"]), default=None)
         if most is not None:
-            fits = f"{100 * _FITS * number(most['load']) / excess.load:.0f}%"
+            fits = f"{100 * _STABLE_LOAD * number(most['load']) / excess.load:.0f}%"
             found.append(
                 Change("a load that fits", {f"traffic.{most['name']}.load": fits}, Effort.APPLICATION, is_less=True)
             )
@@ -271,12 +276,6 @@ def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
     return found
 
 
-_SLOWEST = "fct_max_s"
-
-_IN_WORDS = {_SLOWEST: "the slowest transfer"}
-"""Measures that have no short name."""
-
-
 def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
     """The queries of both runs as `fanin run` tells them, by what they are in place of; nothing if it tells none.
 
@@ -299,7 +298,7 @@ def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
     }
 
 
-def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
+def _choose_told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
     """What is asked for, then the best, each with other values.
 
     Of what is about as good as the best, there is first one for each kind of effort, that with the least before.
@@ -313,9 +312,9 @@ def _told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
     unique: dict[frozenset[str], Trial] = {}
     for each in (*(each for each in found if each.change.is_asked), *best.values(), *near, *ranked):
         unique.setdefault(frozenset(each.change.settings), each)
-    return [*unique.values()][:_MOST]
+    return [*unique.values()][:_MAX_TOLD_CHANGES]
 
 
 def _is_about(one: Trial, best: Trial) -> bool:
     """Whether it is about as good as the best."""
-    return one.place[:-1] == best.place[:-1] and one.decides.left <= (1 + LEAST) * best.decides.left
+    return one.place[:-1] == best.place[:-1] and one.decides.left <= (1 + MIN_GAIN) * best.decides.left

@@ -13,17 +13,17 @@ from typing import Any
 from fanin.later import pl
 from fanin.numbers.units import seconds
 
-_SOME = 5
+_MIN_PROBE_RTTS = 5
 """A tail loss probe that costs more than so many round trips, the queue's wait included, is a wait."""
 
-_NEARLY = 0.9
+_TIMER_SHARE = 0.9
 """A timer that ran for so much of a value may be that one: probes are due in a round trip or two less."""
 
-_HALF = 0.5
+_MAIN_SHARE = 0.5
 """Waits decide how long a transfer took if they are so much of what it took longer than in an empty network; and timers
 were not those of measured round trips if these explain less than so much of how long they ran."""
 
-_MOST_DOUBLINGS = 30
+_MAX_DOUBLINGS = 30
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,14 @@ def waits(
     expired = pl.col("timeouts") - pl.col("timeouts_syn")
     measured_s = _doubling(expired.clip(1), max(least_s, loaded_s))
     ran_s = pl.col("timer_wait_s") - _doubling(pl.col("timeouts_syn"), seconds(transport["syn-timeout"]))
-    is_probed = (pl.col("timeouts") == 0) & pl.col("waiting_s").is_null() & (pl.col("probe_wait_s") > _SOME * loaded_s)
+    is_late = pl.col("probe_wait_s") > _MIN_PROBE_RTTS * loaded_s
+    is_probed = (pl.col("timeouts") == 0) & pl.col("waiting_s").is_null() & is_late
     timed = flows.filter(pl.col("timeouts") > 0)
     initially = timed.filter(
-        (expired > 0) & (initial_s > least_s) & (ran_s >= _NEARLY * initial_s) & (measured_s < _HALF * ran_s)
+        (expired > 0) & (initial_s > least_s) & (ran_s >= _TIMER_SHARE * initial_s) & (measured_s < _MAIN_SHARE * ran_s)
     ).height
     probed = flows.filter(is_probed)
-    probed_initially = (pl.col("probe_wait_s") >= _NEARLY * initial_s) & (initial_s > least_s)
+    probed_initially = (pl.col("probe_wait_s") >= _TIMER_SHARE * initial_s) & (initial_s > least_s)
     # Of transfers with a timeout, that is told.
     waiting = flows.filter(pl.col("waiting_s").is_not_null() & (pl.col("timeouts") == 0))
     empty = waiting.filter(pl.col("delivered_bytes") == 0)
@@ -124,7 +125,7 @@ def waits(
     )
     slowest = finite.sort("took_s", descending=True, maintain_order=True).head(1)
     decided = pl.col("timer_wait_s") + pl.col("waiting_s").fill_null(0.0)
-    probes = pl.when(pl.col("probe_wait_s") > _SOME * loaded_s).then("probe_wait_s").otherwise(0.0)
+    probes = pl.when(is_late).then("probe_wait_s").otherwise(0.0)
     end = pl.col("start_s") + pl.col("took_s")
     spans = finite.filter("is_probed").select((end - pl.col("probe_wait_s")).alias("start_s"), end.alias("end_s"))
     return Waits(
@@ -135,18 +136,18 @@ def waits(
         timed_initially=initially,
         timed_measured=timed.filter(expired > 0).height - initially,
         probed_initially=probed.filter(probed_initially).height,
-        probed_least=probed.filter(~probed_initially & (pl.col("probe_wait_s") >= _NEARLY * least_s)).height,
-        longest_probed_s=_most(probed, pl.col("probe_wait_s")),
+        probed_least=probed.filter(~probed_initially & (pl.col("probe_wait_s") >= _TIMER_SHARE * least_s)).height,
+        longest_probed_s=_largest(probed, pl.col("probe_wait_s")),
         probing_s=covered(spans, 0.0),
-        probed_is_slowest=_holds(slowest, pl.col("is_probed") & (probes >= _HALF * pl.col("later_s"))),
-        slowest_waited=_holds(slowest, (decided + probes > 0) & (decided + probes >= _HALF * pl.col("later_s"))),
+        probed_is_slowest=_holds(slowest, pl.col("is_probed") & (probes >= _MAIN_SHARE * pl.col("later_s"))),
+        slowest_waited=_holds(slowest, (decided + probes > 0) & (decided + probes >= _MAIN_SHARE * pl.col("later_s"))),
         waiting=waiting.height,
         waiting_in_fan_in=waiting.filter(in_fan_in).height,
         waiting_least=waiting.height - of_syn - first,
         waiting_syn=of_syn,
         waiting_initially=first,
-        longest_waiting_s=_most(waiting, pl.col("waiting_s")),
-        longest_s=_most(finite, pl.col("later_s")),
+        longest_waiting_s=_largest(waiting, pl.col("waiting_s")),
+        longest_s=_largest(finite, pl.col("later_s")),
     )
 
 
@@ -163,13 +164,13 @@ def with_waiting(flows: pl.DataFrame, loaded_s: float) -> pl.DataFrame:
     """
     unrepaired = (pl.col("drops") > pl.col("retransmissions")) | (pl.col("delivered_bytes") == 0)
     lost = (pl.col("timeouts") > 0) | unrepaired
-    waiting = pl.when(lost & (pl.col("waiting_s") > _SOME * loaded_s)).then("waiting_s")
+    waiting = pl.when(lost & (pl.col("waiting_s") > _MIN_PROBE_RTTS * loaded_s)).then("waiting_s")
     return flows.with_columns(waiting_s=waiting)
 
 
 def _doubling(timeouts: pl.Expr, first_s: float) -> pl.Expr:
     """How long so many timeouts of a transfer take: each doubles the timer."""
-    return (2.0 ** timeouts.clip(0, _MOST_DOUBLINGS) - 1) * first_s
+    return (2.0 ** timeouts.clip(0, _MAX_DOUBLINGS) - 1) * first_s
 
 
 def covered(spans: pl.DataFrame, begin: float) -> float:
@@ -180,7 +181,7 @@ def covered(spans: pl.DataFrame, begin: float) -> float:
     return float(ordered.select(new.clip(lower_bound=0.0).sum()).item())
 
 
-def _most(rows: pl.DataFrame, what: pl.Expr) -> float:
+def _largest(rows: pl.DataFrame, what: pl.Expr) -> float:
     return float(rows.select(what.max().fill_null(0.0)).item())
 
 

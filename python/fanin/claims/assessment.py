@@ -10,16 +10,16 @@ import itertools
 import math
 import stat
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from fanin import _engine
 from fanin.claims import record
-from fanin.claims.judge import Judgement
-from fanin.claims.record import Judged, OldRecordError, Record
-from fanin.claims.sentences import Entry, Sentence, Shown, State
+from fanin.claims.judge import Measurement
+from fanin.claims.record import OldRecordError, Record, SentenceRecord
+from fanin.claims.sentences import Judgement, Sentence, Shown, State
 from fanin.claims.standing import NONE, Standing
-from fanin.claims.verdicts import Outcome, basis_of
+from fanin.claims.verdicts import basis_of
 from fanin.errors import FaninError
 from fanin.results import columns
 from fanin.results.confined import MOST_JSON
@@ -27,18 +27,18 @@ from fanin.run.experiment import Experiment
 from fanin.scenario import library
 from fanin.scenario.departures import as_judged
 from fanin.scenario.file import Files
-from fanin.scenario.format.claim import Case
+from fanin.scenario.format.claim import Case, Claim
 from fanin.scenario.points import Point, points
 from fanin.scenario.run_id import ids_of_seeds
 
 Sweeps = dict[tuple[Path, tuple[tuple[str, ...], ...]], tuple[list[str], Files]]
 """Scenario file and points of a sweep -> the ids of its runs, and the files on which they depend."""
 
-_LOOKS = 50
+_POINTS_LOOKED_UP_FIRST = 50
 """Points of a large sweep that are looked up before all others."""
 
 
-def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
+def read_complete(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
     """Records of the experiments that were judged on all their runs, by this engine and from these files."""
     found = {}
     for experiment in experiments:
@@ -89,7 +89,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
     state: State = "stale" if note else "partial" if begun else "never run"
     if found is not None:
         state, note, runs = *_state(found, experiment), found.work.runs
-    claims = _sentences(experiment, found, note, (document.paper, document.figure, state, command))
+    claims = _sentences(experiment, found, note, state, command)
     standing = Standing(
         key, document.paper, document.figure, document.title, state, note, runs, len(points(experiment)), command,
         claims, out / key, found is not None, None if found is None else found.work.last,
@@ -97,28 +97,39 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
     return standing, experiment.fingerprints
 
 
-def _sentences(
-    experiment: Experiment, found: Record | None, note: str, about: tuple[str, str, State, str]
-) -> list[Sentence]:
+def _sentences(experiment: Experiment, found: Record | None, note: str, state: State, command: str) -> list[Sentence]:
     """The claims in the experiment's present file, judged or not."""
     judged = {} if found is None else {each.id: each for each in found.cases}
     labels = columns.own_labels(experiment)
-    entries: dict[str, list[Entry]] = {}
+    cases: dict[str, list[Judgement]] = {}
     # The record of a case says its reading and basis, which take long to find.
     recorded = all(case.id in judged for case in experiment.document.cases)
     for case in experiment.document.cases if recorded else as_judged(experiment):
-        entry = (
-            _judged(experiment.name, case.says, judged[case.id], note, *about)
+        cases.setdefault(case.claim, []).append(
+            _as_it_stands(experiment.name, judged[case.id], note, state, command)
             if case.id in judged
-            else _not_run(experiment, case, columns.describe(labels, case.y).label, note, *about)
+            else _not_run(experiment, case, columns.describe(labels, case.y).label, note, command)
         )
-        entries.setdefault(case.claim, []).append(entry)
-    return [
-        Sentence(
-            each.id, each.says, entries[each.id], each.same_as, each.half_of, each.cannot_be, everywhere=each.everywhere
-        )
-        for each in experiment.document.claim
-    ]
+    document = experiment.document
+    return [_sentence(each, cases[each.id], document.paper, document.figure, state, command) for each in document.claim]
+
+
+def _sentence(
+    said: Claim | SentenceRecord, cases: list[Judgement], paper: str, figure: str, state: State, command: str
+) -> Sentence:
+    return Sentence(
+        said.id,
+        said.says,
+        cases,
+        said.same_as,
+        said.half_of,
+        said.cannot_be,
+        everywhere=said.everywhere,
+        paper=paper,
+        figure=figure,
+        state=state,
+        command=command,
+    )
 
 
 def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
@@ -140,19 +151,10 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
         files = files if experiment is None else experiment.fingerprints
     except (FaninError, OSError) as error:
         state, note, files = "stale", str(error), None
-    about = ("", found.figure, state, found.command)
-    claims = [
-        Sentence(
-            each.id,
-            each.says,
-            [_judged(key, each.says, case, note, *about) for case in each.cases],
-            each.same_as,
-            each.half_of,
-            each.cannot_be,
-            everywhere=each.everywhere,
-        )
-        for each in found.claims
-    ]
+    claims = []
+    for each in found.claims:
+        cases = [_as_it_stands(key, case, note, state, found.command) for case in each.cases]
+        claims.append(_sentence(each, cases, "", found.figure, state, found.command))
     work = found.work
     standing = Standing(
         key, "", found.figure, found.title, state, note, work.runs, work.of, found.command, claims, out / key, True,
@@ -198,7 +200,7 @@ def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str
     """
     experiment = Experiment(key, path)
     todo = points(experiment)
-    todo = todo[:: max(len(todo) // _LOOKS, 1)] if some else todo
+    todo = todo[:: max(len(todo) // _POINTS_LOOKED_UP_FIRST, 1)] if some else todo
     sweep = (experiment.scenario_path, tuple(tuple(map(str, point.row.items())) for point in todo))
     if sweep not in done:
         done[sweep] = _named(experiment, todo)
@@ -218,56 +220,29 @@ def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]
     return ids, files
 
 
-def _judged(
-    key: str, says: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str
-) -> Entry:
+def _as_it_stands(key: str, found: Judgement, note: str, state: State, command: str) -> Judgement:
+    """A recorded judgement in the ledger, where what a quick look has no run for is not run."""
     doubt = f"stale ({note}); rerun: {command}. " if state == "stale" else ""
-    return Entry(
-        experiment=key,
-        paper=paper,
-        figure=figure,
-        claim=found.id,
-        says=says,
-        published=found.published,
-        ours=found.value,
-        interval=found.interval,
-        # A quick look may have no run for the claim.
-        outcome=_counted(found.outcome),
-        reason=f"{doubt}{found.reason}",
-        shown=found.shown,
-        state=state,
-        command=command,
-        reading=found.reading,
-        note=found.note,
-        added=found.added,
-        basis=found.basis,
-        environment=found.environment,
-        distance=found.distance,
-        at_edge=found.at_edge,
-    )
+    outcome = "not run" if found.outcome == "not judged" else found.outcome
+    return replace(found, experiment=key, outcome=outcome, reason=f"{doubt}{found.reason}")
 
 
-def _counted(outcome: str) -> Outcome:
-    return "not run" if outcome == "not judged" else cast("Outcome", outcome)
-
-
-def _not_run(
-    experiment: Experiment, case: Case, label: str, note: str, paper: str, figure: str, state: State, command: str
-) -> Entry:
+def _not_run(experiment: Experiment, case: Case, label: str, note: str, command: str) -> Judgement:
     # Only to print numbers in the claim's unit: nothing was judged.
-    words = Judgement(case, math.nan, math.nan, math.nan, "not run", label=label)
+    words = Measurement(case, math.nan, math.nan, math.nan, "not run", label=label)
     why = f"stale ({note}): " if note else ""
-    return Entry(
+    return Judgement(
         experiment=experiment.name,
-        paper=paper,
-        figure=figure,
-        claim=case.id,
-        says=case.says,
+        id=case.id,
+        reading=case.reading,
+        added=case.added,
+        measure=case.measure,
         published=case.published,
-        ours=None,
-        interval=(None, None),
         outcome="not run",
+        basis=basis_of(case.basis, case.reading, experiment.environment),
+        environment=experiment.environment,
         reason=f"{why}not run yet: {command}",
+        note=case.note,
         shown=Shown(
             published=words.published,
             value=NONE,
@@ -275,11 +250,4 @@ def _not_run(
             accept=words.span(*case.accept),
             quantity=words.quantity,
         ),
-        state=state,
-        command=command,
-        reading=case.reading,
-        note=case.note,
-        added=case.added,
-        basis=basis_of(case.basis, case.reading, experiment.environment),
-        environment=experiment.environment,
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 from fanin.claims.measures import POINTS, number
-from fanin.claims.sentences import Shown
+from fanin.claims.sentences import Judgement, Shown
 from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.later import np, pl
@@ -16,9 +16,10 @@ from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value, is_completion_time
 from fanin.numbers.units import quantity
 from fanin.results.columns import filtered
+from fanin.scenario.basis import Basis
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.bounds import Filter, matches
-from fanin.scenario.format.claim import Basis, Case, Measure
+from fanin.scenario.format.claim import Case, Measure
 from fanin.scenario.format.values import Scalar
 
 _NAMES: dict[Measure, str] = {
@@ -40,15 +41,23 @@ _NAMES: dict[Measure, str] = {
 
 _RESAMPLES = 1000
 
-_NARROW = 0.01
+_EDGE_SHARE = 0.01
 """A number that is closer to a bound, as a share of it, is at the edge."""
 
 _Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
+_OUTCOMES_WEAKEST_FIRST: tuple[Outcome, ...] = (
+    "not run",
+    "not judged",
+    "not reproduced",
+    "direction only",
+    "reproduced",
+)
+
 
 @dataclass(frozen=True)
-class Judgement:
-    """The outcome of a case, and the numbers behind it."""
+class Measurement:
+    """The measured number of a case with all that its outcome follows from."""
 
     case: Case
     value: float
@@ -77,7 +86,7 @@ class Judgement:
     """Whether other seeds might have given no number, as where neither side of a ratio has lost a packet."""
     sizeless: bool = False
     """Whether the number is infinite and the paper's is not, so that it reproduces nothing (:func:`_is_sizeless`)."""
-    halves: tuple[Judgement, ...] = ()
+    halves: tuple[Measurement, ...] = ()
     """The other halves of the sentence under the same reading; ``outcome`` is that of all together."""
 
     @property
@@ -148,7 +157,7 @@ class Judgement:
         lowest, highest = self.case.accept
         scale = min((each for each in (abs(bound), highest - lowest) if 0 < each < math.inf), default=0.0)
         # The points of an axis are apart: one on the bound is inside, and no other is within 1 % of it.
-        return not self._is_point and abs(self.value - bound) < _NARROW * scale
+        return not self._is_point and abs(self.value - bound) < _EDGE_SHARE * scale
 
     @property
     def shown(self) -> Shown:
@@ -169,11 +178,11 @@ class Judgement:
         return f"{self._reason(self.alone or self.outcome)}{''.join(others)}"
 
     @property
-    def measured(self) -> str:
+    def reason_here(self) -> str:
         """The reason, without an explanation whose numbers are those of other runs."""
         if not self.explained_elsewhere:
             return self.reason
-        others = (f"; other half, {each.case.id}, {each.outcome}: {each.measured}" for each in self.halves)
+        others = (f"; other half, {each.case.id}, {each.outcome}: {each.reason_here}" for each in self.halves)
         return f"{self._numbers()}{''.join(others)}"
 
     @property
@@ -248,10 +257,10 @@ class Judgement:
         case = self.case
         name = f"{_NAMES[case.measure]}: {self.label or case.y}"
         if case.over is not None:
-            return f"{name}, over that of {self._apart(case.over)}"
-        return f"{name}, less that of {self._apart(case.minus)}" if case.minus is not None else name
+            return f"{name}, over that of {self._name_difference(case.over)}"
+        return f"{name}, less that of {self._name_difference(case.minus)}" if case.minus is not None else name
 
-    def _apart(self, other: Where) -> str:
+    def _name_difference(self, other: Where) -> str:
         """The values that distinguish other runs from the claim's own."""
         differs = [name for name, values in other.items() if self.case.where.get(name) != values]
         values = [(name, value) for name in differs for value in other[name]]
@@ -286,28 +295,37 @@ class Judgement:
         number, _, unit = last.partition(" ")
         return f"{first.removesuffix(f' {unit}') if unit else first} to {number} {unit}".rstrip()
 
+    @property
+    def judgement(self) -> Judgement:
+        """What a record keeps of it."""
+        lowest, highest = self.case.accept
+        return Judgement(
+            id=self.case.id,
+            reading=self.case.reading,
+            added=self.case.added,
+            measure=self.case.measure,
+            published=self.case.published,
+            value=finite(self.value),
+            interval=(finite(self.low), finite(self.high)),
+            accept=(finite(lowest), finite(highest)),
+            outcome=self.outcome,
+            distance=self.distance,
+            at_edge=self.at_edge,
+            basis=self.basis,
+            environment=self.environment,
+            reason=self.reason,
+            note=self.note,
+            shown=self.shown,
+        )
+
     def as_dict(self) -> dict[str, Any]:
-        """The judgement for ``--json``; an infinite value is ``null``."""
-        return {
-            "id": self.case.id,
-            "says": self.case.says,
-            "reading": self.case.reading,
-            "added": self.case.added,
-            "measure": self.case.measure,
-            "x": self.case.axis,
-            "y": self.case.y,
-            "published": self.case.published,
-            "value": finite(self.value),
-            "interval": ends(self.low, self.high),
-            "accept": [finite(bound) for bound in self.case.accept],
-            "outcome": self.outcome,
-            "distance": finite(self.distance),
-            "at_edge": self.at_edge,
-            "basis": self.basis,
-            "environment": self.environment,
-            "reason": self.reason,
-            "note": self.note,
-        }
+        """The judgement for ``--json``, with what was measured; an infinite value is ``null``."""
+        kept = asdict(self.judgement)
+        kept["interval"] = ends(self.low, self.high)
+        about = {"id": self.case.id, "says": self.case.says}
+        about |= {key: kept[key] for key in ("reading", "added", "measure")}
+        about |= {"x": self.case.axis, "y": self.case.y}
+        return {**about, **{key: value for key, value in kept.items() if key not in ("experiment", "shown")}}
 
 
 def judge(
@@ -319,7 +337,7 @@ def judge(
     environment: str = "",
     written_for: str = "",
     missing: Iterable[Mapping[str, Scalar]] = (),
-) -> Judgement:
+) -> Measurement:
     """Measures the claim on a table of runs (one row per run, or per run and x, with a ``seed`` column) and judges it.
 
     Args:
@@ -341,7 +359,7 @@ def judge(
     if lost or any(not y.size for _, y in curves):
         if not (lost or provisional):
             raise FaninError(f"claim {case.id}: {_missing(case, runs, sets)}")
-        return Judgement(
+        return Measurement(
             case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label, environment, written_for,
             missing=lost,
         )  # fmt: skip
@@ -355,7 +373,7 @@ def judge(
     undefined = seeds >= FEWEST and math.isnan(high) and not math.isnan(value)
     sizeless = _is_sizeless(case, value, endless=any(np.isinf(y).any() for _, y in curves))
     reach = max(float(x.max()) for x, _ in curves)
-    return Judgement(
+    return Measurement(
         case,
         value,
         low,
@@ -390,26 +408,25 @@ def _never_ended(case: Case, runs: pl.DataFrame, sets: Sequence[Where]) -> str:
     return f"in {len(late)} of {len(used)} runs {never:,} of {never + others:,} transfers had not ended"
 
 
-_WEAKEST: tuple[Outcome, ...] = ("not run", "not judged", "not reproduced", "direction only", "reproduced")
-
-
-def together(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """The same judgements, those of sentences with halves judged together: each reading holds as the weakest half does.
+def join_halves(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The same, those of sentences with halves judged together: each reading holds as the weakest half does.
 
     Args:
-        judgements: Those of all cases of an experiment.
+        measurements: Those of all cases of an experiment.
 
     """
-    return [_whole(each, judgements) for each in judgements]
+    return [_with_halves(each, measurements) for each in measurements]
 
 
-def _whole(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
-    case = judgement.case
-    halves = tuple(each for each in judgements if (each.case.half_of, each.case.reading) == (case.claim, case.reading))
+def _with_halves(one: Measurement, measurements: Sequence[Measurement]) -> Measurement:
+    case = one.case
+    halves = tuple(
+        each for each in measurements if (each.case.half_of, each.case.reading) == (case.claim, case.reading)
+    )
     if not halves:
-        return judgement
-    outcome = min((judgement.outcome, *(each.outcome for each in halves)), key=_WEAKEST.index)
-    return replace(judgement, outcome=outcome, alone=judgement.outcome, halves=halves)
+        return one
+    outcome = min((one.outcome, *(each.outcome for each in halves)), key=_OUTCOMES_WEAKEST_FIRST.index)
+    return replace(one, outcome=outcome, alone=one.outcome, halves=halves)
 
 
 def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:

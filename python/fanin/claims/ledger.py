@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fanin.claims.sentences import Entry, Sentence
+from fanin.claims.sentences import Judgement, Sentence
 from fanin.claims.standing import Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 Advance = Callable[[int, int], None]
 """Called with the number of experiments that have been read, and of all."""
+
+_MAX_MANIFESTS_READ = 32
+"""Manifests to read at most for the question of whom an experiment's runs were made for."""
 
 
 def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) -> list[Standing]:
@@ -74,16 +77,16 @@ def _searched(out: Path) -> dict[str, OfSentence]:
 
 def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[Standing]:
     """Adds to each sentence its cases in other experiments and the results of searches, which count for its verdict."""
-    repeats: dict[str, list[Entry]] = {}
+    repeats: dict[str, list[Judgement]] = {}
     for claim in (claim for each in standings for claim in each.claims if claim.same_as):
-        repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.entries)
+        repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.cases)
 
-    def whole(claim: Sentence) -> Sentence:
+    def complete(claim: Sentence) -> Sentence:
         joined = dataclasses.replace(claim, repeats=repeats.get(claim.id, []))
         found = searched.get(claim.id)
         return joined if found is None else dataclasses.replace(joined, searched=found.settings, tried=found.tried)
 
-    return [dataclasses.replace(each, claims=[whole(claim) for claim in each.claims]) for each in standings]
+    return [dataclasses.replace(each, claims=[complete(claim) for claim in each.claims]) for each in standings]
 
 
 def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: frozenset[str]) -> Standing:
@@ -109,10 +112,6 @@ def _of_results(key: str, out: Path, cache: Cache) -> Standing:
 
 def _kept(standing: Standing, sources: Sources | None) -> Made:
     return {**dataclasses.asdict(standing), "folder": str(standing.folder)}, sources
-
-
-_LOOKS = 32
-"""Manifests to read at most for the question of whom an experiment's runs were made for."""
 
 
 def _stored_runs(store: Path) -> frozenset[str]:
@@ -149,7 +148,7 @@ def _finished(
         found = [each for each in cache.value(f"{key}: runs", [], ids(some=False)) if each in stored]
     except FaninError:
         return 0, False
-    looks = found[:: -(-len(found) // _LOOKS) or 1]
+    looks = found[:: -(-len(found) // _MAX_MANIFESTS_READ) or 1]
     if not looks:
         return 0, False
     from fanin.results.store import Store

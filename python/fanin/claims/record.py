@@ -10,15 +10,15 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 import fanin
-from fanin.claims.judge import Judgement
-from fanin.claims.sentences import Shown
+from fanin.claims.judge import Measurement
+from fanin.claims.sentences import Judgement
 from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
 from fanin.results import sums
@@ -30,7 +30,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import library, sections
 from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
-from fanin.scenario.format.claim import Basis, Claim
+from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.values import parse_seeds
 from fanin.scenario.points import points
 from fanin.scenario.settings import Settings
@@ -48,34 +48,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Judged(_Part):
-    """A case and its outcome; an infinite number is ``None``."""
-
-    id: str
-    reading: str = ""
-    """The reading of the paper under which it is judged, if there are several."""
-    added: str = ""
-    """The results that were known when the claim, its range or its reading was written."""
-    measure: str
-    published: FiniteFloat | str | None
-    value: FiniteFloat | None
-    interval: tuple[FiniteFloat | None, FiniteFloat | None]
-    accept: tuple[FiniteFloat | None, FiniteFloat | None]
-    outcome: str
-    distance: FiniteFloat
-    """How far the number is outside the accepted range, from 0 (inside) to 1."""
-    at_edge: bool = False
-    """Whether the outcome is at the edge."""
-    basis: Basis
-    """The basis of the setting."""
-    environment: str = ""
-    """The environment in which it ran."""
-    reason: str
-    note: str = ""
-    shown: Shown
-
-
-class JudgedClaim(_Part):
+class SentenceRecord(_Part):
     """A sentence of a paper with its verdict, and its cases, the main one first."""
 
     id: str
@@ -90,7 +63,7 @@ class JudgedClaim(_Part):
     """Why no setting can show it: arithmetic, or another sentence of the paper."""
     verdict: Verdict
     """Verdict on the sentence, from the cases of this experiment alone."""
-    cases: list[Judged]
+    cases: list[Judgement]
 
 
 class PlotRecord(_Part):
@@ -166,10 +139,10 @@ class Record(_Part):
     """Whether a program was measured, on the machine of ``work``; otherwise the runs were simulated."""
     warnings: list[str]
     plots: list[PlotRecord]
-    claims: list[JudgedClaim]
+    claims: list[SentenceRecord]
 
     @property
-    def cases(self) -> list[Judged]:
+    def cases(self) -> list[Judgement]:
         """The cases of all claims."""
         return [case for claim in self.claims for case in claim.cases]
 
@@ -260,7 +233,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 def make(
     runs: Runs,
-    judgements: list[Judgement],
+    measurements: list[Measurement],
     drawn: list[PlotRecord],
     warnings: list[str],
     command: str,
@@ -292,22 +265,24 @@ def make(
         warnings=warnings,
         plots=drawn,
         claims=[
-            _claim(claim, [each for each in judgements if each.case.claim == claim.id], where)
+            _sentence(claim, [each for each in measurements if each.case.claim == claim.id], where)
             for claim in document.claim
         ],
     )
 
 
-def _claim(claim: Claim, judged: list[Judgement], where: str) -> JudgedClaim:
-    return JudgedClaim(
-        id=claim.id,
-        says=claim.says,
-        same_as=claim.same_as,
-        half_of=claim.half_of,
-        everywhere=claim.everywhere,
-        cannot_be=claim.cannot_be,
-        verdict=verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be),
-        cases=[_judged(each, where) for each in judged],
+def _sentence(claim: Claim, measurements: list[Measurement], where: str) -> SentenceRecord:
+    return SentenceRecord.model_validate(
+        {
+            "id": claim.id,
+            "says": claim.says,
+            "same_as": claim.same_as,
+            "half_of": claim.half_of,
+            "everywhere": claim.everywhere,
+            "cannot_be": claim.cannot_be,
+            "verdict": verdict([(each.basis, each.outcome) for each in measurements], claim.cannot_be),
+            "cases": [asdict(replace(each.judgement, reason=f"{each.reason}{where}")) for each in measurements],
+        }
     )
 
 
@@ -315,13 +290,6 @@ def _where(work: Simulations) -> str:
     """Where and when a program was measured, for a claim's reason."""
     when = f", {work.last.replace('T', ' ').replace('Z', ' UTC')}" if work.last else ""
     return f"; measured on {'; '.join(work.machines)}{when}"
-
-
-def _judged(judgement: Judgement, where: str) -> Judged:
-    found = judgement.as_dict()
-    interval = found["interval"] or (None, None)
-    reason = f"{found['reason']}{where}"
-    return Judged.model_validate({**found, "interval": interval, "reason": reason, "shown": judgement.shown})
 
 
 def _varied(experiment: Experiment) -> dict[str, list[str]]:
@@ -358,7 +326,9 @@ def _work(runs: Runs) -> Simulations:
 def write(record: Record, folder: Path) -> Path:
     """Writes a record into the experiment's results folder."""
     path = folder / CLAIMS
-    write_whole(path, (json.dumps(record.model_dump(), indent=1, ensure_ascii=False) + "\n").encode())
+    # All of them are of this experiment.
+    content = record.model_dump(exclude={"claims": {"__all__": {"cases": {"__all__": {"experiment"}}}}})
+    write_whole(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
     return path
 
 
@@ -383,8 +353,7 @@ def read(folder: Path) -> Record | None:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise ResultsError(f"{path}: damaged (not JSON); delete it and run the experiment again") from None
-    # The first versions wrote only an array of claims.
-    if isinstance(content, list) or (isinstance(content, dict) and content.get("format", 0) != FORMAT):
+    if isinstance(content, dict) and content.get("format", 0) != FORMAT:
         raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
     try:
         found = Record.model_validate(content)

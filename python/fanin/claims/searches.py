@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import FiniteFloat
 
 from fanin import _engine
-from fanin.claims.sentences import Searched, Shown
+from fanin.claims.sentences import Judgement, Shown
 from fanin.claims.verdicts import Outcome
 from fanin.errors import ResultsError
 from fanin.results import sums
@@ -23,7 +23,7 @@ class OfSentence:
 
     tried: int = 0
     """Number of settings tried, in the largest search, because searches may overlap."""
-    settings: list[Searched] = field(default_factory=list)
+    settings: list[Judgement] = field(default_factory=list)
     """Settings confirmed with fresh seeds, and the closest one if none holds."""
 
 
@@ -87,4 +87,14 @@ def _add(found: dict[str, OfSentence], kept: _Kept, digest_of: Callable[[str], s
             continue
         of = found.setdefault(name, OfSentence())
         of.tried = max(of.tried, each.tried)
-        of.settings += [Searched(**vars(one)) for one in each.settings]
+        of.settings += [
+            Judgement(
+                id="",
+                reading=one.setting,
+                outcome=one.outcome,
+                distance=one.distance,
+                environment=one.environment,
+                shown=one.shown,
+            )
+            for one in each.settings
+        ]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fanin.claims import sentences
-from fanin.claims.sentences import Entry, Sentence, State
+from fanin.claims.sentences import Judgement, Sentence, State
 from fanin.claims.verdicts import REPRODUCED, VERDICTS, Verdict
 
 if TYPE_CHECKING:
@@ -92,14 +92,14 @@ class Standing:
         return self.state
 
     @property
-    def entries(self) -> list[Entry]:
+    def cases(self) -> list[Judgement]:
         """The cases of all its claims."""
-        return [entry for claim in self.claims for entry in claim.entries]
+        return [case for claim in self.claims for case in claim.cases]
 
     @property
     def sentences(self) -> list[Sentence]:
         """Its claims, without those that repeat a sentence of another experiment."""
-        return sentences.once(self.claims)
+        return sentences.drop_repeats(self.claims)
 
     @property
     def size(self) -> int:
@@ -137,7 +137,7 @@ class Standing:
     def from_dict(cls, kept: dict[str, Any]) -> Standing:
         """The reverse of :meth:`as_dict`."""
         claims = [
-            Sentence(**{**claim, "entries": [Entry.from_dict(entry) for entry in claim["entries"]]})
+            Sentence(**{**claim, "cases": [Judgement.from_dict(case) for case in claim["cases"]]})
             for claim in kept["claims"]
         ]
         return cls(**{**kept, "claims": claims, "folder": Path(kept["folder"])})

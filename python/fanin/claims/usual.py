@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from fanin.claims.sentences import Sentence, Setting
+from fanin.claims.sentences import Judgement, Sentence
 
 _PARTS = re.compile(r"; |, (?=[\w.-]+ = )")
 _KEY = re.compile(r"([\w.-]+) = ")
@@ -15,11 +15,11 @@ _KEY = re.compile(r"([\w.-]+) = ")
 
 def usual(claims: Iterable[Sentence]) -> list[str]:
     """The keys with their values that more than half of the settings of some sentences have."""
-    found: list[Setting] = []
+    found: list[Judgement] = []
     for claim in claims:
-        found.extend(claim.entries)
+        found.extend(claim.cases)
         found.extend(claim.searched)
-    settings = [each.setting for each in found if each.basis != "sensitivity"]
+    settings = [each.reading for each in found if each.basis != "sensitivity"]
     counts = Counter(part for setting in settings for part in dict.fromkeys(_PARTS.split(setting)) if _KEY.match(part))
     return [part for part, count in counts.items() if 2 * count > len(settings) > 1]
 
@@ -29,12 +29,12 @@ def shortened(claim: Sentence, usual: Sequence[str]) -> Sentence:
 
     A setting that lacks a usual key says so, so that nothing is lost. Sensitivities name no keys.
     """
-    entries = [
+    cases = [
         each if each.basis == "sensitivity" else replace(each, reading=_short(each.reading, usual))
-        for each in claim.entries
+        for each in claim.cases
     ]
-    searched = [replace(each, setting=_short(each.setting, usual)) for each in claim.searched]
-    return replace(claim, entries=entries, searched=searched)
+    searched = [replace(each, reading=_short(each.reading, usual)) for each in claim.searched]
+    return replace(claim, cases=cases, searched=searched)
 
 
 def _short(setting: str, usual: Sequence[str]) -> str:

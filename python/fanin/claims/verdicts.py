@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal
 
-if TYPE_CHECKING:
-    from fanin.scenario.format.claim import Basis
+from fanin.scenario.basis import Basis
 
 Outcome = Literal["reproduced", "direction only", "not reproduced", "not judged", "not run"]
 """The outcome of a case, a sentence under one setting. ``not judged``: a quick look made no run for it; the ledger
@@ -110,7 +109,7 @@ AT_THE_EDGE = (
     "interval reaches beyond the range; or it is outside, but by less than 1 %, or its interval reaches into the "
     "range. A bound that no number can pass, such as 0 drops or 100 % of the flows, has no edge."
 )
-"""The definition; see :attr:`fanin.claims.judge.Judgement.at_edge` and :func:`at_edge`."""
+"""The definition; see :attr:`fanin.claims.judge.Measurement.at_edge` and :func:`at_edge`."""
 
 BRIEFLY: dict[str, str] = {
     "as printed": "with the values that the paper prints",
@@ -144,34 +143,23 @@ def word(name: str) -> Word:
     return next(each for each in (*VERDICTS, *OUTCOMES) if each.name == name)
 
 
-class Edged(Protocol):
-    """A sentence under one setting."""
-
-    @property
-    def basis(self) -> Basis:
-        """The basis of the setting."""
-
-    @property
-    def outcome(self) -> str:
-        """The outcome."""
-
-    @property
-    def at_edge(self) -> bool:
-        """Whether the number is so close to a bound of the accepted range that the outcome is in doubt."""
-
-
-def at_edge(verdict: Verdict, settings: Iterable[Edged]) -> bool:
+def at_edge(verdict: Verdict, settings: Iterable[tuple[Basis, str, bool]]) -> bool:
     """Whether a verdict rests on settings at the edge.
 
     A sentence that is reproduced is at the edge if every setting that gives this verdict is; one that is not, if any
     setting might as well have reproduced it.
+
+    Args:
+        verdict: The verdict.
+        settings: Basis and outcome under each setting, and whether that is at the edge.
+
     """
     bases = [basis for basis, found in BY_BASIS if found == verdict]
     if bases:
-        deciding = [each.at_edge for each in settings if (each.basis, each.outcome) == (bases[0], "reproduced")]
+        deciding = [edge for basis, outcome, edge in settings if (basis, outcome) == (bases[0], "reproduced")]
         return bool(deciding) and all(deciding)
     if verdict in ("direction only", "never"):
-        return any(each.at_edge for each in settings if each.basis != "sensitivity")
+        return any(edge for basis, _, edge in settings if basis != "sensitivity")
     return False
 
 

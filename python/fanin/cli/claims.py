@@ -103,15 +103,15 @@ def _verdicts(names: list[str]) -> set[str]:
 def _print(found: list[Sentence], standings: list[Standing]) -> None:
     from fanin.claims.standing import known_as
 
-    for paper, group in groupby(found, key=lambda claim: claim.main.paper):
+    for paper, group in groupby(found, key=lambda claim: claim.paper):
         of_paper = list(group)
         header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "cases reproduced"]
         print_table(f"Claims of {known_as(paper) or 'other experiments'}", header, (_row(claim) for claim in of_paper))
         for claim in of_paper:
             say(f"{claim.said}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
-            for entry in claim.entries:
-                edge = EDGE if entry.at_edge else ""
-                say(f"    {entry.outcome}{edge}: {entry.id}: {entry.reason}")
+            for case in claim.cases:
+                edge = EDGE if case.at_edge else ""
+                say(f"    {case.outcome}{edge}: {case.name}: {case.reason}")
         say()
     say(_tally(found))
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}
@@ -133,7 +133,7 @@ _DOUBTS = {
 
 
 def _row(claim: Sentence) -> list[str]:
-    shown = claim.entries[claim.decides].shown
+    shown = claim.cases[claim.decides].shown
     numbers = [shown.quantity, shown.published, shown.value, shown.interval]
-    reproduced = sum(entry.outcome == "reproduced" for entry in claim.entries)
-    return [claim.id, claim.says, *numbers, claim.marked, f"{reproduced} of {len(claim.entries)}"]
+    reproduced = sum(case.outcome == "reproduced" for case in claim.cases)
+    return [claim.id, claim.says, *numbers, claim.marked, f"{reproduced} of {len(claim.cases)}"]

@@ -12,8 +12,7 @@ import typer
 import typer.core
 import typer.main
 
-from fanin.cli import tab_completion
-from fanin.cli.terminal import note, say, version
+from fanin.cli.terminal import say, version
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,6 @@ class Command:
     module: str
     """Name of the module in this package; its function has the same name or that of the command."""
     help: str
-    hidden: bool = False
-    renamed: str = ""
-    """Its present name, if it was renamed."""
 
 
 EXIT_CODES = (
@@ -46,7 +42,6 @@ COMMANDS = {
         "claims", "Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim."
     ),
     "ranking": Command("ranking", "Rank all systems on the same traffic, regime by regime."),
-    "verdict": Command("ranking", "The old name of `fanin ranking`.", hidden=True, renamed="ranking"),
     "report": Command(
         "report",
         "Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.",
@@ -102,11 +97,18 @@ COMMANDS = {
 _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
-class _Leaf(typer.core.TyperCommand):
-    """A command whose completion avoids typer's slow imports."""
+class _WordsAsTyped:
+    """Leaves the words before the completed one unconverted: to convert them, typer imports pydantic."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - types of the parser
-        return tab_completion.as_typed(ctx, super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters if ctx.resilient_parsing else ():
+            parameter.process_value = lambda _, value: value
+        return parameters
+
+
+class _Leaf(_WordsAsTyped, typer.core.TyperCommand):
+    """A command that names the choice that was probably meant."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         try:
@@ -114,9 +116,6 @@ class _Leaf(typer.core.TyperCommand):
         except typer.BadParameter as error:
             error.message = _with_the_nearest(error.message)
             raise
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - types of the parser
-        return tab_completion.bare(super().shell_complete(ctx, incomplete))
 
 
 def _with_the_nearest(message: str) -> str:
@@ -127,16 +126,13 @@ def _with_the_nearest(message: str) -> str:
     return f'{message} Did you mean "{close[0]}"?' if close else message
 
 
-class _Commands(typer.core.TyperGroup):
+class _Commands(_WordsAsTyped, typer.core.TyperGroup):
     """The commands by name; until it is used, a command is only a name and a line of help."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the parser's own
         super().__init__(**settings)
         for name, command in COMMANDS.items():
-            self.commands[name] = typer.core.TyperCommand(name, help=command.help, hidden=command.hidden)
-
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        return tab_completion.as_typed(ctx, super().get_params(ctx))
+            self.commands[name] = typer.core.TyperCommand(name, help=command.help)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         if not args and not ctx.resilient_parsing:
@@ -147,12 +143,7 @@ class _Commands(typer.core.TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
         if (name := args[0]) in COMMANDS:
             self.commands[name] = load(name)
-            if (now := COMMANDS[name].renamed) and not ctx.resilient_parsing:
-                note(f"warning: `fanin {name}` is now `fanin {now}`; the next release drops the old name")
         return super().resolve_command(ctx, args)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401
-        return tab_completion.bare(super().shell_complete(ctx, incomplete))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The overview in plain text: typer would draw it with rich, which is slow to import."""
@@ -164,7 +155,7 @@ class _Commands(typer.core.TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Each command with its full help, which typer would cut to one line."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items() if not each.hidden])
+            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items()])
 
 
 def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
@@ -173,7 +164,7 @@ def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
     module = importlib.import_module(f"fanin.cli.{where.module}")
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
     function = getattr(module, where.module)
-    alone.command(name, cls=_Leaf, hidden=where.hidden, context_settings=dict(_SETTINGS))(function)
+    alone.command(name, cls=_Leaf, context_settings=dict(_SETTINGS))(function)
     return typer.main.get_command(alone)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fanin.run.laboratory import Batches
     from fanin.scenario.format.values import Scalar
 
-_MOST = 8
+_MAX_SHOWN = 8
 """Settings of the Pareto front, and pairs of sentences, that are printed; fit.json has all of them."""
 
 
@@ -91,8 +91,8 @@ def fit(
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value
     outside [open] is never admissible; --sensitivity shows one, labelled as such.
 
-    OUT/fits/PAPERS-HASH/ has fit.json, settings.csv and tried.jsonl, the log from which the same command continues.
-    `fanin claims` reads fit.json. Exit code 1 means that runs failed.
+    OUT/fits/PAPERS-HASH/ has fit.json, which `fanin claims` reads, and settings.csv. The same command continues an
+    interrupted search: it finds the runs in OUT. Exit code 1 means that runs failed.
 
     --json prints one object, the content of fit.json and paths: {experiments, digests, engine_version, open, seeds,
     fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, pairs, cannot_be,
@@ -126,13 +126,13 @@ def fit(
     judges = _judges(loaded, found, folder.name, out, again=again) if held_out else []
     note(f"{found.size} admissible settings of {len(found.parameters)} open parameters")
     with (
-        keeping(f"the search is kept in {folder}"),
+        keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
         batches = Batches(out, workers=pool, advance=counter.advance)
         bench = Bench(loaded, found, batches)
-        fitted = search(bench, found, folder, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)
+        fitted = search(bench, found, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)
         held = _judged(judges, found, fitted, batches, folder.name, out) if judges else []
         paths = fit_folder.write(fitted, loaded, held, folder)
     if json:
@@ -235,10 +235,12 @@ def _print(fitted: Fitted, held: list[Judgement]) -> None:
     of = f"all {fitted.space.size}" if fitted.exhaustive else f"{len(fitted.tried)} of {fitted.space.size}"
     say(f"{of} admissible settings tried; {len(fitted.sentences)} sentences")
     paths = [each.path for each in fitted.space.parameters]
-    rows = [[str(len(each.holding)), *(shown(each.values[path]) for path in paths)] for each in fitted.front[:_MOST]]
+    rows = [
+        [str(len(each.holding)), *(shown(each.values[path]) for path in paths)] for each in fitted.front[:_MAX_SHOWN]
+    ]
     print_table("Settings that hold most sentences, on the seeds of the search", ["sentences", *paths], rows)
-    if len(fitted.front) > _MOST:
-        say(f"{len(fitted.front) - _MOST} more settings hold sentences that these do not; fit.json lists them")
+    if len(fitted.front) > _MAX_SHOWN:
+        say(f"{len(fitted.front) - _MAX_SHOWN} more settings hold sentences that these do not; fit.json lists them")
     for each in fitted.confirmed:
         say(f"{each.label}: {words(each.tried.values)}" if each.tried.values else each.label)
     header = ["sentence", "published", "accepted", *(each.label for each in fitted.confirmed)]
@@ -254,10 +256,10 @@ def _print(fitted: Fitted, held: list[Judgement]) -> None:
         print_table("Hold under no setting that was tried", ["sentence", "closest", "accepted", "with"], nearest)
     for name, why in fitted.declared.items():
         say(f"cannot be: {name}: {why}")
-    for one, other in fitted.apart[:_MOST]:
+    for one, other in fitted.apart[:_MAX_SHOWN]:
         say(f"never together: {one} and {other}")
-    if len(fitted.apart) > _MOST:
-        say(f"{len(fitted.apart) - _MOST} more pairs never hold together; fit.json lists them")
+    if len(fitted.apart) > _MAX_SHOWN:
+        say(f"{len(fitted.apart) - _MAX_SHOWN} more pairs never hold together; fit.json lists them")
     _print_pairs(fitted)
     for judgement in held:
         say(_held(judgement))
@@ -271,13 +273,13 @@ def _print_pairs(fitted: Fitted) -> None:
     found = [(pair, pair.best) for pair in fitted.pairs if pair.best is not None and pair.settings < of]
     rows = [
         [pair.one, pair.other, f"{pair.settings} of {of}", str(len(best.holding)), words(best.values)]
-        for pair, best in found[:_MOST]
+        for pair, best in found[:_MAX_SHOWN]
     ]
     header = ["sentence", "and", "settings", "sentences at the best", "the best of them"]
     if rows:
         print_table("Sentences of one figure that hold together, the rarest pairs first", header, rows)
-    if len(found) > _MOST:
-        say(f"{len(found) - _MOST} more pairs hold together under some settings; fit.json lists them")
+    if len(found) > _MAX_SHOWN:
+        say(f"{len(found) - _MAX_SHOWN} more pairs hold together under some settings; fit.json lists them")
 
 
 def _row(name: str, confirmed: list[Confirmed]) -> list[str]:

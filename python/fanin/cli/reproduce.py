@@ -34,7 +34,7 @@ from fanin.numbers.summary import format_number
 from fanin.results.layout import CLAIMS, apart, together
 
 if TYPE_CHECKING:
-    from fanin.claims.judge import Judgement
+    from fanin.claims.judge import Measurement
     from fanin.run.experiment import Experiment
     from fanin.run.sweep import Runs
     from fanin.scenario.format.plot import Plot
@@ -47,6 +47,9 @@ _MOST_ROWS = 40
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 """The quantiles that are printed of a distribution."""
+
+_MAX_SHOWN_BESIDE_PAPERS = 3
+"""Of more experiments, the numbers beside those of the papers are too many to read at the end."""
 
 
 def reproduce(
@@ -140,7 +143,7 @@ def reproduce(
         folder_of(experiment, out)
         for remark in _unchanged(experiment):
             note(f"{experiment.name}: {remark}")
-    kept = assessment.whole(loaded, out) if quick else {}
+    kept = assessment.read_complete(loaded, out) if quick else {}
     for name, found in kept.items():
         full = f"already has a full run ({found.work.runs} runs, {date(found.work.last)})"
         note(f"{name}: {full}; --quick skips it")
@@ -167,7 +170,7 @@ def reproduce(
             _show(drawn, given)
         _make_page(out)
     _tell_missing(swept)
-    outcomes: set[str] = {judgement.outcome for each in drawn for judgement in each.judgements}
+    outcomes: set[str] = {measured.outcome for each in drawn for measured in each.measurements}
     outcomes |= {case.outcome for each in kept.values() for case in each.cases}
     if missing or (strict and outcomes != {"reproduced"}):
         raise typer.Exit(1)
@@ -297,7 +300,7 @@ def _show(drawn: list[Reproduction], given: _Given) -> None:
         _explain(drawn)
     claims = [(claim, each.verdict(claim, cases)) for each in drawn for claim, cases in each.claims]
     if claims:
-        if len(drawn) <= _FEW and not given.details:
+        if len(drawn) <= _MAX_SHOWN_BESIDE_PAPERS and not given.details:
             _print_beside(drawn)
         say_wrapped(sentences.tally(claims))
         say_wrapped(_meanings([each.said(claim, cases) for each in drawn for claim, cases in each.claims]))
@@ -307,17 +310,13 @@ def _show(drawn: list[Reproduction], given: _Given) -> None:
         say_trials(_trials(drawn, given, judged=bool(claims)))
 
 
-_FEW = 3
-"""Of more experiments, the numbers beside those of the papers are too many to read at the end."""
-
-
 def _print_beside(drawn: list[Reproduction]) -> None:
     """A line for each claim: the published number, ours in the case that the verdict rests on, and the verdict."""
     rows = []
     for each in drawn:
         for claim, judged in each.claims:
-            decisive = sentences.deciding(each.verdict(claim, judged), judged) or judged[0]
-            shown = decisive.shown
+            judgements = [case.judgement for case in judged]
+            shown = (sentences.deciding(each.verdict(claim, judged), judgements) or judgements[0]).shown
             rows.append([claim.id, shown.quantity, shown.published, shown.value, each.said(claim, judged)])
     print_table("Published, and measured here", ["claim", "number", "published", "ours", "verdict"], rows)
     say()
@@ -394,15 +393,15 @@ def _print(result: Reproduction) -> None:
             _print_plot(experiment.name, plot, result.series[plot.name])
     for remark in dict.fromkeys(plot.note for plot in document.plot if plot.note and plot.name in result.series):
         say(remark)
-    if rows := [_claim_row(judgement) for judgement in result.judgements]:
+    if rows := [_claim_row(measured) for measured in result.measurements]:
         print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "outcome"], rows)
     for claim, judged in result.claims:
         say(f"{result.said(claim, judged)}: {claim.says}")
         for each in judged:
             edge = EDGE if each.at_edge else ""
             say(f"    {each.outcome}{edge}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
-            say(f"        {each.measured}")
-    if elsewhere := [each for each in result.judgements if each.explained_elsewhere]:
+            say(f"        {each.reason_here}")
+    if elsewhere := [each for each in result.measurements if each.explained_elsewhere]:
         page = f" and docs/papers/claims-{experiment.document.paper}.md" if library.is_shipped(experiment.path) else ""
         where = f"{experiment.path}{page}"
         say(f"Explanations are left out: they were written for {elsewhere[0].written_for} (to be read in {where}).")
@@ -458,14 +457,14 @@ def _explain(reports: list[Reproduction]) -> None:
         say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")
 
 
-def _claim_row(judgement: Judgement) -> list[str]:
-    show, case = judgement.show, judgement.case
+def _claim_row(measured: Measurement) -> list[str]:
+    show, case = measured.show, measured.case
     return [
         case.id,
-        judgement.quantity,
-        judgement.published,
-        show(judgement.value),
-        judgement.span(judgement.low, judgement.high),
-        judgement.span(*case.accept),
-        f"{judgement.outcome}{EDGE if judgement.at_edge else ''}",
+        measured.quantity,
+        measured.published,
+        show(measured.value),
+        measured.span(measured.low, measured.high),
+        measured.span(*case.accept),
+        f"{measured.outcome}{EDGE if measured.at_edge else ''}",
     ]

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from fanin.choose.trials import Trials
     from fanin.scenario.settings import Settings
 
+_MIN_FLOWS_OF_BINS = 100
+"""With fewer flows, a tenth of them is too few for percentiles."""
+
 
 def run(
     scenario: ScenarioArgument,
@@ -252,17 +255,13 @@ def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, 
 
 def _slowdown(finished: fanin.Run) -> None:
     """Slowdown by size, for a run with flows of different sizes."""
-    if finished.summary["completed"] < _FEW:
+    if finished.summary["completed"] < _MIN_FLOWS_OF_BINS:
         return
     flows = fct.complete(finished.table("flows"))
     if flows["bytes"].n_unique() > 1:
         definition = fct.DEFINITIONS["homa"]
         title = f"Slowdown by size ({definition.key}; `fanin fct` has more)"
         print_table(title, fct.HEADER, map(fct.shown, fct.by_size(flows, definition)))
-
-
-_FEW = 100
-"""With fewer flows, a tenth of them is too few for percentiles."""
 
 
 def _paths(finished: fanin.Run) -> dict[str, Any]:

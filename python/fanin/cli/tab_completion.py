@@ -14,22 +14,6 @@ from pathlib import Path
 from typing import Any
 
 
-def bare(items: Iterable[Any]) -> list[Any]:
-    """Completions without their help, which the parser would render with rich, which is slow."""
-    found = list(items)
-    for item in found:
-        item.help = None
-    return found
-
-
-def as_typed(ctx: Any, parameters: list[Any]) -> list[Any]:  # noqa: ANN401 - the parser's context
-    """Leaves the words before the completed one unconverted: to convert them, typer imports pydantic."""
-    if ctx.resilient_parsing:
-        for parameter in parameters:
-            parameter.process_value = lambda _, value: value
-    return parameters
-
-
 def join_at_equals() -> None:
     """Joins ``PATH = VALUE`` into one word again, because bash splits words at every equals sign."""
     words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")

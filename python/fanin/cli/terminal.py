@@ -92,8 +92,7 @@ def agrees(question: str) -> bool:
     """
     sys.stderr.write(f"{harmless(question)} [y/N]: ")
     sys.stderr.flush()
-    if os.name == "posix":
-        select.select([sys.stdin], [], [])
+    select.select([sys.stdin], [], [])
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -176,10 +175,9 @@ def interrupt_on_signals() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGTERM, interrupt)
-    # Under nohup it is ignored, and elsewhere there may be none.
-    hangup = getattr(signal, "SIGHUP", None)
-    if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:
-        signal.signal(hangup, interrupt)
+    # Under nohup it is ignored.
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, interrupt)
 
 
 def version() -> str:

@@ -82,9 +82,9 @@ def tune(
     all by a factor of 3, and the bounds hold there too, the values are recommended, as a scenario fragment; otherwise
     keep yours. So it is if a bound on the background is of runs that last differently long.
 
-    OUT/studies/NAME-HASH/tried.jsonl is the log from which the same command continues an interrupted study; more
-    --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as
-    PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of trials failed.
+    OUT/studies/NAME-HASH/ has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as PNG and
+    SVG. The same command continues an interrupted study, and more --trials extend it: it finds the runs in OUT. Exit
+    code 1 means that no trial keeps the bounds, or that runs of trials failed.
 
     --json prints one object: {scenario, params, goals, keep, seeds, margin, fresh, study, trials, failed, default,
     best: [{values, goals, keep, broken, incomparable, recommended, snippet}], warnings, paths}.
@@ -97,7 +97,6 @@ def tune(
     - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal goodput`
     """
     from fanin.choose.tuning.study import tune as search
-    from fanin.results.layout import SEARCH_LOG
     from fanin.run.laboratory import Laboratory
     from fanin.show import tuning_folder
 
@@ -115,12 +114,16 @@ def tune(
         "seeds": chosen,
     }
     folder = tuning_folder.folder_of(experiment, asked, out)
-    with keeping(f"the study is kept in {folder}"), workers(cluster, jobs, memory) as pool, counting("runs") as counter:
+    with (
+        keeping(f"finished runs are kept in {out}"),
+        workers(cluster, jobs, memory) as pool,
+        counting("runs") as counter,
+    ):
         laboratory = Laboratory(experiment, out, workers=pool, advance=counter.advance)
-        tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
+        tuned, defaults = search(laboratory, params, goals, keeps, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
     least = margin_of(margin)
-    asked |= {"margin": least, "fresh": fresh, "study": str(folder / SEARCH_LOG)}
+    asked |= {"margin": least, "fresh": fresh, "study": str(folder)}
     paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
     warnings = _warnings(experiment, tuned, goals, keeps, least)
     if json:

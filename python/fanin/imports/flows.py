@@ -15,8 +15,20 @@ from typing import TextIO
 from fanin.imports.source import Source, Stated, Unit
 from fanin.later import np
 
-_AT_ONCE = 10_000
+_LINES_AT_ONCE = 10_000
 """Number of lines that are formatted at a time."""
+
+_CONNECTION = re.compile(r"(\d+)->(\d+)")
+
+_KEYS = ("id", "start", "size", "prio", "send_done_trigger", "recv_done_trigger")
+
+_REFUSED = {
+    "trigger": "starts by a trigger: a list of flows can contain only times",
+    "addon": "grows by a trigger (addon): a list of flows can contain only times",
+    "msg": "is shared by messages (msg): in a list, each flow has a connection of its own",
+}
+
+_NO_FLOW = {"trigger": "a list of flows can contain only times", "failure": "write it as [[fault]] in the scenario"}
 
 
 @dataclass
@@ -70,8 +82,8 @@ class Flows:
         every = [self.start, self.src, self.dst, self.size, *([self.query] if self.query else [])]
         columns = [np.frombuffer(each, each.typecode) for each in every]
         order = np.argsort(columns[0], kind="stable")
-        for first in range(0, len(order), _AT_ONCE):
-            part = order[first : first + _AT_ONCE]
+        for first in range(0, len(order), _LINES_AT_ONCE):
+            part = order[first : first + _LINES_AT_ONCE]
             start, *others = (column[part] for column in columns)
             rows = zip((start - self.origin).tolist(), *(column.tolist() for column in others), strict=True)
             stream.writelines(",".join(map(str, row)) + "\n" for row in rows)
@@ -110,16 +122,6 @@ def hpcc(path: Path) -> Flows:
             "src and dst"
         )
     return flows
-
-
-_CONNECTION = re.compile(r"(\d+)->(\d+)")
-_KEYS = ("id", "start", "size", "prio", "send_done_trigger", "recv_done_trigger")
-_REFUSED = {
-    "trigger": "starts by a trigger: a list of flows can contain only times",
-    "addon": "grows by a trigger (addon): a list of flows can contain only times",
-    "msg": "is shared by messages (msg): in a list, each flow has a connection of its own",
-}
-_NO_FLOW = {"trigger": "a list of flows can contain only times", "failure": "write it as [[fault]] in the scenario"}
 
 
 def htsim(path: Path) -> Flows:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from fanin.imports.source import TOO_LARGE, Source
 
-_NEAR = Decimal("0.01")
+_MEAN_TOLERANCE = Decimal("0.01")
 """Relative difference up to which a mean counts as equal to the stated one."""
 
-_SURELY_BYTES = 10**6
+_MAX_SIZE_IN_PACKETS = 10**6
 """If the largest size is above this, sizes cannot be in packets: they would be gigabytes."""
 
 
@@ -157,7 +157,7 @@ def _fitting(
     off = {way: abs(way[0] / file.stated - 1) for way in ways}
     best = min(off.values())
     fits = [way for way in ways if off[way] == best]
-    if best > _NEAR:
+    if best > _MEAN_TOLERANCE:
         found = ", ".join(f"{float(file.mean(a_shape)):,.6g} as {a_shape.value}" for a_shape in shapes)
         source.fail(
             f"the stated mean is {file.stated:f}, but that of the points is {found}, in packets {packet} times "
@@ -166,7 +166,7 @@ def _fitting(
     said.append(f"the stated mean, {file.stated:f}, fits points that are {_words(fits[0][2])}")
     if len({way[1] for way in fits}) == 1:
         return fits[0][1], fits[0][2]
-    if file.points[-1][0] < _SURELY_BYTES:
+    if file.points[-1][0] < _MAX_SIZE_IN_PACKETS:
         source.fail("the mean fits sizes in bytes as well as in packets: add --size-unit bytes or --size-unit packets")
     return SizeUnit.BYTES, fits[0][2]
 

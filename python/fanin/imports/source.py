@@ -17,17 +17,17 @@ from fanin.scenario.sections import refuse_special
 LATEST = 10**18
 """The longest list of flows, in picoseconds."""
 
-_DIGITS = 15
+_MAX_DIGITS = 15
 """Most digits of a whole number, which a double and a 64-bit integer can hold."""
 
-_MOST_POWER = _DIGITS + 9
+_MAX_POWER = _MAX_DIGITS + 9
 """The largest power of ten of a number, above those of all starts, sizes and shares; exact arithmetic stays cheap."""
 
-TOO_LARGE = 10**_DIGITS
+TOO_LARGE = 10**_MAX_DIGITS
 """The least size in bytes that is none of a flow."""
 
 _DELIMITERS = ",\t;|"
-_NAMED = "#fields\t"
+_ZEEK_FIELDS = "#fields\t"
 """How Zeek begins the comment that names the columns of a log."""
 
 
@@ -75,8 +75,8 @@ class Source:
     def whole(self, text: str, what: str, least: int = 0) -> int:
         """A whole number, at least ``least``."""
         digits = text.isascii() and text.isdigit()
-        if digits and len(text) > _DIGITS:
-            self.fail(f"{what} {text!r} is too large: it has {len(text)} digits, at most {_DIGITS} are read")
+        if digits and len(text) > _MAX_DIGITS:
+            self.fail(f"{what} {text!r} is too large: it has {len(text)} digits, at most {_MAX_DIGITS} are read")
         if not digits or int(text) < least:
             self.fail(f"{what} {text!r} is not a whole number{f' of at least {least}' if least else ''}")
         return int(text)
@@ -99,8 +99,8 @@ class Source:
             found = Decimal("NaN")
         if not found.is_finite():
             self.fail(f"{what} {text!r} is not a number")
-        if found.adjusted() > _MOST_POWER:
-            self.fail(f"{what} {text!r} is too large: numbers are below 1e{_MOST_POWER + 1}")
+        if found.adjusted() > _MAX_POWER:
+            self.fail(f"{what} {text!r} is too large: numbers are below 1e{_MAX_POWER + 1}")
         return found
 
     def time(self, text: str, unit: Unit) -> int:
@@ -176,7 +176,7 @@ class Source:
         """
         header: list[str] = []
         ended = False
-        for fields in self.rows(_NAMED):
+        for fields in self.rows(_ZEEK_FIELDS):
             if not header:
                 header = fields
                 if twice := [name for name, count in Counter(header).items() if count > 1]:

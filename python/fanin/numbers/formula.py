@@ -25,12 +25,12 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: operator.pow,
 }
 _FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "sqrt": math.sqrt, "ceil": math.ceil}
-_SEVERAL = ("min", "max")
+_OF_SEVERAL_VALUES = ("min", "max")
 """Functions of at least two values; the others take one."""
 
-_MOST_OPERATIONS = 100
+_MAX_OPERATIONS = 100
 """So many operations nest at most as deeply, which is within what Python can recurse."""
-_MOST_CHARACTERS = 4000
+_MAX_CHARACTERS = 4000
 
 
 def names(formula: str) -> list[str]:
@@ -47,8 +47,8 @@ def parse_formula(formula: str) -> ast.expr:
         ValueError: it is not a valid formula.
 
     """
-    if len(formula) > _MOST_CHARACTERS:
-        raise ValueError(f"a formula has at most {_MOST_CHARACTERS} characters, not {len(formula)}")
+    if len(formula) > _MAX_CHARACTERS:
+        raise ValueError(f"a formula has at most {_MAX_CHARACTERS} characters, not {len(formula)}")
     if own := re.search(rf"\b{_COLUMN.pattern}\b", _NAME.sub("", formula)):
         raise ValueError(f"a column is written in braces: {{{own.group()}}}, in {formula!r}")
     if "#" in _NAME.sub("", formula):
@@ -69,8 +69,8 @@ def parse_formula(formula: str) -> ast.expr:
             raise ValueError(f"{node.id} needs its values in parentheses: {formula!r}")
         _allow(node, formula)
     operations = sum(isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call) for node in nodes)
-    if operations > _MOST_OPERATIONS:
-        raise ValueError(f"a formula has at most {_MOST_OPERATIONS} operations, not {operations}")
+    if operations > _MAX_OPERATIONS:
+        raise ValueError(f"a formula has at most {_MAX_OPERATIONS} operations, not {operations}")
     for node in nodes:
         _refuse_undefined(node, formula)
     return tree
@@ -111,8 +111,8 @@ def _allow(node: ast.AST, formula: str) -> None:
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             if any(isinstance(argument, ast.Starred) for argument in arguments):
                 raise ValueError(f"{name} takes values: {formula!r}")
-            if len(arguments) < 2 if name in _SEVERAL else len(arguments) != 1:
-                takes = "at least two values" if name in _SEVERAL else "one value"
+            if len(arguments) < 2 if name in _OF_SEVERAL_VALUES else len(arguments) != 1:
+                takes = "at least two values" if name in _OF_SEVERAL_VALUES else "one value"
                 raise ValueError(f"{name} takes {takes}, not {len(arguments)}: {formula!r}")
             return
         case ast.Call(func=ast.Name(id=name)) if not _COLUMN.fullmatch(name):

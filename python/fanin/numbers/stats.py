@@ -27,6 +27,34 @@ _T_95 = (
 FEWEST = 3
 """Below this many seeds there is no interval: with two it would be thirteen standard errors wide."""
 
+_SHARE_NOT_SHOWN = 5e-5
+"""Share of a value that is no more than half of the last of its four digits, whatever they are."""
+
+_MIN_MODE_DISTANCE = 0.5
+"""Two modes are apart by more than so much of the largest value: by a factor of two, if none is negative."""
+
+_MIN_MODE_GAP = 0.75
+"""No value lies in so much of the range between two modes."""
+
+QUANTILES = (
+    "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be or the seeds fall into "
+    "two groups"
+)
+"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
+
+NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
+"""What a mean without an interval stands for, if others have one."""
+
+QUANTILES_OF_DIFFERENCES = (
+    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; it counts by the "
+    "interval of its mean, or if all have one sign and six or more are no smaller than what counts, or three or more "
+    "all by a factor of 3"
+)
+"""The same for differences between runs with the same seeds."""
+
+CONFIDENCE = 0.95
+"""Confidence of statements about shares."""
+
 
 def t_quantile(degrees: int) -> float:
     """Two-sided 95 % quantile of Student's t; beyond 30 degrees of freedom by the expansion in 1/degrees."""
@@ -47,10 +75,6 @@ def mean_interval(values: Floats) -> tuple[float, float]:
     return mean, t_quantile(len(values) - 1) * error
 
 
-_SHOWN = 5e-5
-"""Share of a value that is no more than half of the last of its four digits, whatever they are."""
-
-
 @dataclass(frozen=True)
 class Spread:
     """A mean over seeds, and what is drawn around it."""
@@ -66,7 +90,7 @@ class Spread:
     @property
     def has_no_width(self) -> bool:
         """Whether all seeds gave the same value, to the four digits that are shown."""
-        return self.half <= _SHOWN * abs(self.mean)
+        return self.half <= _SHARE_NOT_SHOWN * abs(self.mean)
 
     @property
     def without_zero_width(self) -> Spread:
@@ -76,13 +100,6 @@ class Spread:
     def as_dict(self) -> dict[str, float | None]:
         """For JSON: the ends are there also where they are quantiles, and ``half`` is null."""
         return {name: finite(getattr(self, name)) for name in ("mean", "half", "low", "high")}
-
-
-_APART = 0.5
-"""Two modes are apart by more than so much of the largest value: by a factor of two, if none is negative."""
-
-_EMPTY = 0.75
-"""No value lies in so much of the range between two modes."""
 
 
 def has_two_modes(values: Floats) -> bool:
@@ -95,7 +112,9 @@ def has_two_modes(values: Floats) -> bool:
     if len(ordered) < FEWEST or not np.isfinite(ordered).all():
         return False
     gap = float(np.diff(ordered).max())
-    return gap > _APART * float(np.abs(ordered).max()) and gap >= _EMPTY * float(ordered[-1] - ordered[0])
+    return gap > _MIN_MODE_DISTANCE * float(np.abs(ordered).max()) and gap >= _MIN_MODE_GAP * float(
+        ordered[-1] - ordered[0]
+    )
 
 
 def spread(values: Floats, most: float = math.inf) -> Spread:
@@ -116,26 +135,6 @@ def spread(values: Floats, most: float = math.inf) -> Spread:
     if math.isnan(half) or (can_be and not has_two_modes(values)):
         return Spread(mean, half, low, high)
     return Spread(mean, math.nan, percentile(values, 2.5), percentile(values, 97.5), quantiles=True)
-
-
-QUANTILES = (
-    "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be or the seeds fall into "
-    "two groups"
-)
-"""What ends stand for in tables of means over seeds, below the line that says what ± is."""
-
-NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
-"""What a mean without an interval stands for, if others have one."""
-
-QUANTILES_OF_DIFFERENCES = (
-    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; it counts by the "
-    "interval of its mean, or if all have one sign and six or more are no smaller than what counts, or three or more "
-    "all by a factor of 3"
-)
-"""The same for differences between runs with the same seeds."""
-
-CONFIDENCE = 0.95
-"""Confidence of statements about shares."""
 
 
 def fewest_for(percent: float) -> int:

@@ -44,7 +44,7 @@ class ColumnInfo:
         return f"{first}\n{self.definition}" if self.definition else first
 
 
-_SHOWN = {
+_DISPLAY_UNITS = {
     ("bit/s", ""): ("Mbit/s", 1e-6),
     ("s", ""): ("ms", 1e3),
     ("pkt", ""): ("packets", 1.0),
@@ -56,10 +56,10 @@ _SHOWN = {
 
 def _shown(unit: str, asked: str) -> tuple[str, float]:
     """The display unit, and shown value divided by stored value."""
-    return _SHOWN.get((unit, asked), ("" if asked == "1" else asked or unit, 1.0))
+    return _DISPLAY_UNITS.get((unit, asked), ("" if asked == "1" else asked or unit, 1.0))
 
 
-_ENDS = {
+_UNITS_OF_SUFFIXES = {
     "_bps": ("bit/s", ""),
     "_per_s": ("1/s", ""),
     "_s": ("s", ""),
@@ -193,7 +193,7 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
     if known is not None:
         unit, asked = known.unit, known.shown
     else:
-        ends = (units for end, units in _ENDS.items() if f"_{name.rpartition('.')[2]}".endswith(end))
+        ends = (units for end, units in _UNITS_OF_SUFFIXES.items() if f"_{name.rpartition('.')[2]}".endswith(end))
         unit, asked = next(ends, ("", ""))
     shown_as, scale = _shown(unit, asked)
     better = known.better if known else "neither"
@@ -328,7 +328,7 @@ def totals(summary: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
-_MOST_WHOLE = 1 << 64
+_MAX_WHOLE = 1 << 64
 
 
 def checked_totals(summary: object, *, measured_by_program: bool = False) -> dict[str, Any]:
@@ -360,7 +360,7 @@ def _refuse_total(name: str, value: object) -> None:
     known = measured().get(name)
     if value is None or (isinstance(value, str) and (known is None or not known.unit)):
         return
-    if not isinstance(value, int | float) or (isinstance(value, int) and abs(value) >= _MOST_WHOLE):
+    if not isinstance(value, int | float) or (isinstance(value, int) and abs(value) >= _MAX_WHOLE):
         raise ValueError(f"{name} is no total")
 
 
@@ -406,13 +406,13 @@ def format_value(name: str, value: object) -> str:
 def format_interval(name: str, mean: float, half: float, digits: int = 4) -> str:
     """A mean and half of its interval in the display unit, which is not printed; the mean alone without an interval."""
     scale = column(name).scale
-    least = _ROUNDING * max(abs(mean * scale), 1.0)
+    least = _ROUNDING_SHARE * max(abs(mean * scale), 1.0)
     shown = [0.0 if abs(each * scale) < least else each * scale for each in (mean, half)]
     spread = "" if math.isnan(half) else f" ± {format_number(shown[1], 2)}"
     return f"{format_number(shown[0], digits)}{spread}"
 
 
-_ROUNDING = 1e-12
+_ROUNDING_SHARE = 1e-12
 """Share of a value, or of the display unit, below which a difference is one of rounding."""
 
 

@@ -163,8 +163,7 @@ def timeouts_of(rows: Iterable[Row]) -> Timeouts | None:
     else:
         events = sum(round((row["timeout_ratio"] or 0.0) * row["flows"]) for row in rows)
         of, queries = _sum(rows, "flows"), False
-    # Rows of an earlier engine have no probes.
-    found = Timeouts(events, of, queries, sum(int(row.get("loss_probes") or 0) for row in rows))
+    found = Timeouts(events, of, queries, _sum(rows, "loss_probes"))
     return found if found.of else None
 
 
@@ -186,7 +185,7 @@ def spread_of(name: str, values: Floats, capacity: float) -> Spread:
 
 
 def capacity_of(rows: Iterable[Row]) -> float:
-    """What no goodput of some runs can be above; rows of an earlier engine do not say it."""
+    """What no goodput of some runs can be above; what a program measured does not say it."""
     return max((row.get(CAPACITY) or math.inf for row in rows), default=math.inf)
 
 
@@ -237,7 +236,7 @@ class DataSet:
         table = np.asarray(frame.select(pl.col(numbers).cast(pl.Float64)))
         capacities = np.asarray(frame.select(pl.col(f"^{CAPACITY}$").cast(pl.Float64)))
         for point, places in _points(frame, keys):
-            # Rows of an earlier engine have none.
+            # What a program measured has none.
             capacity = float(capacities[places].max()) if capacities.size else math.inf
             for name, values in zip(numbers, table[places].T, strict=True):
                 known = values[~np.isnan(values)]

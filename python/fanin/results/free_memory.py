@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
+import resource
 from pathlib import Path
 
 SHARE = 0.8
@@ -24,7 +24,7 @@ def _free() -> float | None:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
                 return float(line.split()[1]) * 1024
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    with contextlib.suppress(OSError, ValueError):
         # Not Linux: half of the machine's memory.
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2
     return None
@@ -74,8 +74,7 @@ def _room(folder: Path, limit: str, used: str, freed: str) -> float | None:
 
 def _room_of_process() -> float | None:
     """Address space left to this process (``ulimit -v``); none if it has no limit."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        resource = importlib.import_module("resource")
+    with contextlib.suppress(OSError, ValueError):
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit != resource.RLIM_INFINITY:
             pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])

@@ -33,8 +33,7 @@ def recorded(fits: Path) -> list[Any]:
         return []
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
-    # The first versions wrote only an array, without a digest.
-    every = content if isinstance(content, list) else sums.unsealed(content).get(EVERY)
+    every = sums.unsealed(content).get(EVERY)
     if not isinstance(every, list):
         raise ValueError("no list of judgements")
     return every

@@ -70,9 +70,6 @@ GENERATOR = "fanin report"
 STUDIES = "studies"
 """Folder of the studies of ``fanin tune``; each has its own folder."""
 
-SEARCH_LOG = "tried.jsonl"
-"""What a search or a study tried, one trial per line, in its folder."""
-
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""
 

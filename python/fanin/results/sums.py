@@ -192,19 +192,6 @@ def unsealed(content: object) -> dict[str, Any]:
     return bare
 
 
-def lines_of(content: bytes) -> list[bytes]:
-    """The lines of a log, each a JSON object with its digest, without their line feeds.
-
-    What follows the last line feed was being written when its command was killed, and is left out; unless it lacks
-    nothing and only its line feed was changed.
-    """
-    *lines, rest = content.split(b"\n")
-    with contextlib.suppress(ValueError, TypeError):
-        unsealed(loaded(rest[:-1]))
-        lines.append(rest)
-    return lines
-
-
 def loaded(content: bytes) -> Any:  # noqa: ANN401 - any JSON
     """JSON as it was written, without a key that occurs twice or half of a character.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, judgements, records, search_log, shards, sums
+from fanin.results import failures, judgements, records, shards, sums
 from fanin.results.confined import read
 from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
@@ -25,9 +25,7 @@ from fanin.results.layout import (
     MANIFEST,
     ROWS,
     RUNS,
-    SEARCH_LOG,
     SHARDS,
-    STUDIES,
 )
 from fanin.results.store import manifest_text, read_manifest, read_table
 from fanin.results.walk import walk
@@ -62,7 +60,7 @@ class Verified:
     leftovers: list[Path] = field(default_factory=list)
     """Temporary files and folders of commands that were killed, or that are still writing."""
     unchecked: list[Path] = field(default_factory=list)
-    """Files without a digest: of an earlier version, or not written by fanin."""
+    """Files without a digest, which fanin did not write."""
     stored: dict[Path, set[str]] = field(default_factory=dict)
     """Folder of runs -> the ids of those that are there, whole or damaged."""
 
@@ -146,7 +144,7 @@ def _of_experiment(folder: Path) -> tuple[int, Iterable[object]]:
         content = sums.loaded(sums.read_bytes(path))
         name, runs = str(content["experiment"]), list(content["work"]["each"])
     except (OSError, ValueError, KeyError, TypeError):
-        # Of an early version, or a stranger's: what reads it says so.
+        # What reads it says so.
         return 0, []
     if not folder.absolute().as_posix().endswith(f"/{name}"):
         raise ResultsError(f"{path}: damaged (it is that of {name})")
@@ -252,14 +250,7 @@ def _summed(folder: Path, names: list[str], found: Verified) -> set[Path]:
         if (now := sums.of_file(folder / name)) != digest:
             why = "missing or unreadable" if now is None else f"differs from {sums.SUMS}"
             found.damaged.append(Damage(folder / name, why, kind, folder))
-    if _is_of_search(folder) and SEARCH_LOG not in names:
-        found.damaged.append(Damage(folder / SEARCH_LOG, "missing", FILE, folder))
     return {own, *(folder / name for name in digests)}
-
-
-def _is_of_search(folder: Path) -> bool:
-    """Whether this is the folder of one search; its log grows with each batch, so the folder's digests leave it out."""
-    return folder.parent.name in (FITS, STUDIES)
 
 
 def _alone(path: Path, found: Verified) -> None:
@@ -268,19 +259,16 @@ def _alone(path: Path, found: Verified) -> None:
     if check is None:
         found.unchecked.append(path)
         return
+    found.files += 1
     try:
-        if check(read(path)):
-            found.files += 1
-        else:
-            found.unchecked.append(path)
+        check(read(path))
     except (OSError, ValueError) as error:
-        found.files += 1
         why = getattr(error, "strerror", None) or str(error)
         found.damaged.append(Damage(path, why, FILE, path.parent))
 
 
-def _check_of(path: Path) -> Callable[[bytes], bool] | None:
-    """What compares a file with the digest in it; it returns whether there is one."""
+def _check_of(path: Path) -> Callable[[bytes], None] | None:
+    """What compares a file with the digest in it."""
     above = path.parent.name
     if above == FAILURES and path.suffix == ".json":
         return lambda content: _json(content, failures.text_of, lambda value: path.stem == value["run_id"])
@@ -288,19 +276,15 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
         return lambda content: _json(content, as_json, lambda value: shards.is_of(path, value))
     if above == FITS and path.name == HELD_OUT:
         return lambda content: _json(content, as_json, lambda _: True)
-    if _is_of_search(path.parent) and path.name == SEARCH_LOG:
-        return lambda content: search_log.check(content, path.parent.name)
     return None
 
 
-def _json(content: bytes, text_of: Callable[[object], bytes], is_here: Callable[[dict[str, Any]], bool]) -> bool:
+def _json(content: bytes, text_of: Callable[[object], bytes], is_here: Callable[[dict[str, Any]], bool]) -> None:
     value = sums.loaded(content)
-    if isinstance(value, list):
-        return False
     sums.unsealed(value)
     if text_of(value) != content:
         raise ValueError("its content differs from what was written")
     with contextlib.suppress(KeyError, TypeError, AttributeError):
         if is_here(value):
-            return True
+            return
     raise ValueError(ELSEWHERE)

@@ -125,10 +125,8 @@ def _output(words: list[str]) -> str:
         try:
             output, said = program.communicate()
         except BaseException:
-            if hasattr(os, "killpg"):
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(program.pid, signal.SIGKILL)
-            program.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
             raise
     if program.returncode:
         raise subprocess.CalledProcessError(program.returncode, words, output, said)

@@ -55,7 +55,7 @@ def refuse_unknown_scheme(name: str, option: str) -> None:
     known = {row["key"]: row["summary"] for row in registry()["schemes"]}
     if name in known:
         return
-    if (said := not_modelled.elsewhere(name)) is not None:
+    if (said := not_modelled.name_other_tool(name)) is not None:
         raise ScenarioError(option, None, "", said)
 
     def folded(text: str) -> str:
@@ -117,7 +117,7 @@ def explain(key: str) -> dict[str, Any]:
         return reading
     if found := _of_groups(key, every) or [path for path in every if path.endswith(f".{key}")]:
         return _parameters_of(key, found, every)
-    if (said := not_modelled.elsewhere(key)) is not None:
+    if (said := not_modelled.name_other_tool(key)) is not None:
         raise NotFoundError(said)
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     ends = [path.split(".", parts)[-1] for path in every for parts in range(path.count(".") + 1)]

@@ -73,10 +73,10 @@ def changes(experiment: ScenarioFile) -> list[Change]:
         source = ("", "--set") if path in given else origin
         for index, value in enumerate(values):
             own = [(path, override(value))]
-            found.append(Change([*_beside(experiment, path, index).items(), *own], place, *source, own))
+            found.append(Change([*_first_values_beside(experiment, path, index).items(), *own], place, *source, own))
     for variant in experiment.variants:
         origin = experiment.variant_source(variant)
-        beside = _beside(experiment, variant.axis)
+        beside = _first_values_beside(experiment, variant.axis)
         first = [(path, override(values[0])) for path, values in variant.set_.items()]
         found.append(Change([*beside.items(), *first], variant.location, *origin, first))
         for path, values in variant.set_.items():
@@ -86,7 +86,7 @@ def changes(experiment: ScenarioFile) -> list[Change]:
     return found
 
 
-def _beside(experiment: ScenarioFile, varied: str, index: int = 0) -> dict[str, str]:
+def _first_values_beside(experiment: ScenarioFile, varied: str, index: int = 0) -> dict[str, str]:
     """The first values of all that varies besides one variable or axis.
 
     Args:
@@ -138,7 +138,7 @@ def _check_bases(experiment: ScenarioFile) -> None:
     for location, cases in declared.items():
         case = cases[0]
         # What is declared for a reading that several cases share holds for those that depart from nothing.
-        if (found := departures.of(case)) and (location[0] != "claims" or all(map(departures.of, cases))):
+        if (found := departures.find(case)) and (location[0] != "claims" or all(map(departures.find, cases))):
             message = f"{case.id}: the paper leaves open, and neither it nor the environment has, {', '.join(found)}"
             key = ".".join(map(str, location))
             raise ScenarioError(str(experiment.path), line_of(experiment.text, location), key, message, "reading")

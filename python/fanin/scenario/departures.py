@@ -28,7 +28,7 @@ def as_judged(experiment: ScenarioFile) -> list[Case]:
     departures = Departures(experiment)
     changes = [experiment.changes] if experiment.changes else []
     return [
-        _under(case, changes if case.basis == "sensitivity" else [*departures.of(case), *changes])
+        _under(case, changes if case.basis == "sensitivity" else [*departures.find(case), *changes])
         for case in experiment.document.cases
     ]
 
@@ -56,7 +56,7 @@ class Departures:
         """The departures of cases by their ids: a sentence of many cases asks for each of them as often."""
         self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
-    def of(self, case: Case) -> list[str]:
+    def find(self, case: Case) -> list[str]:
         """Each departure of a case as ``key = value``; those of the other half of its sentence included."""
         experiment = self._experiment
         if not experiment.open or not experiment.needs_network or experiment.document.benchmark is not None:

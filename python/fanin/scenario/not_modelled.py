@@ -34,7 +34,7 @@ SCOPE = "TCP whose switches drop or mark packets"
 """What fanin is for."""
 
 
-def elsewhere(name: str) -> str | None:
+def name_other_tool(name: str) -> str | None:
     """What to say of a name that fanin does not model but another tool has; ``None`` for any other."""
     for known, (tool, *others) in ELSEWHERE.items():
         if _folded(name) in map(_folded, (known, *others)):

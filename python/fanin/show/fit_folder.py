@@ -111,7 +111,7 @@ def _sentence(fitted: Fitted, name: str, experiments: Sequence[Experiment]) -> d
 
 
 def _setting(fitted: Fitted, tried: Tried, found: Found, name: str, environment: str) -> dict[str, Any]:
-    said = words(fitted.space.of(name.rpartition("/")[0], tried.values))
+    said = words(fitted.space.restrict(name.rpartition("/")[0], tried.values))
     carried = fitted.carried_by(name) if tried.values == fitted.winner.values and found.holds else []
     if carried:
         said += f" (carried by {' and '.join(carried)})"

@@ -107,7 +107,7 @@ def _contents(out: Path, standings: list[Standing], folder: Path) -> dict[str, A
     files = Files(out)
     described = [page_data.Described.of(each, files, keep) for each in standings if each.record is not None]
     files.write()
-    return page_data.contents(standings, described, ranking_matrix.of(_rankings(standings)))
+    return page_data.contents(standings, described, ranking_matrix.matrix_of(_rankings(standings)))
 
 
 def _rankings(standings: list[Standing]) -> list[ranking.Ranking]:
@@ -116,7 +116,7 @@ def _rankings(standings: list[Standing]) -> list[ranking.Ranking]:
     for each in standings:
         # Something else may be called a system, without what systems are ranked by.
         with contextlib.suppress(FaninError, pl.exceptions.PolarsError):
-            found.append(ranking.of(each))
+            found.append(ranking.rank_standing(each))
     return [each for each in found if each is not None]
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from fanin import _engine
 from fanin.claims import ledger
 from fanin.claims.record import Record
-from fanin.claims.sentences import Entry, Sentence
+from fanin.claims.sentences import Judgement, Sentence
 from fanin.claims.standing import Standing
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Word
 from fanin.errors import FaninError
@@ -163,8 +163,8 @@ class Described:
             "rests_on": claim.rests_on,
             "tried": claim.tried,
             "decides": claim.decides,
-            "cases": [_case(entry) for entry in claim.entries],
-            "repeats": [entry.id for entry in claim.repeats],
+            "cases": [_case(case) for case in claim.cases],
+            "repeats": [case.name for case in claim.repeats],
             "figure": self.figure_of(claim.claim),
             "scenario": self.file.played.get(claim.claim),
         }
@@ -191,22 +191,22 @@ def _facts(standing: Standing, record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def _case(entry: Entry) -> dict[str, Any]:
-    shown = entry.shown
+def _case(case: Judgement) -> dict[str, Any]:
+    shown = case.shown
     return {
-        "reading": entry.reading,
+        "reading": case.reading,
         "quantity": shown.quantity,
         "published": shown.published,
         "ours": shown.value,
         "interval": shown.interval,
         "accept": shown.accept,
-        "outcome": entry.outcome,
-        "edge": entry.at_edge,
-        "basis": entry.basis,
-        "environment": entry.environment,
-        "reason": entry.reason.removeprefix(f"{shown.value}; accepted {shown.accept} "),
-        "note": entry.note,
-        "added": entry.added,
+        "outcome": case.outcome,
+        "edge": case.at_edge,
+        "basis": case.basis,
+        "environment": case.environment,
+        "reason": case.reason.removeprefix(f"{shown.value}; accepted {shown.accept} "),
+        "note": case.note,
+        "added": case.added,
     }
 
 
@@ -285,12 +285,12 @@ def _listed(standing: Standing) -> dict[str, Any]:
 def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
     """What the list of all sentences shows of one, and what is searched."""
     scenario = described.scenario_of(claim.claim) if described else None
-    main, decisive = claim.main, claim.entries[claim.decides]
+    decisive = claim.cases[claim.decides]
     return {
         "id": claim.id,
-        "experiment": main.experiment,
-        "paper": main.paper or _OTHER,
-        "figure": main.figure,
+        "experiment": claim.experiment,
+        "paper": claim.paper or _OTHER,
+        "figure": claim.figure,
         "says": claim.says,
         "verdict": claim.verdict,
         "run": described is not None,
@@ -298,7 +298,7 @@ def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
         "mark": claim.marked.removeprefix(claim.said),
         "late": bool(claim.late),
         "same_as": claim.same_as.replace("#", "/"),
-        "half_of": f"{main.experiment}/{claim.half_of}" if claim.half_of else "",
+        "half_of": f"{claim.experiment}/{claim.half_of}" if claim.half_of else "",
         "published": decisive.shown.published,
         "ours": decisive.shown.value,
         "systems": [] if scenario is None else scenario.compare,

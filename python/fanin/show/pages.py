@@ -74,7 +74,7 @@ class Paper:
     @property
     def outcomes(self) -> list[str]:
         """The outcomes of all cases."""
-        return [entry.outcome for each in self.standings for entry in each.entries]
+        return [case.outcome for each in self.standings for case in each.cases]
 
     @property
     def late(self) -> int:

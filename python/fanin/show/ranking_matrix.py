@@ -19,7 +19,7 @@ _COMMAND = re.compile(r"Command: `([^`]*)`")
 _MEASURES = ("query goodput", "query p99", "timeouts", "background")
 
 
-def of(rankings: Iterable[Ranking]) -> dict[str, Any]:
+def matrix_of(rankings: Iterable[Ranking]) -> dict[str, Any]:
     """The same of rankings as of their pages.
 
     Args:

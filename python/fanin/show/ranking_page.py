@@ -31,16 +31,16 @@ from fanin.claims.standing import Standing
 from fanin.numbers.summary import format_interval
 from fanin.show import pages
 
-_LEADERS = 3
+_MIN_NAMED = 3
 """Fewest systems that a cell of the first table names."""
 
-_CLOSE = 0.95
+_MIN_SHARE_OF_LEADER = 0.95
 """It names all systems with at least this share of the best query goodput."""
 
-_MOST = 8
+_MAX_NAMED = 8
 """Most systems that a cell of the first table names."""
 
-_HALF = 0.5
+_MIN_SHARE_OF_REMEDY = 0.5
 """A system below this share of the best query goodput is no remedy, however much goodput the background gets."""
 
 
@@ -123,16 +123,16 @@ def split(ranking: Ranking) -> list[tuple[str, list[list[Regime]]]]:
 def leaders(regimes: list[Regime]) -> str:
     """The best systems over these regimes, with their share of the best query goodput and the background goodput."""
     every = overall(regimes)
-    count = sum(each.share >= _CLOSE for each in every)
+    count = sum(each.share >= _MIN_SHARE_OF_LEADER for each in every)
     return "; ".join(
         f"{each.system} {percent(each.share)}" + (f" ({rate(each)})" if each.background > 0 else "")
-        for each in every[: min(max(count, _LEADERS), _MOST)]
+        for each in every[: min(max(count, _MIN_NAMED), _MAX_NAMED)]
     )
 
 
 def compromises(regimes: list[Regime]) -> str:
     """The systems that no other beats in both query goodput and background goodput."""
-    every = [each for each in overall(regimes) if each.share >= _HALF]
+    every = [each for each in overall(regimes) if each.share >= _MIN_SHARE_OF_REMEDY]
     return "; ".join(f"{each.system} {percent(each.share)} ({rate(each)})" for each in front(every)) or "-"
 
 

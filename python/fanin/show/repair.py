@@ -33,7 +33,6 @@ from fanin.results.layout import (
     MANIFEST,
     REPORT,
     ROWS,
-    SEARCH_LOG,
     SHARDS,
     STUDIES,
     SWEEPS,
@@ -106,10 +105,6 @@ def _of_file(path: Path) -> str:
         return "delete it: the next command tries the run again"
     if path.parent.parent.name == SHARDS:
         return "delete it and run the shard again; its runs are kept"
-    if path.name == SEARCH_LOG:
-        command = "fit" if path.parent.parent.name == FITS else "tune"
-        how = "it continues before the damaged line" if path.exists() else "it begins anew, and its runs are kept"
-        return f"run the same 'fanin {command}' again: {how}"
     assert path.name == HELD_OUT
     return "restore it from a copy: judgements by held-out experiments cannot be made again"
 

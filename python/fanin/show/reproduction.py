@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.claims import record
-from fanin.claims.judge import Judgement, judge, together
+from fanin.claims.judge import Measurement, join_halves, judge
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.garbage import collect_seldom
@@ -47,7 +47,7 @@ class Reproduction:
 
     experiment: Experiment
     runs: pl.DataFrame
-    judgements: list[Judgement]
+    measurements: list[Measurement]
     series: dict[str, Series]
     """The data of each plot, by the plot's name."""
     paths: list[Path]
@@ -56,23 +56,23 @@ class Reproduction:
     """Warnings that affect how far the numbers can be trusted."""
 
     @property
-    def claims(self) -> list[tuple[Claim, list[Judgement]]]:
-        """The claims, each with the judgements of its cases, the main case first."""
+    def claims(self) -> list[tuple[Claim, list[Measurement]]]:
+        """The claims, each with the measurements of its cases, the main case first."""
         return [
-            (claim, [each for each in self.judgements if each.case.claim == claim.id])
+            (claim, [each for each in self.measurements if each.case.claim == claim.id])
             for claim in self.experiment.document.claim
         ]
 
-    def verdict(self, claim: Claim, judged: list[Judgement]) -> Verdict:
+    def verdict(self, claim: Claim, judged: list[Measurement]) -> Verdict:
         """The verdict on a sentence, from its cases in this experiment alone."""
         return verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be)
 
-    def said(self, claim: Claim, judged: list[Judgement]) -> str:
+    def said(self, claim: Claim, judged: list[Measurement]) -> str:
         """The verdict as it is printed: with the values that the file does not have, and marked if at the edge."""
         found = self.verdict(claim, judged)
         environment, changes = self.experiment.environment, self.experiment.changes
         under = f" (under {environment if changes == f'environment = {environment}' else changes})" if changes else ""
-        return f"{found}{under}{EDGE if at_edge(found, judged) else ''}"
+        return f"{found}{under}{EDGE if _at_edge(found, judged) else ''}"
 
     def as_dict(self) -> dict[str, Any]:
         """Everything for ``--json``."""
@@ -86,7 +86,7 @@ class Reproduction:
                     **judged[0].as_dict(),
                     "id": claim.id,
                     "verdict": self.verdict(claim, judged),
-                    "at_edge": at_edge(self.verdict(claim, judged), judged),
+                    "at_edge": _at_edge(self.verdict(claim, judged), judged),
                     "cases": [each.as_dict() for each in judged],
                 }
                 for claim, judged in self.claims
@@ -99,6 +99,10 @@ class Reproduction:
             "warnings": self.warnings,
             "paths": [str(path) for path in self.paths],
         }
+
+
+def _at_edge(verdict: Verdict, judged: list[Measurement]) -> bool:
+    return at_edge(verdict, ((each.basis, each.outcome, each.at_edge) for each in judged))
 
 
 def judge_and_draw_all(
@@ -223,7 +227,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         )
         for case in as_judged(experiment)
     ]
-    judgements = together(judged)
+    measurements = join_halves(judged)
     # Where a quick look leaves out variants, it leaves out their lines and figures.
     partial = quick and bool(experiment.quick.variant)
     series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}
@@ -250,10 +254,9 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         (new / TABLE).write_bytes(parquet_of(frame))
         files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in plots}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in plots]
-        record.write(record.make(runs, judgements, drawn, warnings, command, quick=quick), new)
-    _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
+        record.write(record.make(runs, measurements, drawn, warnings, command, quick=quick), new)
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
-    return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
+    return Reproduction(experiment, frame, measurements, series, [folder / name for name in names], warnings)
 
 
 def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.DataFrame, where: Where) -> None:
@@ -293,17 +296,6 @@ def _written_for(runs: Runs, *, quick: bool) -> str:
     )
     said = [f"the full run with {said[0]}"] if quick else said
     return " and ".join([*said, *(["the file's own values"] if experiment.changes else [])])
-
-
-def _without_old_pictures(folder: Path, names: list[str]) -> None:
-    """Removes the PNG of a plot that was now drawn without: it would show other numbers than the SVG.
-
-    An earlier version did not list it among the digests.
-    """
-    for name in names:
-        bitmap = f"{name.removesuffix('.svg')}.png"
-        if name.endswith(".svg") and bitmap not in names:
-            (folder / bitmap).unlink(missing_ok=True)
 
 
 def _draw(

@@ -32,13 +32,13 @@ SEEDS = list(range(1, 11))
 GLANCE = 2
 """Seeds that are enough to continue the search if they agree."""
 
-_MANY = 60
+_MAX_GLANCED_RUNS = 60
 """Runs that are more than enough to find the answer, which is then run with all seeds."""
 
-_HOPELESS = 3
+_HOPELESS_RUNGS = 3
 """If so many rungs from the start exceed a maximum, larger fan-ins are not tried."""
 
-_QUICK = 32
+_FAST_RUNGS_UP_TO = 32
 """Up to here each rung is four times the last, then twice: a run far into collapse takes long."""
 
 
@@ -72,7 +72,7 @@ class Search:
     def ladder(self) -> list[int]:
         """The fan-ins that are tried first, in ascending order."""
         rungs = [self.first]
-        while (rung := rungs[-1] * (4 if rungs[-1] < _QUICK else 2)) < self.last:
+        while (rung := rungs[-1] * (4 if rungs[-1] < _FAST_RUNGS_UP_TO else 2)) < self.last:
             rungs.append(rung)
         own = [] if self.own is None or not self.first <= self.own <= self.last else [self.own]
         return sorted({*rungs, self.last, *own})
@@ -87,12 +87,12 @@ class Search:
             return self.own, self.seeds[:GLANCE]
         judged = self.judged()
         self._learn(judged)
-        unsure = [each for each in judged if each.state == "open" and len(each.seeds) < self._half]
-        _, after = self._edge(judged)
+        unsure = [each for each in judged if each.state == "open" and len(each.seeds) < self._half_of_seeds]
+        _, after = self._find_edge(judged)
         if self.careful and after is not None and len(after.seeds) < len(self.seeds):
             unsure.append(after)
         if unsure:
-            return self._closer(unsure[0])
+            return self._add_seeds(unsure[0])
         fan_in = self._climb(judged)
         if fan_in is None:
             fan_in = self._halve(judged)
@@ -102,7 +102,7 @@ class Search:
             return fan_in, self._suspects(judged)[: len(self.seeds) if self.careful else GLANCE]
         for each in self._telling(judged):
             if not self._is_settled(each):
-                return self._closer(each)
+                return self._add_seeds(each)
         return None
 
     def ahead(self) -> tuple[float, float]:
@@ -111,7 +111,7 @@ class Search:
         The mean over where the search may end: in the gap that is known, or at each rung that is not.
         """
         judged = self.judged()
-        kept, after = self._edge(judged)
+        kept, after = self._find_edge(judged)
         if self.error is not None:
             return 0.0, 0.0
         if kept is not None and after is not None:
@@ -132,7 +132,7 @@ class Search:
         spots = self._spots([rung for rung in self.ladder if rung <= low])
         glances = [*rungs, *between, *spots] * (len(self.seeds) if self.careful else GLANCE)
         # Those on which the answer rests have more.
-        seeds = {high: self._half, low: len(self.seeds)}
+        seeds = {high: self._half_of_seeds, low: len(self.seeds)}
         missing = {each: wanted - (len(self.rows.get(each, ())) or GLANCE) for each, wanted in seeds.items()}
         return [*glances, *(fan_in for fan_in, more in missing.items() for _ in range(more))]
 
@@ -141,12 +141,12 @@ class Search:
         """How many runs were made, and how many senders they have together."""
         return sum(map(len, self.rows.values())), sum(fan_in * len(rows) for fan_in, rows in self.rows.items())
 
-    def _closer(self, each: Judged) -> Step:
+    def _add_seeds(self, each: Judged) -> Step:
         """More seeds for a fan-in: up to half of all, then the rest."""
         if each.state == "breaks":
             self.doubted.add(each.fan_in)
         rest = [seed for seed in self.seeds if seed not in each.seeds]
-        missing = self._half - len(each.seeds)
+        missing = self._half_of_seeds - len(each.seeds)
         return each.fan_in, rest[:missing] if missing > 0 else rest
 
     def _learn(self, judged: list[Judged]) -> None:
@@ -160,26 +160,26 @@ class Search:
         return sorted(self.seeds, key=lambda seed: first.get(seed, math.inf))
 
     @property
-    def _half(self) -> int:
+    def _half_of_seeds(self) -> int:
         """The number of seeds that is enough to conclude that a bound is broken."""
         return min(len(self.seeds), max(FEWEST, -(-len(self.seeds) // 2)))
 
     def _is_settled(self, each: Judged) -> bool:
         """Whether a fan-in needs no more seeds: only all seeds can show that it keeps the bounds."""
         count = len(each.seeds)
-        return count == len(self.seeds) or (each.state == "breaks" and count >= self._half)
+        return count == len(self.seeds) or (each.state == "breaks" and count >= self._half_of_seeds)
 
     def _telling(self, judged: list[Judged]) -> list[Judged]:
         """The fan-ins on which the answer and its remarks rest."""
-        kept, after = self._edge(judged)
+        kept, after = self._find_edge(judged)
         if kept is None:
             return [judged[0], *(each for each in judged[1:] if each.state == "open")]
         below = [each for each in judged if each.fan_in < kept.fan_in and each.state != "keeps"]
-        above = [] if after is None else self._again(judged, after)
+        above = [] if after is None else self._find_kept_again(judged, after)
         return [kept, *([] if after is None else [after]), *below[-1:], *above[-1:]]
 
     @staticmethod
-    def _again(judged: list[Judged], after: Judged) -> list[Judged]:
+    def _find_kept_again(judged: list[Judged], after: Judged) -> list[Judged]:
         """Larger fan-ins that keep the bounds again."""
         return [each for each in judged if each.fan_in > after.fan_in and each.state == "keeps"]
 
@@ -209,10 +209,10 @@ class Search:
     @staticmethod
     def _is_hopeless(judged: list[Judged]) -> bool:
         """Whether every fan-in exceeds a maximum of something that grows with the fan-in, such as times and losses."""
-        return len(judged) >= _HOPELESS and all(each.is_too_much for each in judged)
+        return len(judged) >= _HOPELESS_RUNGS and all(each.is_too_much for each in judged)
 
     def _halve(self, judged: list[Judged]) -> int | None:
-        kept, after = self._edge(judged)
+        kept, after = self._find_edge(judged)
         if kept is None or after is None:
             return None
         return None if self._is_narrow(kept, after) or self._is_long(judged) else (kept.fan_in + after.fan_in) // 2
@@ -222,7 +222,7 @@ class Search:
 
     def _is_long(self, judged: list[Judged]) -> bool:
         """Whether it has taken so many runs that seeds must differ more than neighbouring fan-ins do."""
-        return sum(len(each.seeds) for each in judged) > _MANY + 7 * len(self.seeds)
+        return sum(len(each.seeds) for each in judged) > _MAX_GLANCED_RUNS + 7 * len(self.seeds)
 
     def _look_between(self, judged: list[Judged]) -> int | None:
         """The middle of two rungs that keep the bounds, which may not hold there, from the largest on.
@@ -230,7 +230,7 @@ class Search:
         Timers need not expire more often with more senders: where few segments are lost from each, none is left to ask
         for them. Only where nothing was tried between the rungs is there anything to find.
         """
-        kept, _ = self._edge(judged)
+        kept, _ = self._find_edge(judged)
         if kept is None:
             return None
         keeps = {each.fan_in for each in judged if each.fan_in <= kept.fan_in and each.state == "keeps"}
@@ -244,7 +244,7 @@ class Search:
             if high - low > max(1, int(self.precision * low)) and not any(low < tried < high for tried in self.rows)
         ]
 
-    def _edge(self, judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
+    def _find_edge(self, judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
         """The end of the first unbroken series of fan-ins that keep the bounds, and the next fan-in that was tried.
 
         If the own one keeps them, the series is that which it is in.
@@ -262,7 +262,7 @@ class Search:
     def found(self) -> Found:
         """The answer."""
         judged = self.judged()
-        kept, after = self._edge(judged)
+        kept, after = self._find_edge(judged)
         if self.error is not None:
             so_far = [] if kept is None else [f"before the failure, the bounds held at {kept.fan_in}"]
             return Found(self.case, None, None, so_far, judged, self.error)
@@ -276,7 +276,7 @@ class Search:
         below = [] if kept is None else [each for each in judged if each.fan_in < kept.fan_in]
         if holes := [each.fan_in for each in below if each.state != "keeps" and self._is_settled(each)]:
             remarks.append(f"not monotone: the bounds do not hold at {_listed(holes)} either")
-        above = [] if after is None else self._again(judged, after)
+        above = [] if after is None else self._find_kept_again(judged, after)
         if again := [each.fan_in for each in above if self._is_settled(each)]:
             remarks.append(f"not monotone: the bounds hold again at {_listed(again)}")
         if kept and after and not self._is_narrow(kept, after):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fanin.choose.fit.space import Space, Values
-from fanin.claims.judge import judge, together
+from fanin.claims.judge import join_halves, judge
 from fanin.claims.verdicts import Outcome
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import finite
@@ -104,7 +104,7 @@ class Bench:
     def _check(self, experiment: Experiment) -> None:
         """Refuses an open parameter that a variant sets for runs of the claims: it would not apply to all systems."""
         setting = next(self._space.grid())
-        own = self._space.of(experiment.name, setting)
+        own = self._space.restrict(experiment.name, setting)
         _, cases = self._applied(experiment, setting)
         for point in _points(experiment, cases, experiment.seeds[:1]):
             for path in own.keys() & point.values.keys():
@@ -161,13 +161,13 @@ class Bench:
 
     def _applied(self, experiment: Experiment, setting: Values) -> tuple[Experiment, list[Case]]:
         """An experiment under a setting, and its cases."""
-        own = self._space.of(experiment.name, setting)
+        own = self._space.restrict(experiment.name, setting)
         labels = {path: value for path, value in own.items() if path in experiment.labels}
         values = [(path, value) for path, value in own.items() if path not in labels]
         changed = (
             Experiment(experiment.name, experiment.path, [*experiment.overrides, *values]) if values else experiment
         )
-        cases = [_at(experiment, case, labels) for case in self._cases[experiment.name]]
+        cases = [_relabel(experiment, case, labels) for case in self._cases[experiment.name]]
         return _without_plots(changed), cases
 
 
@@ -192,7 +192,7 @@ def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
     return list(mains.values())
 
 
-def _at(experiment: Experiment, case: Case, labels: Values) -> Case:
+def _relabel(experiment: Experiment, case: Case, labels: Values) -> Case:
     """A case with other labels of some axes."""
     update: dict[str, Any] = {}
     sets = {name: getattr(case, name) for name in ROWS if getattr(case, name) is not None}
@@ -226,7 +226,7 @@ def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
     experiment = runs.experiment
     frame = runs.frame()
     labels = columns.own_labels(experiment)
-    judgements = [
+    measurements = [
         judge(
             case,
             curves.of_claim(case, runs, frame),
@@ -236,7 +236,7 @@ def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
         for case in cases
     ]
     found = {}
-    for judged in together(judgements):
+    for judged in join_halves(measurements):
         if not judged.case.half_of:
             shown = judged.shown
             found[f"{experiment.name}/{judged.case.claim}"] = Found(

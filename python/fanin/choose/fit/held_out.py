@@ -176,9 +176,9 @@ def judged(
             digest=digest(each),
             seeds=list(seeds),
             again=each.name in known,
-            holds=_of(each, sorted(setting.holding)),
-            fails=_of(each, sorted(setting.found.keys() - setting.holding)),
-            own=_of(each, sorted(own.holding)),
+            holds=_select_of(each, sorted(setting.holding)),
+            fails=_select_of(each, sorted(setting.found.keys() - setting.holding)),
+            own=_select_of(each, sorted(own.holding)),
         )
         for each in experiments
     ]
@@ -200,5 +200,5 @@ def _same_as(before: Judgement | None, now: Judgement, out: Path | str) -> Judge
     return before if replace(now, when=before.when, again=before.again) == before else now
 
 
-def _of(experiment: Experiment, sentences: Sequence[str]) -> list[str]:
+def _select_of(experiment: Experiment, sentences: Sequence[str]) -> list[str]:
     return [each for each in sentences if each.rpartition("/")[0] == experiment.name]

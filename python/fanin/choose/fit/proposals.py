@@ -8,19 +8,16 @@ from collections.abc import Sequence
 
 from fanin.choose.fit.bench import Tried
 from fanin.choose.fit.space import Space, Values, key
-from fanin.choose.tuning import parzen
-from fanin.choose.tuning.parzen import BATCH, Result
+from fanin.choose.tuning.optuna_proposals import BATCH, Result, load_optuna, propose
 from fanin.choose.tuning.space import Param
 
 
-def from_grid(space: Space, tried: Sequence[Tried], most: int) -> list[Values]:
-    """The next settings of the whole grid."""
-    known = {key(each.values) for each in tried}
-    missing = (setting for setting in space.grid() if key(setting) not in known)
-    return list(itertools.islice(missing, min(BATCH, most)))
+def next_of_grid(space: Space, done: int) -> list[Values]:
+    """The settings of the whole grid that follow the first so many."""
+    return list(itertools.islice(space.grid(), done, done + BATCH))
 
 
-def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], most: int) -> list[Values]:
+def propose_by_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], most: int) -> list[Values]:
     """The proposals of Optuna's tree-structured Parzen estimator after these results.
 
     Raises:
@@ -28,7 +25,7 @@ def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], 
 
     """
     what = f"{space.size} settings need Optuna (or --trials {space.size}, which tries all of them)"
-    optuna = parzen.load(what)
+    optuna = load_optuna(what)
     params = [Param(each.path, None, each.values) for each in space.parameters]
     results = [
         Result({param.path: _place(param, each.values) for param in params}, [each.score(sentences)], {})
@@ -36,7 +33,7 @@ def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], 
     ]
     known = {key(each.values) for each in tried}
     found: list[Values] = []
-    for drawn in parzen.proposals(optuna, params, [True], results, min(BATCH, most)):
+    for drawn in propose(optuna, params, [True], results, min(BATCH, most)):
         setting = {param.path: param.value(drawn[param.path]) for param in params}
         if key(setting) in known:
             setting = _unknown(space, known, len(tried) + len(found))

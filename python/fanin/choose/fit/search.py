@@ -1,21 +1,18 @@
 """The search: settings are tried in batches, the winner's neighbours last, and the answer runs again with fresh seeds.
 
-Every batch is written to a log. The same command continues from the log, and takes the same course as an
-uninterrupted search, on any number of cores.
+The same command takes the same course, on any number of cores, and finds the runs of an interrupted one in the store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from fanin.choose.fit import proposals
 from fanin.choose.fit.answer import Confirmed, Fitted, ablation, best, cover, front, missing
 from fanin.choose.fit.bench import Bench, Tried
-from fanin.choose.fit.space import Space, Values, key
-from fanin.choose.tuning.parzen import BATCH
+from fanin.choose.fit.proposals import next_of_grid, propose_by_optuna
+from fanin.choose.fit.space import Space, Values
+from fanin.choose.tuning.optuna_proposals import BATCH
 from fanin.errors import RunError
-from fanin.results.search_log import Log
 
 OWN = "the file's own values"
 WINNER = "winner"
@@ -23,63 +20,39 @@ OTHER = "setting"
 SENSITIVITY = "sensitivity"
 
 
-class Admission:
-    """What a search can have tried: settings of its space, each once, judged by its sentences."""
-
-    def __init__(self, space: Space, sentences: Sequence[str]) -> None:
-        self._space = space
-        self._sentences = frozenset(sentences)
-        self._known: set[str] = set()
-
-    def __call__(self, tried: Tried) -> None:
-        """Raises ValueError for anything else."""
-        if tried.values not in self._space:
-            raise ValueError("it is not a setting of the search")
-        if not tried.found.keys() <= self._sentences:
-            raise ValueError("it has sentences that the search does not judge")
-        if (name := key(tried.values)) in self._known:
-            raise ValueError("the setting was tried before")
-        self._known.add(name)
-
-
-def search(bench: Bench, space: Space, log: Log[Tried], seeds: Sequence[int], trials: int) -> list[Tried]:
+def search(bench: Bench, space: Space, seeds: Sequence[int], trials: int) -> list[Tried]:
     """Tries ``trials`` settings, and then the neighbours of the best one until none of them is better.
 
     Args:
         bench: Runs and judges settings.
         space: The open parameters.
-        log: The settings tried before; new ones are added.
         seeds: Seeds of every setting.
         trials: Settings to try before the neighbours; the whole grid is tried if it has no more.
 
     Raises:
         NotFoundError: the grid is larger, and Optuna is not installed.
         RunError: the runs of every setting fail.
-        ResultsError: results cannot be written; what was tried is kept.
+        ResultsError: results cannot be written; finished runs are kept.
 
     """
     sentences = bench.sentences
     whole = space.size <= trials
-    while (left := (space.size if whole else trials) - len(log.entries)) > 0:
-        asked = (
-            proposals.from_grid(space, log.entries, left)
-            if whole
-            else proposals.from_optuna(space, log.entries, sentences, left)
-        )
-        tried, of = len(log.entries), space.size if whole else trials
-        log.add(bench.judge(asked, seeds, f"settings {tried + 1} to {tried + len(asked)} of {of}, then neighbours"))
-    while asked := missing(best(log.entries, sentences).values, space, log.entries):
-        what = f"{len(asked)} neighbours of the best of {len(log.entries)} settings, until none is better"
-        log.add(bench.judge(asked[:BATCH], seeds, what))
-    if not any(each.found for each in log.entries):
-        raise RunError(next(error for each in log.entries for error in each.errors))
-    return log.entries
+    of = space.size if whole else trials
+    tried: list[Tried] = []
+    while (done := len(tried)) < of:
+        asked = next_of_grid(space, done) if whole else propose_by_optuna(space, tried, sentences, of - done)
+        tried += bench.judge(asked, seeds, f"settings {done + 1} to {done + len(asked)} of {of}, then neighbours")
+    while asked := missing(best(tried, sentences).values, space, tried):
+        what = f"{len(asked)} neighbours of the best of {len(tried)} settings, until none is better"
+        tried += bench.judge(asked[:BATCH], seeds, what)
+    if not any(each.found for each in tried):
+        raise RunError(next(error for each in tried for error in each.errors))
+    return tried
 
 
 def fit(
     bench: Bench,
     space: Space,
-    folder: Path,
     *,
     trials: int = 64,
     seeds: Sequence[int] = (1, 2, 3),
@@ -91,7 +64,6 @@ def fit(
     Args:
         bench: Runs and judges settings.
         space: The open parameters.
-        folder: The search's folder.
         trials: Settings to try; the grid, if it has no more.
         seeds: Seeds of every setting.
         fresh: Number of seeds of the confirmation.
@@ -100,11 +72,10 @@ def fit(
     Raises:
         NotFoundError: the grid is larger than ``trials``, and Optuna is not installed.
         RunError: the runs of every setting fail.
-        ResultsError: results cannot be written; what was tried is kept.
+        ResultsError: results cannot be written; finished runs are kept.
 
     """
-    log = Log(folder, Tried, Admission(space, bench.sentences))
-    tried = search(bench, space, log, seeds, trials)
+    tried = search(bench, space, seeds, trials)
     found = front(tried, bench.sentences)
     first = max(seeds) + 1
     confirming = list(range(first, first + fresh))
@@ -116,4 +87,4 @@ def fit(
     judged = bench.judge([values for _, values in chosen], confirming, "the best settings, with fresh seeds")
     confirmed = [Confirmed(label, each) for (label, _), each in zip(chosen, judged, strict=True)]
     changes = ablation(found[0], space, tried)
-    return Fitted(space, bench.says, bench.declared, list(tried), found, changes, confirmed, list(seeds), confirming)
+    return Fitted(space, bench.says, bench.declared, tried, found, changes, confirmed, list(seeds), confirming)

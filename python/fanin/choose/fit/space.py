@@ -49,12 +49,6 @@ class Space:
         for values in itertools.product(*(each.values for each in self.parameters)):
             yield dict(zip(paths, values, strict=True))
 
-    def __contains__(self, setting: Values) -> bool:
-        """Whether it gives each of the parameters one of its values."""
-        return setting.keys() == {each.path for each in self.parameters} and all(
-            key({"": setting[each.path]}) in {key({"": value}) for value in each.values} for each in self.parameters
-        )
-
     def neighbours(self, setting: Values) -> list[tuple[str, Values]]:
         """The settings that differ in one parameter, with its path."""
         return [
@@ -64,7 +58,7 @@ class Space:
             if key({each.path: value}) != key({each.path: setting[each.path]})
         ]
 
-    def of(self, experiment: str, setting: Values) -> Values:
+    def restrict(self, experiment: str, setting: Values) -> Values:
         """The part of a setting that applies to an experiment: without open parameters that it does not declare."""
         others = {each.path for each in self.parameters if experiment not in each.of}
         return {path: value for path, value in setting.items() if path not in others}

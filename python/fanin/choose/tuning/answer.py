@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fanin.choose.comparison import LEAST, Estimate
+from fanin.choose.comparison import USUAL_MARGIN, Estimate
 from fanin.choose.goals import Goal
 from fanin.choose.tuning.space import Values
 from fanin.later import np
@@ -46,7 +46,7 @@ class Checked:
     rows: list[Row] = field(default_factory=list, repr=False)
     """The runs."""
 
-    def comparison(self, index: int, goal: Goal, margin: float = LEAST) -> str:
+    def comparison(self, index: int, goal: Goal, margin: float = USUAL_MARGIN) -> str:
         """How a goal compares with the default's; a difference counts by the rule of :class:`Estimate`."""
         found = self.differences[index]
         if found is None:
@@ -57,7 +57,7 @@ class Checked:
             return f"less than {100 * margin:g} %" if found.is_small(margin) else "no significant difference"
         return "better" if (found.difference > 0) == goal.more else "worse"
 
-    def is_advice(self, goals: Sequence[Goal], margin: float = LEAST) -> bool:
+    def is_advice(self, goals: Sequence[Goal], margin: float = USUAL_MARGIN) -> bool:
         """Whether to take these values: they keep the bounds on fresh seeds, and some goal is better in what counts.
 
         Bounds that are not comparable say nothing about these values, nor about those that they excluded.
@@ -91,7 +91,7 @@ def front(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
     return sorted((kept[key] for key in kept if not beaten(key)), key=lambda each: each.goals)
 
 
-def some(trials: list[Trial], most: int = 8) -> list[Trial]:
+def spread_evenly(trials: list[Trial], most: int = 8) -> list[Trial]:
     """At most ``most`` trials, spread evenly over the front."""
     places = np.linspace(0, len(trials) - 1, min(len(trials), most)).round().astype(int)
     return [trials[place] for place in places]

@@ -11,7 +11,7 @@ from fanin.run.experiment import Experiment
 from fanin.scenario import catalogue
 from fanin.scenario.format.values import COUNTED, Range, Scalar, parse_range, parse_values
 
-_WIDE = 8
+_LOGARITHMIC_FROM_RATIO = 8
 """A range whose last value is so many times its first is searched on a logarithmic scale."""
 
 Values = dict[str, Scalar]
@@ -34,7 +34,7 @@ class Param:
         if self.span is None:
             return optuna.distributions.IntDistribution(0, len(self.choices) - 1)
         first, last = self.span.first, self.span.last
-        log = first > 0 and last >= _WIDE * first
+        log = first > 0 and last >= _LOGARITHMIC_FROM_RATIO * first
         if self.whole:
             return optuna.distributions.IntDistribution(int(first), int(last), log=log)
         return optuna.distributions.FloatDistribution(float(first), float(last), log=log)
@@ -57,12 +57,6 @@ class Param:
         if point is None or point.unit != self.span.unit or not self.span.first <= point.first <= self.span.last:
             return None
         return int(point.first) if self.whole else float(point.first)
-
-    def holds(self, drawn: float) -> bool:
-        """Whether the number can be drawn."""
-        first, last = (0, len(self.choices) - 1) if self.span is None else (self.span.first, self.span.last)
-        whole = self.whole or self.span is None
-        return float(first) <= drawn <= float(last) and (isinstance(drawn, int) or not whole)
 
     @property
     def every(self) -> list[float] | None:

@@ -1,41 +1,33 @@
 """The search for the best values, by Optuna's tree-structured Parzen estimator.
 
-Trials run in batches of a fixed size, each of which is added to a log. The same command continues from the log, and
-takes the same course as an uninterrupted one, on any number of cores. The best of many trials is partly a matter of
-luck. It therefore runs again, alongside the default, with seeds that no trial has used.
+Trials run in batches of a fixed size. The same command takes the same course, on any number of cores, and finds the
+runs of an interrupted one in the store. The best of many trials is partly a matter of luck. It therefore runs again,
+alongside the default, with seeds that no trial has used.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
-from pathlib import Path
 
 from fanin.choose.cautions import over_other_times
 from fanin.choose.comparison import paired
 from fanin.choose.goals import Goal, Keep
-from fanin.choose.tuning import parzen
-from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, some
-from fanin.choose.tuning.parzen import BATCH, Result
+from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, spread_evenly
+from fanin.choose.tuning.optuna_proposals import BATCH, Result, load_optuna, propose
 from fanin.choose.tuning.space import Drawn, Param, Values
 from fanin.errors import RunError, WorkerError
 from fanin.results.dataset import Row
 from fanin.results.failures import BrokenOff
-from fanin.results.layout import SEARCH_LOG
-from fanin.results.search_log import Log
 from fanin.run.laboratory import Laboratory, Outcome
 
-_FAR = 1e9
+_MAX_VIOLATION = 1e9
 """Stands for an unlimited violation of a bound."""
-
-_EARLIER = "study.db"
-"""The study of earlier versions, an SQLite file. It is never opened: SQLite follows what a stranger put beside it."""
 
 
 class Study:
-    """One search, with a log in its own folder."""
+    """One search."""
 
     def __init__(
         self,
@@ -44,41 +36,21 @@ class Study:
         goals: Sequence[Goal],
         keeps: Sequence[Keep],
         seeds: Sequence[int],
-        folder: Path,
     ) -> None:
-        """Opens the study, or creates it.
+        """Prepares the study.
 
         Raises:
             NotFoundError: Optuna is not installed.
-            ResultsError: the folder has links that lead out of the results, or cannot be read or written.
 
         """
-        self._optuna = parzen.load("tuning needs Optuna")
+        self._optuna = load_optuna("tuning needs Optuna")
         self._laboratory, self._params = laboratory, params
         self._goals, self._keeps, self._seeds = goals, keeps, list(seeds)
-        is_earlier = (folder / _EARLIER).is_file() and not (folder / SEARCH_LOG).exists()
-        self._log = Log(folder, Result, self._admit)
-        if is_earlier:
-            why = f"of an earlier version; the study begins anew in {SEARCH_LOG}, and its runs are kept"
-            warnings.warn(f"{folder / _EARLIER}: {why}", stacklevel=2)
+        self._results: list[Result] = []
         self._base: list[Row] = []
 
-    def _admit(self, result: Result) -> None:
-        """Raises ValueError for what this study cannot have tried."""
-        drawn = result.drawn
-        searched = [each.path for each in self._params]
-        if list(drawn) != searched or not all(each.holds(drawn[each.path]) for each in self._params):
-            raise ValueError("it is not in the ranges of the search")
-        goals, bounds = len(self._goals), {each.text for each in self._keeps}
-        if result.error:
-            goals, bounds = 0, set()
-        if len(result.goals) != goals or result.bounds.keys() != bounds:
-            raise ValueError("it has other goals or bounds than the search")
-        if any(map(math.isnan, (*result.goals, *result.bounds.values()))):
-            raise ValueError("a goal or bound has no value")
-
     def run(self, trials: int) -> list[Trial]:
-        """Continues until there are so many trials, or no new ones are possible.
+        """Tries until there are so many trials, or no new ones are possible.
 
         Raises:
             RunError: the scenario fails with its own values.
@@ -97,22 +69,19 @@ class Study:
             else None
         )
         while asked := self._next(whole, trials):
-            done = len(self._log.entries)
+            done = len(self._results)
             what = f"trials {done + 1} to {done + len(asked)} of {min(trials, size)}"
-            self._log.add(self._tried(asked, what))
+            self._results += self._try(asked, what)
         return self.trials()
 
     def _next(self, whole: list[Drawn] | None, trials: int) -> list[Drawn]:
         """The next batch: what is left of all combinations if they are few, otherwise what is proposed."""
-        results = self._log.entries
-        most = BATCH - len(results) % BATCH
+        done = len(self._results)
         if whole is not None:
-            known = [each.drawn for each in results]
-            return [each for each in whole if each not in known][:most]
-        first = None if results else self._default_drawn()
+            return whole[done : done + BATCH]
+        first = None if done else self._default_drawn()
         more = [each.more for each in self._goals]
-        count = min(most, trials - len(results))
-        return parzen.proposals(self._optuna, self._params, more, results, count, first)
+        return propose(self._optuna, self._params, more, self._results, min(BATCH, trials - done), first)
 
     def _default_rows(self, seeds: Sequence[int], what: str) -> list[Row]:
         (found,) = self._laboratory.cases([({}, seeds)], what)
@@ -134,11 +103,11 @@ class Study:
         table = {row["path"]: str(row["value"]) for row in self._laboratory.experiment.resolved_table()}
         return {each.path: table.get(each.path, "") for each in self._params}
 
-    def _tried(self, asked: Sequence[Drawn], what: str) -> list[Result]:
+    def _try(self, asked: Sequence[Drawn], what: str) -> list[Result]:
         """Runs a batch."""
         found = self._laboratory.cases([(self._values(drawn), self._seeds) for drawn in asked], what)
         if broken_off := [each for outcome in found for each in outcome.failures if isinstance(each, BrokenOff)]:
-            # Nothing of the batch is added to the log, so the same command retries it.
+            # It is not recorded as failed, so the same command retries it.
             raise WorkerError(broken_off[0].error)
         return [self._result(drawn, outcome) for drawn, outcome in zip(asked, found, strict=True)]
 
@@ -157,7 +126,7 @@ class Study:
         for keep, reference in zip(self._keeps, self.references(self._base), strict=True):
             margin = float(keep.margins(rows, reference).mean())
             scale = abs(keep.limit(reference)) or 1.0
-            found[keep.text] = min(-margin / scale, _FAR)
+            found[keep.text] = min(-margin / scale, _MAX_VIOLATION)
         return found
 
     def references(self, base: list[Row]) -> list[float]:
@@ -171,13 +140,13 @@ class Study:
         """The trials that completed."""
         return [
             Trial(self._values(each.drawn), each.goals, all(by <= 0 for by in each.bounds.values()))
-            for each in self._log.entries
+            for each in self._results
             if not each.error
         ]
 
     def errors(self) -> list[str]:
         """The errors of failed trials."""
-        return [each.error for each in self._log.entries if each.error]
+        return [each.error for each in self._results if each.error]
 
     def check(self, chosen: Sequence[Trial], seeds: Sequence[int]) -> tuple[Checked, list[Checked]]:
         """Runs the default and these trials with other seeds than those of the search.
@@ -226,7 +195,6 @@ def tune(
     params: Sequence[Param],
     goals: Sequence[Goal],
     keeps: Sequence[Keep],
-    folder: Path,
     *,
     trials: int = 40,
     seeds: Sequence[int] = (1, 2, 3),
@@ -239,8 +207,7 @@ def tune(
         params: The parameters to vary.
         goals: The goals; several give a Pareto front.
         keeps: The bounds.
-        folder: The study's folder.
-        trials: Trials of the whole study, including those of earlier commands.
+        trials: Trials of the whole study.
         seeds: Seeds of every trial.
         fresh: Number of seeds of the check.
 
@@ -253,9 +220,9 @@ def tune(
         ResultsError: results cannot be written.
 
     """
-    study = Study(laboratory, params, goals, keeps, seeds, folder)
+    study = Study(laboratory, params, goals, keeps, seeds)
     tried = study.run(trials)
-    best = some(front(tried, goals))
+    best = spread_evenly(front(tried, goals))
     first = max(seeds) + 1
     default, checked = study.check(best, range(first, first + fresh))
     return Tuned(tried, study.errors(), default, checked), study.defaults()

@@ -19,6 +19,11 @@ from pydantic import (
 from fanin.names import checked, checked_run_id
 from fanin.scenario.format.values import Scalar, expand, expand_all, expand_seeds
 
+_MAX_ON_AXIS = 1e100
+"""From zero that an axis reaches: differences and powers of what is on it are numbers, too, in any unit."""
+
+_MIN_WIDTH_OF_AXIS = 1e-12
+
 
 class Section(BaseModel):
     """A table of the file: unknown keys are errors."""
@@ -85,13 +90,10 @@ _End = Annotated[float, AfterValidator(_is_number)]
 Span = tuple[_End, _End]
 """Lowest and highest value; an infinite one leaves its end open."""
 
-_FARTHEST = 1e100
-"""From zero that an axis reaches: differences and powers of what is on it are numbers, too, in any unit."""
-
 
 def _has_a_place(value: float) -> float:
-    if abs(value) > _FARTHEST:
-        raise ValueError(f"{value} is too large to be drawn: axes reach from -{_FARTHEST} to {_FARTHEST}")
+    if abs(value) > _MAX_ON_AXIS:
+        raise ValueError(f"{value} is too large to be drawn: axes reach from -{_MAX_ON_AXIS} to {_MAX_ON_AXIS}")
     return value
 
 
@@ -105,12 +107,10 @@ DrawnNumbers = Annotated[list[Drawn], BeforeValidator(listed), OneOrMore]
 def _goes_upwards(ends: tuple[float, float]) -> tuple[float, float]:
     low, high = ends
     # Narrower ones are widened as they are drawn.
-    if not high - low > _NARROWEST * max(abs(low), abs(high), _NARROWEST):
+    if not high - low > _MIN_WIDTH_OF_AXIS * max(abs(low), abs(high), _MIN_WIDTH_OF_AXIS):
         raise ValueError(f"goes from a lower end to a higher one that can be told from it, not from {low} to {high}")
     return ends
 
-
-_NARROWEST = 1e-12
 
 Ends = Annotated[tuple[Drawn, Drawn], AfterValidator(_goes_upwards)]
 """Both ends of what is drawn."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, FiniteFloat, WithJsonSchema, model_validator
 
+from fanin.scenario.basis import Basis
 from fanin.scenario.format.base import Names, Numbers, Section, Span, Where, flattened
 from fanin.scenario.format.plot import is_of_table
 
@@ -28,8 +29,6 @@ Measure = Literal[
 OF_RIVALS = ("wins", "order", "lead", "margin", "farthest")
 """Measures that compare runs with each of several others."""
 Better = Literal["high", "low"]
-Basis = Literal["printed", "environment", "reading", "sensitivity"]
-"""The basis of a case's setting; a sensitivity contradicts the paper's text and never counts."""
 
 
 def _one_each(rivals: object) -> object:

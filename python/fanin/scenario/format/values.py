@@ -22,7 +22,7 @@ MOST_VALUES = 1_000_000
 LARGEST = 2**64 - 1
 """The largest whole number that the engine reads, and so the largest seed."""
 
-_SHOWN = 20
+_MAX_SHOWN_DIGITS = 20
 """Digits of a number that is too long to be shown as a whole."""
 
 COUNTED = ("pkt", "mss", "B")
@@ -121,7 +121,7 @@ def _refuse_large(number: Fraction | int) -> None:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= 2 * _MAX_SHOWN_DIGITS else f"{text[:_MAX_SHOWN_DIGITS]}..."
 
 
 def expand(value: object) -> list[Scalar]:

@@ -466,7 +466,7 @@ _KINDS: dict[str, Callable[[Axes, Plot, Series], None]] = {
 }
 
 
-_FAR = 3.0
+_MAX_DISTANCE_OF_BOUND = 3.0
 """A bound that is so many times as large as all that is drawn does not bound the axis."""
 
 
@@ -474,7 +474,7 @@ def _draw_bounds(axes: Axes, drawn: Series) -> None:
     """Draws a rate or a buffer as a line, where it is in reach of what is drawn."""
     for index, bound in enumerate(drawn.bounds):
         how, limits = (drawn.x, axes.get_xlim()) if bound.axis == "x" else (drawn.y, axes.get_ylim())
-        if bound.at * how.scale > _FAR * max(limits):
+        if bound.at * how.scale > _MAX_DISTANCE_OF_BOUND * max(limits):
             continue
         style: dict[str, Any] = {"color": "black", "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
         line = axes.axvline if bound.axis == "x" else axes.axhline

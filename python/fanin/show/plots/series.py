@@ -18,10 +18,10 @@ from fanin.results.curves import Drawable, axis_of, in_intervals, numeric, table
 from fanin.scenario.format.plot import CATEGORICAL, GRIDS, Plot
 from fanin.scenario.format.values import Scalar
 
-_MANY = 10_000
+_KILOBYTES_FROM = 10_000
 """From this many bytes on, values are shown in kilobytes."""
 
-_MOST_POINTS = 2000
+_MAX_POINTS = 2000
 """Most points of a line: more cannot be distinguished on paper."""
 
 _SHARE = ColumnInfo("Share not above", "", "1", "%", 100.0)
@@ -136,9 +136,9 @@ def _in_thousands(how: ColumnInfo, data: pl.DataFrame, name: str) -> ColumnInfo:
     if how.shown_as != "B" or name not in data.columns or not data.schema[name].is_numeric():
         return how
     most = data[name].max()
-    if not isinstance(most, int | float) or most < _MANY:
+    if not isinstance(most, int | float) or most < _KILOBYTES_FROM:
         return how
-    unit, scale = ("MB", 1e-6) if most >= 1000 * _MANY else ("KB", 1e-3)
+    unit, scale = ("MB", 1e-6) if most >= 1000 * _KILOBYTES_FROM else ("KB", 1e-3)
     return replace(how, shown_as=unit, scale=scale)
 
 
@@ -309,7 +309,7 @@ def _distribution(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> Series:
         share = np.arange(1, len(values) + 1) / len(values)
         # What never ended counts, but has no place.
         finite = int(np.isfinite(values).sum())
-        kept = np.unique(np.linspace(0, finite - 1, min(finite, _MOST_POINTS)).round().astype(int))
+        kept = np.unique(np.linspace(0, finite - 1, min(finite, _MAX_POINTS)).round().astype(int))
         parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
     return Series(pl.concat([_NO_SHARES, *parts]), describe(runs.labels, plot.x), _SHARE)
 
@@ -392,8 +392,8 @@ def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFra
 
 def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:
     """One run's points in order of time; too many are reduced to the first, smallest, largest and last per interval."""
-    if len(points) > _MOST_POINTS:
-        parts = np.array_split(np.arange(len(points)), _MOST_POINTS // 4)
+    if len(points) > _MAX_POINTS:
+        parts = np.array_split(np.arange(len(points)), _MAX_POINTS // 4)
         y = np.asarray(points["y"])
         kept = {int(i) for part in parts for i in (part[0], part[y[part].argmin()], part[y[part].argmax()], part[-1])}
         points = points[sorted(kept)]

@@ -1,7 +1,8 @@
-"""What Optuna's tree-structured Parzen estimator proposes after some results.
+"""What Optuna's tree-structured Parzen estimator proposes after some results, for ``fanin fit`` and ``fanin tune``.
 
-Its study is rebuilt in memory from the results, and its sampler is seeded by their number. An interrupted search
-therefore takes the same course as an uninterrupted one, on any number of cores.
+Its study is rebuilt in memory from the results, and its sampler is seeded by their number. Proposals therefore follow
+from the question and the results alone, on any number of cores. A search keeps no log of its own: the same command
+asks for the same runs again, and finds those that are stored.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Result:
     """Why it failed."""
 
 
-def load(what: str) -> Any:  # noqa: ANN401 - an extra, and slow to import
+def load_optuna(what: str) -> Any:  # noqa: ANN401 - an extra, and slow to import
     """Optuna.
 
     Args:
@@ -45,7 +46,7 @@ def load(what: str) -> Any:  # noqa: ANN401 - an extra, and slow to import
     return needed("optuna", what, "tune")
 
 
-def proposals(
+def propose(
     optuna: Any,  # noqa: ANN401 - an extra
     params: Sequence[Param],
     more: Sequence[bool],
