@@ -51,7 +51,7 @@ SMALLER = {
     r"(fanin reproduce my-sweep.toml) --seeds 1..20 (.*)": r"\1 --seeds 1..3 \2",
     r"(fanin sweep .*)senders=10..200:10 --seeds 1..10": r"\1senders=10..30:10 --seeds 1..2",
     r"(fanin sweep sdtcp/fig9 .*)": r"\1 --seeds 1",
-    r"(fanin sweep .* --shard .*|fanin sweep .*)--seeds 1..100(.*)": r"\1--seeds 1..8\2",
+    r"(fanin sweep .*)--seeds 1..100(.*)": r"\1--seeds 1..8\2",
     r"(fanin tune .*)": r"\1 --trials 3 --seeds 1 --fresh 3",
     r"(fanin capacity .*--scheme) all (.*)": r"\1 newreno,dctcp \2 --seeds 1..3",
     r"(fanin capacity (?!.*--seeds).*)": r"\1 --seeds 1..3",
@@ -160,9 +160,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shell(folder, "fanin run scenario.toml --set measure.queue-trace=on-change")
     shell(folder, "fanin sweep sweep.toml --seeds 1")
     shell(folder, "fanin reproduce tour/collapse --quick")
-    for index in (1, 2, 3):
-        shell(folder, f"fanin sweep scenario.toml --seeds 1..3 --shard {index}/3 --out part-{index}")
-        shell(folder, f"fanin sweep scenario.toml --seeds 1..3 --shard {index}/3")
     for copy in ("data", "tmp"):
         shutil.copytree(folder / "results", folder / copy / "results")
     (folder / "docs" / "papers").mkdir(parents=True)

@@ -83,9 +83,7 @@ describe results/runs/*/flows.parquet
 export results/runs/*/flows.parquet --out flows.csv
 fct results/runs/*/flows.parquet
 import hpcc traffic.txt --out imported.csv
-sweep scenario.toml --seeds 1..2 --shard 1/2 --out part-1
-sweep scenario.toml --seeds 1..2 --shard 2/2 --out part-2
-merge part-1 part-2
+sweep scenario.toml --seeds 1..2
 compare scenario.toml --schemes gentle,newreno --seeds 1..2
 capacity scenario.toml --scheme gentle --keep goodput=1% --over traffic.queries.senders=2..4 --seeds 1..3
 tune scenario.toml --param scheme.gentle.target=100us,400us --trials 2 --seeds 1 --fresh 3

@@ -53,7 +53,7 @@ def test_documents_are_what_the_code_declares():
     [
         ("README.md", ["NewReno, ", " RCC, "]),
         ("networks.md", ["| `leaf-spine` |", "| `incast` |", "| `link-down` |", '| `"web-search"` |', "`spine-0`"]),
-        ("output.md", ["| `goodput_bps` |", "| `merge` |"]),
+        ("output.md", ["| `goodput_bps` |", "| `sweep` |"]),
         ("environments.md", ["## qualnet"]),
         ("palette.json", ['"tcp": ["#0072B2", "o"]', '"dctcp": ["#D55E00", "s"]']),
     ],

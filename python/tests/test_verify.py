@@ -23,7 +23,7 @@ from fanin.choose.tuning.parzen import Result
 from fanin.claims import assessment, record, searches
 from fanin.errors import FaninError, ResultsError, RunError
 from fanin.names import is_run_id
-from fanin.results import records, shards, sums, tables
+from fanin.results import records, sums, tables
 from fanin.results.dataset import as_json
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
@@ -140,7 +140,6 @@ KINDS = {
     "failed": "sweeps/*/failed.json",
     "head": "sweeps/*/sweep.json",
     "drawn": "sweeps/*/goodput-bps.*",
-    "shard": "shards/*/*.json",
     "failure": "failures/*.json",
     "fit": "fits/*/fit.json",
     "settings": "fits/*/settings.csv",
@@ -169,8 +168,6 @@ def results(cli, work, monkeypatch):
     for doing in (
         ("reproduce", "alpha/one"),
         SWEEP,
-        (*SWEEP, "--shard", "1/2"),
-        (*SWEEP, "--shard", "2/2"),
         (*FIT, "--held-out"),
         TUNE,
         ("report",),
@@ -226,11 +223,6 @@ def read_all(path: Path, out: Path, scratch: Path) -> object:
         return record.read(folder), read_table(folder / "runs.parquet").rows(), drawing(folder, scratch)
     if folder.parent.name == "sweeps":
         return [(tables.locate(file), read_table(file).rows()) for file in sorted(folder.glob("*.parquet"))]
-    if folder.parent.name == "shards":
-        merged = shards.merge([out], out)
-        if merged.left:
-            raise FaninError(str(merged.left))
-        return merged.whole
     if folder.name == "failures":
         return Failures(out).find(path.stem)
     if path.name == "tried.jsonl":
@@ -431,7 +423,7 @@ def sealed_again(path: Path, value: dict[str, Any]) -> None:
 def test_no_value_of_another_kind_is_a_defect(cli, results):
     """In records whose digests match; what the commands do of it, apart from a defect, is tested elsewhere."""
     random_ = random.Random(4)
-    kinds = ("manifest", "log of runs", "record", "head", "shard", "fit", "held out", "failed")
+    kinds = ("manifest", "log of runs", "record", "head", "fit", "held out", "failed")
     for number in range(ODD_INPUTS):
         path = files_of(results, kinds[number % len(kinds)])[0]
         before = {each: each.read_bytes() for each in (path, path.parent / sums.SUMS) if each.is_file()}
@@ -448,14 +440,12 @@ def test_no_value_of_another_kind_is_a_defect(cli, results):
             ("describe", run),
             ("plot", "cdf", run),
             ("plot", "cdf", sweep),
-            ("merge", "--out", "merged"),
             ("verify", str(results)),
         ):
             result = cli(*words)
             assert result.code in (0, 1, 3), (path, place, odd, words, result.err)
         for each, content in before.items():
             each.write_bytes(content)
-        shutil.rmtree("merged", ignore_errors=True)
 
 
 def test_the_result_of_a_search_with_values_of_another_kind_is_damaged(cli, results):
@@ -529,19 +519,11 @@ def test_what_is_whole_but_elsewhere_is_damage(cli, results):
     assert (result.code, "it is that of another sweep" in result.err) == (3, True), result.err
 
 
-@pytest.mark.parametrize("kind", ["shard", "failure"])
-def test_a_record_in_the_place_of_another_is_damage(cli, results, kind):
-    path = files_of(results, kind)[0]
-    other = path.with_name("1-of-3.json" if kind == "shard" else f"{'0' * 16}.json")
+def test_a_record_in_the_place_of_another_is_damage(results):
+    path = files_of(results, "failure")[0]
+    other = path.with_name(f"{'0' * 16}.json")
     path.rename(other)
     assert [(each.path, each.why) for each in verify(results).damaged] == [(other, "it is that of another place")]
-    if kind == "shard":
-        result = cli("merge")
-        assert (result.code, f"{other.name}: damaged (it is that of another place)" in result.err) == (3, True)
-        other.rename(results / "shards" / "1-of-2.json")
-        (results / "shards/other").mkdir()
-        (results / "shards/1-of-2.json").rename(results / "shards/other/1-of-2.json")
-        assert [each.why for each in verify(results).damaged] == ["it is that of another place"]
 
 
 def test_judgements_that_are_gone_are_damage(cli, results):
@@ -639,8 +621,6 @@ def test_commands_say_what_they_said_or_that_a_file_is_damaged(cli, results, kin
         commands.append([*FIT])
     if kind in ("study", "trials"):
         commands.append([*TUNE])
-    if kind == "shard":
-        commands.append(["merge", "--json"])
     before = [cli(*command) for command in commands]
     flip(path, random.Random(8))
     for command, whole in zip(commands, before, strict=True):
@@ -673,8 +653,6 @@ def test_what_is_damaged_is_made_again(cli, results):
         flip(path, random.Random(number))
     manifest.write_text(manifest.read_text().replace('"wall_s": ', '"wall_s": 1', 1))
     data = next(results.glob("sweeps/*/failed.json"))
-    for shard in results.glob("shards/*/1-*.json"):
-        shard.unlink()
     flip(data, random.Random(1))
     found = cli("verify", str(results), "--json")
     assert found.code == 1
@@ -690,7 +668,6 @@ def test_what_is_damaged_is_made_again(cli, results):
 
 @pytest.mark.parametrize("name", ["summary.parquet", "goodput-bps.svg"])
 def test_the_folder_of_a_sweep_is_made_again_from_its_rows(cli, results, name):
-    shutil.rmtree(results / "shards")
     folder = next(results.glob("sweeps/*"))
     was = {path.name: path.read_bytes() for path in folder.iterdir()}
     flip(folder / name, random.Random(1))
@@ -699,23 +676,6 @@ def test_the_folder_of_a_sweep_is_made_again_from_its_rows(cli, results, name):
     result = cli("verify", str(results), "--repair")
     assert (result.code, "1 damaged, 1 of them repaired" in result.out) == (0, True), result.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == was
-
-
-@pytest.mark.parametrize("name", ["runs.parquet", "sweep.json", "failed.json", "SHA256SUMS"])
-def test_the_rows_of_a_sweep_are_made_again_from_its_shards(cli, results, name):
-    folder = next(results.glob("sweeps/*"))
-    was = {path.name: path.read_bytes() for path in folder.iterdir()}
-    flip(folder / name, random.Random(1))
-    assert cli("verify", str(results), "--repair").code == 0
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == was
-    next(results.glob("shards/*/1-*.json")).unlink()
-    flip(folder / name, random.Random(1))
-    result = cli("verify", str(results), "--repair", "--json")
-    (told,) = json.loads(result.out)["damaged"]
-    assert (result.code, "its runs do not say all that runs.parquet and sweep.json do" in told["remedy"]) == (1, True)
-    # What it tells holds.
-    cli(*SWEEP)
-    assert cli("verify", str(results)).code == 0
 
 
 def test_a_strangers_command_is_no_advice(cli, results):
@@ -810,7 +770,7 @@ def test_a_run_that_no_experiment_makes_again_is_left_to_the_command_that_made_i
 
 
 def test_a_line_that_no_scenario_makes_again_is_dropped_once_its_runs_are_there(cli, results):
-    for folder in ("alpha", "fits", "studies", "sweeps", "shards", "runs", "report"):
+    for folder in ("alpha", "fits", "studies", "sweeps", "runs", "report"):
         shutil.rmtree(results / folder)
     swept = ("sweep", "alpha/one", "--seeds", "1..2")
     cli(*swept)

@@ -37,7 +37,6 @@ EXIT_CODES = (
 COMMANDS = {
     "run": Command("run", "Run a scenario once and say what happened."),
     "sweep": Command("sweep", "Run a grid of scenario values with several seeds, and write one data set."),
-    "merge": Command("merge", "Merge the shards of a sweep (`fanin sweep --shard`) into one data set."),
     "cluster": Command("cluster", "Check a Dask cluster before running sweeps on it: workers, threads and versions."),
     "reproduce": Command(
         "reproduce", "Reproduce figures of papers: run their sweeps, plot the results, and judge each published claim."

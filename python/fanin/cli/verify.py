@@ -29,12 +29,12 @@ def verify(
 ) -> None:
     """Compare every file of a results folder with the digest that was written with it, and name what is damaged.
 
-    Runs have their digests in manifest.json, other folders in SHA256SUMS (`sha256sum -c` reads it, too); shards,
+    Runs have their digests in manifest.json, other folders in SHA256SUMS (`sha256sum -c` reads it, too);
     records of failed runs and logs of searches carry their own. Other commands compare a file when they read it.
 
     With --repair, damaged runs are simulated again from their scenarios, the files of an experiment are made again with
     the command that made them, and so is the report. The folder of a sweep is made again from its runs.parquet,
-    sweep.json and failed.json, or if one of these is damaged from its shards; a run does not say all that its row does.
+    sweep.json and failed.json; a run does not say all that its row does.
     For the rest, the output names what makes it again. Leftovers of
     killed commands are removed once they are an hour old.
 

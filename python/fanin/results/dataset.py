@@ -35,7 +35,7 @@ OF_THE_MACHINE = ("wall_s",)
 
 @dataclass(frozen=True)
 class Head:
-    """The description of a sweep, the same for all of its shards."""
+    """The description of a sweep."""
 
     id: str
     """Name of its folder."""

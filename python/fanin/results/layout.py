@@ -16,9 +16,6 @@ FAILURES = "failures"
 SWEEPS = "sweeps"
 """Folder of the data sets of sweeps; each has its own folder."""
 
-SHARDS = "shards"
-"""Folder of the records of shards of sweeps; each sweep has its own folder."""
-
 CAPACITIES = "capacity"
 """Folder of the results of ``fanin capacity``; each has its own folder."""
 
@@ -82,7 +79,7 @@ ELSEWHERE = "it is that of another place"
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""
 
-TAKEN = frozenset((RUNS, FAILURES, SWEEPS, SHARDS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
+TAKEN = frozenset((RUNS, FAILURES, SWEEPS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
 """Folders of a results folder that are no experiment's."""
 
 _LONGEST = 80

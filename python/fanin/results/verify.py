@@ -11,7 +11,7 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, judgements, records, search_log, shards, sums
+from fanin.results import failures, judgements, records, search_log, sums
 from fanin.results.confined import read
 from fanin.results.dataset import as_json, read_head
 from fanin.results.files import is_leftover
@@ -26,7 +26,6 @@ from fanin.results.layout import (
     ROWS,
     RUNS,
     SEARCH_LOG,
-    SHARDS,
     STUDIES,
 )
 from fanin.results.store import manifest_text, read_manifest, read_table
@@ -284,8 +283,6 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
     above = path.parent.name
     if above == FAILURES and path.suffix == ".json":
         return lambda content: _json(content, failures.text_of, lambda value: path.stem == value["run_id"])
-    if path.parent.parent.name == SHARDS and path.suffix == ".json":
-        return lambda content: _json(content, as_json, lambda value: shards.is_of(path, value))
     if above == FITS and path.name == HELD_OUT:
         return lambda content: _json(content, as_json, lambda _: True)
     if _is_of_search(path.parent) and path.name == SEARCH_LOG:

@@ -17,7 +17,7 @@ from typing import Any
 from fanin.claims import record
 from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.names import is_run_id
-from fanin.results import records, shards, sums
+from fanin.results import records, sums
 from fanin.results.confined import read
 from fanin.results.dataset import DataSet, read_head
 from fanin.results.files import refuse_links_out, tidy, writing
@@ -34,7 +34,6 @@ from fanin.results.layout import (
     REPORT,
     ROWS,
     SEARCH_LOG,
-    SHARDS,
     STUDIES,
     SWEEPS,
     apart,
@@ -51,7 +50,7 @@ from fanin.show import html_report, sweep_folder
 from fanin.show.reproduction import judge_and_draw
 
 _MADE_BY = {
-    SWEEPS: "run the same 'fanin sweep' or 'fanin merge' again; its runs are kept",
+    SWEEPS: "run the same 'fanin sweep' again; its runs are kept",
     CAPACITIES: "run the same 'fanin capacity' again; its runs are kept",
     STUDIES: "run the same 'fanin tune' again; its runs are kept",
     FITS: "run the same 'fanin fit' again; its runs are kept",
@@ -104,8 +103,6 @@ def _by_hand(place: Path) -> str:
 def _of_file(path: Path) -> str:
     if path.parent.name == FAILURES:
         return "delete it: the next command tries the run again"
-    if path.parent.parent.name == SHARDS:
-        return "delete it and run the shard again; its runs are kept"
     if path.name == SEARCH_LOG:
         command = "fit" if path.parent.parent.name == FITS else "tune"
         how = "it continues before the damaged line" if path.exists() else "it begins anew, and its runs are kept"
@@ -198,10 +195,10 @@ def _is_of_data_set(damage: Damage) -> bool:
 
 
 def _data_set(folder: Path) -> DataSet:
-    """What a sweep's folder is made of: its rows, from itself or from its shards.
+    """What a sweep's folder is made of: its rows.
 
     Raises:
-        FaninError: neither has them.
+        FaninError: they are damaged.
 
     """
     with contextlib.suppress(ResultsError, OSError, ValueError):
@@ -209,8 +206,6 @@ def _data_set(folder: Path) -> DataSet:
         if listed is not None:
             failed = sums.loaded(sums.read_bytes(folder / FAILED)) if FAILED in listed.files else []
             return DataSet(read_head(folder), read_table(folder / ROWS).to_dicts(), failed)
-    with contextlib.suppress(ResultsError):
-        return shards.whole(folder.parents[1], folder.name)
     # A run has a scenario, but neither the label of its variant nor the file's own columns.
     raise ResultsError(f"its runs do not say all that {ROWS} and {HEAD} do; {_MADE_BY[SWEEPS]}")
 
@@ -219,7 +214,7 @@ def _sweep_again(folder: Path) -> None:
     """Makes the folder of a sweep again from its rows.
 
     Raises:
-        FaninError: they are damaged, and so are its shards.
+        FaninError: they are damaged.
 
     """
     sweep_folder.write(_data_set(folder), folder.parents[1])
