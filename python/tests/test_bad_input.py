@@ -3,19 +3,24 @@
 import errno
 import io
 import json
+import math
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fanin
+from fanin import later
 from fanin.cli.terminal import print_table
 from fanin.imports.source import Source
-from fanin.results.files import whole_file, write_whole
+from fanin.results import store
+from fanin.results.files import whole_file, write_whole, writing
 from fanin.results.store import Store
+from fanin.scenario import library
 from fanin.show import prose
 
 MARKED = '\n[scheme.dctcp]\nmark-threshold = "10pkt"\n'
@@ -595,3 +600,54 @@ def test_a_message_about_a_long_value_does_not_repeat_all_of_it(cli, work):
     result = cli("check", "small.toml")
     complaint(result, "plot.", "goodput_bps+goodput_bps")
     assert len(result.err) < 1_200
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES])
+def test_another_place_is_advised_only_where_it_helps(tmp_path, number):
+    def said(name: Path) -> str:
+        with pytest.raises(fanin.ResultsError) as caught, writing(tmp_path / "out"):
+            raise OSError(number, "no", str(name))
+        return str(caught.value)
+
+    assert ("choose another place" in said(tmp_path / "out/x")) == (number == errno.EACCES)
+    assert said(tmp_path / "elsewhere") == f"{tmp_path / 'elsewhere'}: no"
+
+
+@pytest.mark.parametrize(("error", "room"), [(MemoryError(), math.inf), (ImportError("no"), 1 << 30)])
+def test_too_little_memory_is_said_to_be_that(cli, work, monkeypatch, error, room):
+    def raise_() -> None:
+        raise error
+
+    monkeypatch.setattr(library, "experiments", raise_)
+    monkeypatch.setattr("fanin.cli.room", lambda: room)
+    result = cli("list", "experiments")
+    assert (result.code, "not enough memory" in result.err) == (3, True), result.err
+
+
+def test_what_would_end_the_process_for_lack_of_memory_is_not_imported(monkeypatch):
+    monkeypatch.setattr(later, "room", lambda: later.LEAST - 1)
+    with pytest.raises(MemoryError):
+        _ = later._Later("polars").DataFrame
+
+
+def test_a_page_has_no_characters_that_control(cli, work):
+    scenario = work / "small.toml"
+    scenario.write_text(scenario.read_text().replace('title = "', 'title = "\\u001b[2J\\u202e', 1))
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    assert cli("claims", "--page", "page.md").code == 0
+    text = "".join(path.read_text() for path in work.glob("page*.md"))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("words", [("export",), ("export", "--to", "fct"), ("fct",)])
+def test_no_command_reads_a_table_that_does_not_fit(cli, work, monkeypatch, words):
+    pl.DataFrame({"a": range(1000)}).write_parquet("table.parquet")
+    monkeypatch.setattr(store, "available", lambda: 1000.0)
+    complaint(cli(*words, "table.parquet"), "table.parquet: the table does not fit in memory")
+
+
+def test_a_table_that_is_none_of_flows_is_named(cli, work):
+    pl.DataFrame({"a": [1]}).write_parquet("table.parquet")
+    complaint(cli("fct", "table.parquet"), "table.parquet: the flow table has no column flow")
+    complaint(cli("export", "table.parquet", "--to", "fct"), "table.parquet: not a flows table: it has no flow")

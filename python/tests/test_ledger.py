@@ -15,7 +15,6 @@ import pytest
 from fanin.claims import assessment, ledger, record, sentences, standing
 from fanin.errors import ResultsError
 from fanin.results import cache
-from fanin.results.sums import SUMS, text_of
 from fanin.scenario import library, toml_text
 from fanin.show import front_end, html_report, page_figures
 
@@ -183,15 +182,13 @@ def test_verdicts_of_another_file_or_engine_are_stale(cli, figures):
     content = json.loads(path.read_text())
     content["work"]["engine_version"] = "0.0.9+00000000"
     path.write_text(json.dumps(content))
-    (path.parent / SUMS).write_bytes(text_of(path.parent, [path.name]))
     assert states(cli)["alpha/fig2"]["note"].startswith("made by engine 0.0.9+00000000")
 
 
 def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
-    (path.parent / SUMS).unlink()
-    for old in ("[]", "{}", '{"format": 1}', '{"format": 99, "claims": []}'):
+    for old in ("{}", '{"format": 1}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
         assert (entry["state"], entry["verdict"]) == ("stale", "not run")
@@ -202,13 +199,10 @@ def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
 
 
 @pytest.mark.parametrize("content", ["", "{", f'{{"format": {record.FORMAT}}}', "null", '"x"', "\x00\xff"])
-@pytest.mark.parametrize("listed", [True, False])
-def test_a_damaged_record_is_one_clear_error(cli, figures, content, listed):
+def test_a_damaged_record_is_one_clear_error(cli, figures, content):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
     path.write_text(content)
-    if not listed:
-        (path.parent / SUMS).unlink()
     for verb in (["claims"], ["claims", "--json"], ["list", "experiments"], ["report"]):
         result = cli(*verb)
         assert result.code == 3, verb
@@ -527,52 +521,6 @@ class TestReport:
         found = page.data["experiments/alpha/fig2.json"]
         assert (found["title"], found["figures"][0]["title"]) == (bad, bad)
         assert found["description"] == [["p", [bad]]]
-
-    def test_a_folder_of_a_stranger_names_no_other_data(self, cli, figures):
-        """A folder's name is the experiment's, and stands in an attribute."""
-        cli("reproduce", "alpha/fig2", "--quick")
-        name = 'x" onload="alert(1)" data-y="'
-        folder = (figures / "results/alpha/fig2").rename(figures / "results" / name)
-        content = json.loads((folder / "claims.json").read_text())
-        (folder / "claims.json").write_text(json.dumps(content | {"experiment": name}))
-        (folder / SUMS).write_bytes(text_of(folder, [path.name for path in folder.iterdir() if path.name != SUMS]))
-        assert cli("report").code == 0
-        page = self.page(figures)
-        assert f"experiments/{name}.json" in page.data
-        assert page.tags.count("script") == len(page.data) + 1
-
-    @pytest.mark.parametrize(
-        ("path", "value", "code"),
-        [
-            (("figure",), "</script><script>", 0),
-            (("source",), "\ud800", 3),
-            (("file",), "a" * 5000, 0),
-            (("file",), "\ud800", 3),
-            (("description",), ">" * 5000 + "[x](javascript:1)" * 500, 0),
-            (("work", "runs"), "many", 3),
-            (("work", "each"), {"0123456789abcdef": [10**400, 0, 0.0]}, 3),
-            (("plots", 0, "files", 0), "../secret.svg", 3),
-        ],
-    )
-    def test_a_record_of_a_stranger_is_shown_or_refused(self, cli, figures, path, value, code):
-        """With digests that match."""
-        cli("reproduce", "alpha/fig2", "--quick")
-        folder = figures / "results/alpha/fig2"
-        content = json.loads((folder / "claims.json").read_text()) | {"experiment": "stranger"}
-        inner = content
-        for key in path[:-1]:
-            inner = inner[key]
-        inner[path[-1]] = value
-        (folder / "claims.json").write_text(json.dumps(content))
-        names = [file.name for file in folder.iterdir() if file.name != SUMS]
-        (folder / SUMS).write_bytes(text_of(folder, names))
-        folder.rename(figures / "results/stranger")
-        result = cli("report")
-        assert result.code == code, result.err
-        if code == 0:
-            page = self.page(figures)
-            assert "experiments/stranger.json" in page.data
-            assert page.tags.count("script") == len(page.data) + 1
 
     def test_figures_without_lines_have_their_rows(self, cli, figures):
         file = figures / "experiments/alpha/fig2.toml"

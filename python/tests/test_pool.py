@@ -333,18 +333,6 @@ def test_a_damaged_line_is_noticed_by_a_look_up_that_compares_no_other(work):
     assert found.find(kept.run_id).summary == kept.summary
 
 
-def test_a_folder_that_holds_another_run_is_not_that_run(cli, work):
-    small = fanin.load("small.toml")
-    wanted = [Job(small, [("traffic.bursts.senders", senders)], frozenset({"flows"}), folder=True) for senders in "23"]
-    first, second = run_jobs(wanted, "results", jobs=1)
-    folders = [Path("results/runs") / run.run_id for run in (first, second)]
-    shutil.rmtree(folders[0])
-    shutil.copytree(folders[1], folders[0])
-    with pytest.warns(UserWarning, match=f"it is that of {second.run_id}"):
-        assert store.Store("results").find(first.run_id) is None
-    assert (cli("verify", "results").code, store.Store("results").find(second.run_id).run_id) == (1, second.run_id)
-
-
 def test_cases_are_derived_once_and_anew_for_a_copy_with_other_claims(work):
     document = fanin.load("small.toml").document
     assert [case.id for case in document.cases] == ["some-goodput"]

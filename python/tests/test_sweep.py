@@ -160,7 +160,6 @@ def test_the_table_and_the_plots(cli, work):
     assert "±" in lines[2]
     names = {path.name for path in Path("results", "sweeps").glob("*/*")}
     assert names == {
-        "SHA256SUMS",
         "runs.parquet",
         "summary.parquet",
         "sweep.json",

@@ -21,9 +21,7 @@ from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
 from fanin.results import records
 from fanin.results.cache import Cache, Made, Sources
-from fanin.results.files import refuse_links_out
 from fanin.results.layout import CHANGED, CLAIMS, FITS, RUNS
-from fanin.results.walk import walk
 from fanin.scenario import library
 
 if TYPE_CHECKING:
@@ -43,13 +41,12 @@ def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) ->
         advance: Called before each experiment is read, which takes a while the first time.
 
     Raises:
-        ResultsError: a record is damaged, ``out`` is not a folder, or has links that lead out of it.
+        ResultsError: a record is damaged, or ``out`` is not a folder.
 
     """
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out}: not a folder; choose another with --out")
-    refuse_links_out(out)
     experiments = library.experiments()
     cache = Cache("standings", Path.cwd(), str(out), made_by={key: str(path) for key, path in experiments.items()})
     sweeps: Sweeps = {}
@@ -174,14 +171,12 @@ def recorded(out: Path) -> set[str]:
     count for no paper, and have a report of their own.
     """
     found = set()
-    for folder, inner, others in walk(out):
-        apart = {CHANGED} if folder == out else set()
+    for place, inner, others in os.walk(out):
+        apart = {CHANGED} if Path(place) == out else set()
         # Not in those of runs, complete or being written.
-        inner[:] = [
-            each for each in inner if not (is_run_id(each.name) or each.name.startswith(".") or each.name in apart)
-        ]
-        if folder != out and any(each.name == CLAIMS for each in others):
-            found.add(folder.relative_to(out).as_posix())
+        inner[:] = [each for each in inner if not (is_run_id(each) or each.startswith(".") or each in apart)]
+        if Path(place) != out and CLAIMS in others:
+            found.add(Path(place).relative_to(out).as_posix())
     return found
 
 

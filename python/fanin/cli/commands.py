@@ -53,7 +53,7 @@ COMMANDS = {
     "serve": Command("serve", "Serve the page with the results in OUT, on this machine, until Ctrl-C."),
     "verify": Command(
         "verify",
-        "Compare every file of a results folder with the digest that was written with it, and name what is damaged.",
+        "Compare every stored run with the digest that was written with it, and name the damaged ones.",
     ),
     "advise": Command(
         "advise",

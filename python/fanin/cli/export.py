@@ -48,12 +48,10 @@ def export(
     """
     from fanin.results import tables
     from fanin.results.files import whole_file, writing
-    from fanin.serve.reader import refuse_large
 
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")
     files = [_choose(path, table) for path in paths]
-    refuse_large(files)
     warn_of_differences(files)
     if out is None:
         _write(files, to, sys.stdout)

@@ -55,14 +55,11 @@ def fct(
     - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
     """
     from fanin.results.files import whole_file, writing
-    from fanin.results.tables import not_numbers
 
     definition = analysis.DEFINITIONS[slowdown.value]
     together = _together(paths)
     try:
         flows = analysis.complete(together)
-        if name := not_numbers(flows.select(analysis.NUMBERS)):
-            raise ResultsError(f"not a flows table: not every {name} is a finite number")
     except ResultsError as error:
         raise ResultsError(f"{paths[0]}: {error}") from None
     sizes = analysis.by_size(flows, definition, bins)
@@ -86,7 +83,6 @@ def fct(
 def _together(paths: list[Path]) -> pl.DataFrame:
     from fanin.results import tables
     from fanin.results.store import read_table
-    from fanin.serve.reader import refuse_large
 
     files = [(path, tables.find(path, "flows")) for path in paths]
     without = [path for path, file in files if file is None]
@@ -95,7 +91,6 @@ def _together(paths: list[Path]) -> pl.DataFrame:
     if without:
         note(f"{len(without)} of {len(files)} runs have no table flows and are left out")
     paths = [path for path, file in files if file is not None]
-    refuse_large(file for _, file in files if file is not None)
     found = [read_table(file) for _, file in files if file is not None]
     warn_of_differences(paths)
     try:

@@ -73,9 +73,6 @@ SEARCH_LOG = "tried.jsonl"
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""
 
-ELSEWHERE = "it is that of another place"
-"""What is wrong with a file that is whole, but in the place of another."""
-
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""
 

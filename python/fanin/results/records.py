@@ -19,29 +19,22 @@ import functools
 import hashlib
 import json
 import os
-import re
 import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.numbers.summary import checked_totals
-from fanin.results import files, sums
-from fanin.results.confined import MOST_LOG, opened
+from fanin.results import files
 from fanin.results.layout import RUNS
 
 SUFFIX = ".jsonl"
 
 _SYNC_EVERY_S = 1.0
-
-_LONGEST = 1 << 30
-"""Bytes of a line; more without a line feed are not from here, and need not fit into memory."""
 
 _HEAD = b'{"sha256": "'
 _REST = b'", '
@@ -133,9 +126,9 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[Line, bytes]]:
         OSError: it cannot be read.
 
     """
-    with opened(path, MOST_LOG) as stream:
+    with path.open("rb") as stream:
         stream.seek(start)
-        for number, line in enumerate(iter(functools.partial(stream.readline, _LONGEST), b""), start=1):
+        for number, line in enumerate(stream, start=1):
             # The line feed may be what is damaged.
             if line.endswith(b"\n") or is_whole(line) or is_whole(line[:-1]):
                 yield Line(path, start, start + len(line), number), line
@@ -149,14 +142,6 @@ def ids_of(line: bytes) -> list[str]:
     """The ids of a line's runs."""
     start = line.find(_IDS, 0, _START + len(_IDS)) + len(_IDS)
     return line[start : line.find(b'"]', start)].decode("ascii", "replace").split('", "')
-
-
-_ID = re.compile(rb'"([0-9a-f]{16})"')
-
-
-def ids_in(line: bytes) -> list[str]:
-    """The ids that are anywhere in a line; where it is damaged, they may be elsewhere than at its beginning."""
-    return [each.decode() for each in _ID.findall(line)]
 
 
 def ids(folder: Path) -> frozenset[str]:
@@ -178,29 +163,20 @@ def content(line: Line) -> dict[str, Any]:
 
     """
     try:
-        with opened(line.path, MOST_LOG) as stream:
+        with line.path.open("rb") as stream:
             stream.seek(line.start)
             found = stream.read(line.end - line.start)
     except OSError as error:
         raise ResultsError(f"{line.path}: damaged ({error.strerror or error})") from None
     if not is_whole(found):
         raise ResultsError(damaged(line))
-    try:
-        value: dict[str, Any] = sums.loaded(found)
-    except ValueError:
-        # With a digest that matches: somebody else wrote it.
-        raise ResultsError(_not_runs(line)) from None
+    value: dict[str, Any] = json.loads(found)
     return value
 
 
 def damaged(line: Line) -> str:
     """What to say of a line that is not what was written."""
     return f"{line.path}: damaged (line {line.number}: its content differs from what was written)"
-
-
-def _not_runs(line: Line) -> str:
-    """What to say of a line with a digest that matches, which somebody else wrote."""
-    return f"{line.path}: damaged (line {line.number}: not runs)"
 
 
 def manifest(line: Line, name: str) -> dict[str, Any]:
@@ -210,8 +186,16 @@ def manifest(line: Line, name: str) -> dict[str, Any]:
         ResultsError: the line is not what was written.
 
     """
-    (run,), about = copied(line, name)
-    return run.manifest(about)
+    found = content(line)
+    place = found["runs"].index(name)
+    each = found["each"][place]
+    tables = {table: base64.b64decode(text) for table, text in each["tables"].items()}
+    about = {key: value for key, value in found.items() if key not in _OF_LINES}
+    return Packed(name, found["seeds"][place], each["summary"], tables).manifest(about)
+
+
+_OF_LINES = frozenset({"sha256", "runs", "seeds", "each"})
+"""Keys of a line that are not of manifests."""
 
 
 def table(line: Line, name: str, table: str) -> bytes:
@@ -222,71 +206,7 @@ def table(line: Line, name: str, table: str) -> bytes:
 
     """
     found = content(line)
-    with _foreign(line):
-        return base64.b64decode(found["each"][found["runs"].index(name)]["tables"][table])
-
-
-def checked_about(manifest: dict[str, Any]) -> dict[str, Any]:
-    """A manifest, or the keys that those of a line share, if what it says of a run's making are texts, and a time.
-
-    What a program measured has no scenario.
-
-    Raises:
-        ValueError: they are not.
-
-    """
-    for key in ("experiment", "finished", "engine_version"):
-        if not isinstance(manifest.get(key, ""), str):
-            raise ValueError(f"{key} is a text")
-    if "finished" in manifest:
-        checked_time(manifest["finished"])
-    scenario = manifest.get("scenario")
-    run = scenario.get("run") if isinstance(scenario, dict) else None
-    if "measured" not in manifest and not (isinstance(run, dict) and isinstance(run.get("seed"), int)):
-        raise ValueError("the scenario has no seed")
-    return manifest
-
-
-def checked_time(text: str) -> str:
-    """The time at which something was made.
-
-    Raises:
-        ValueError: it is none, or it lacks its zone.
-
-    """
-    if datetime.fromisoformat(text).tzinfo is None:
-        raise ValueError(f"{text!r} has no time zone")
-    return text
-
-
-_OF_LINES = frozenset({sums.OWN, "runs", "seeds", "each"})
-"""Keys of a line that are not of manifests."""
-
-
-def copied(line: Line, name: str) -> tuple[list[Packed], dict[str, Any]]:
-    """A run of a line as a line of its own, see :func:`text_of`.
-
-    Raises:
-        ResultsError: the line is not what was written.
-
-    """
-    found = content(line)
-    with _foreign(line):
-        place = found["runs"].index(name)
-        each = found["each"][place]
-        tables = {table: base64.b64decode(text) for table, text in each["tables"].items()}
-        run = Packed(name, found["seeds"][place], checked_totals(each["summary"]), tables)
-        _ = run.summary["result_hash"], with_seed(checked_about(found)["scenario"], run.seed)
-    return [run], {key: value for key, value in found.items() if key not in _OF_LINES}
-
-
-@contextlib.contextmanager
-def _foreign(line: Line) -> Iterator[None]:
-    """Turns a failure to read what a line says into an error: with a digest that matches, somebody else wrote it."""
-    try:
-        yield
-    except (LookupError, ValueError, TypeError, AttributeError):
-        raise ResultsError(_not_runs(line)) from None
+    return base64.b64decode(found["each"][found["runs"].index(name)]["tables"][table])
 
 
 class Records:
@@ -417,7 +337,7 @@ def drop_damaged(path: Path) -> bool:
         OSError: it cannot be written.
 
     """
-    with opened(path, MOST_LOG) as held:
+    with path.open("rb") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

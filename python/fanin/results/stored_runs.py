@@ -9,7 +9,6 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.later import pl
-from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.results import tables
 from fanin.results.columns import Labels, Table
 from fanin.results.curves import stacked
@@ -109,9 +108,6 @@ def _of_sweep(folder: Path, head: Head) -> list[Shown]:
         raise ResultsError(f"{path}: damaged (it has no column {lacks[0]})")
     if frame.is_empty():
         raise ResultsError(f"{path}: no run of the sweep has finished")
-    for key, kind in frame.select(head.keys).schema.items():
-        if not (of_numbers(kind) or of_texts(kind)):
-            raise ResultsError(f"{path}: damaged (the column {key} is of {kind})")
     keys = [*DataSet(head, frame.to_dicts(), []).varying(), "seed"]
     store = Store(folder.absolute().parents[1])
     found = []

@@ -10,13 +10,10 @@ from typing import Any, TextIO
 
 from fanin import _engine
 from fanin.errors import ResultsError
-from fanin.later import np, pl
+from fanin.later import pl
 from fanin.names import is_run_id
-from fanin.numbers.kinds import MOST, of_texts
 from fanin.numbers.summary import column
-from fanin.results import records, sums
-from fanin.results.confined import opened
-from fanin.results.free_memory import available
+from fanin.results import records
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.store import damaged, read_manifest, read_run, read_table
 
@@ -24,8 +21,7 @@ from fanin.results.store import damaged, read_manifest, read_run, read_table
 def locate(path: Path) -> list[Path]:
     """The Parquet files of a path: itself, or those of a run folder.
 
-    Logs of runs have none. A file is first compared with the digest in its folder: the run's manifest, or
-    ``SHA256SUMS``.
+    Logs of runs have none. A run's file is first compared with its digest in the manifest.
 
     Raises:
         ResultsError: there is nothing there, or it is damaged.
@@ -49,8 +45,6 @@ def locate(path: Path) -> list[Path]:
             raise ResultsError(f"{path}: {what}: name a run's folder or one of its tables")
     if (path.parent / MANIFEST).is_file():
         read_run(path.parent).check(path.name)
-    else:
-        sums.read_bytes(path, available)
     return [path]
 
 
@@ -121,8 +115,6 @@ def describe(path: Path) -> dict[str, Any]:
 
     """
     try:
-        # The engine opens anything.
-        opened(path, available).close()
         found: dict[str, Any] = json.loads(_engine.describe_parquet(path))
     except OSError as error:
         raise ResultsError(
@@ -167,29 +159,20 @@ def csv_parts(frame: pl.DataFrame, units: list[str]) -> Iterator[str]:
     """A table as CSV: the line of names with that of units, and the rows in parts of bounded size.
 
     Raises:
-        ValueError: it has columns of lists or of objects, or texts that are longer than a label.
+        ValueError: it has columns of lists or of objects.
 
     """
-    texts = [each for each in frame.iter_columns() if of_texts(each.dtype)]
-    sizes = [np.asarray(each.cast(pl.String).str.len_bytes().fill_null(0)) for each in texts]
-    total = sum(int(each.sum(dtype="u8")) for each in sizes)
-    if total > max(_MOST_TEXT, _LABEL * frame.height * len(sizes)):
-        raise ValueError(f"{total:,} bytes of text, which are not written")
-    longest = sum(int(each.max(initial=0)) for each in sizes)
     try:
         names = frame.clear().write_csv().removesuffix("\n")
         yield f"{names}\n# {','.join(units)}\n"
-        for part in frame.iter_slices(max(_PART // (longest + _NUMBER * max(frame.width, 1)), 1)):
+        for part in frame.iter_slices(_ROWS_AT_ONCE):
             yield part.write_csv(include_header=False)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"cannot be CSV: {str(error).splitlines()[0]}") from None
 
 
-_MOST_TEXT, _LABEL = 1 << 30, 256
-"""A table may have more bytes of text than the first only if a text has on average no more than the second."""
-
-_PART, _NUMBER = 1 << 26, 20
-"""Bytes of CSV that are made at a time, and of a number in it."""
+_ROWS_AT_ONCE = 65_536
+"""Rows of CSV that are made at a time."""
 
 _FCT_WHOLE, _FCT_SECONDS = ("flow", "src", "dst", "bytes"), ("start_s", "fct_s", "ideal_s")
 
@@ -209,24 +192,10 @@ def write_fct(path: Path, out: TextIO) -> None:
     if missing:
         raise ResultsError(f"{path}: not a flows table: it has no {', '.join(missing)}")
     completed = frame.select(*_FCT_WHOLE, *_FCT_SECONDS).filter(pl.col("fct_s").is_not_null())
-    if name := not_numbers(completed):
-        raise ResultsError(f"{path}: not a flows table: not every {name} is a finite number")
-    try:
-        completed = completed.select(pl.col(_FCT_WHOLE).cast(pl.Int64), pl.col(_FCT_SECONDS).cast(pl.Float64))
-    except pl.exceptions.PolarsError as error:
-        raise ResultsError(f"{path}: not a flows table: {str(error).splitlines()[0]}") from None
     for flow, source, destination, size, *seconds in completed.iter_rows():
         addresses = " ".join(f"{_address(node):08x}" for node in (source, destination))
         times = " ".join(str(round(value * 1e9)) for value in seconds)
         out.write(f"{addresses} {10000 + flow % 55536} 100 {size} {times}\n")
-
-
-def not_numbers(frame: pl.DataFrame) -> str | None:
-    """The first column that is not of numbers alone: finite ones, with which one can calculate."""
-    for each in frame.iter_columns():
-        if not each.dtype.is_numeric() or each.null_count() or not (each.cast(pl.Float64).abs() < MOST).all():
-            return each.name
-    return None
 
 
 def _address(node: int) -> int:

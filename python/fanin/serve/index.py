@@ -15,8 +15,7 @@ from typing import Any
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
 from fanin.results import records
-from fanin.results.confined import MOST_JSON, MOST_LOG, MOST_TABLE, Folder
-from fanin.results.layout import MANIFEST
+from fanin.results.layout import RUNS
 from fanin.results.store import CAPTURE, StoredRun, read_manifest, read_run
 
 TEXTS = ("run_id", "experiment", "scheme", "topology", "traffic", "bytes_each", "rate", "buffer", "finished")
@@ -58,8 +57,8 @@ class _Log:
 class Index:
     """The runs of a folder."""
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
+    def __init__(self, root: Path) -> None:
+        self._folder = root / RUNS
         self._lock = threading.Lock()
         self._folders: dict[str, tuple[int, Row]] = {}
         """Runs with a folder of their own: its inode, and the row."""
@@ -82,36 +81,22 @@ class Index:
         """A run of the list, with its files compared in size; none if the list does not have it.
 
         Raises:
-            ResultsError: it is damaged, or one of its files may not be opened.
+            ResultsError: it is damaged.
 
         """
         rows, _ = self.rows()
         if name not in rows:
             return None
         if name in self._folders:
-            self._checked(name)
-            run = read_run(self._folder.runs / name)
-            for file in run.manifest["files"]:
-                self._folder.file(run.folder / file, MOST_TABLE)
-            return run
+            return read_run(self._folder / name)
         line = self._lines[name]
-        self._folder.file(line.path, MOST_LOG)
-        return StoredRun(self._folder.runs / name, records.manifest(line, name), line)
-
-    def _checked(self, name: str) -> Path:
-        folder = self._folder.folder(self._folder.runs / name)
-        self._folder.file(folder / MANIFEST, MOST_JSON)
-        return folder
+        return StoredRun(self._folder / name, records.manifest(line, name), line)
 
     def _refresh(self) -> None:
-        try:
-            self._folder.folder(self._folder.runs)
-        except ResultsError as error:
-            # A folder without runs is empty; one whose runs are elsewhere is said to be so.
+        if not self._folder.is_dir():
             self._rows, self._seen = {}, None
-            self._damaged = {self._folder.runs.name: str(error)} if os.path.lexists(self._folder.runs) else {}
             return
-        changed = self._folder.runs.stat().st_mtime_ns
+        changed = self._folder.stat().st_mtime_ns
         looked = changed != self._seen
         if looked:
             self._look()
@@ -125,7 +110,7 @@ class Index:
         self._strange = {}
         found: dict[str, tuple[int, Row]] = {}
         logs: dict[Path, _Log] = {}
-        with os.scandir(self._folder.runs) as entries:
+        with os.scandir(self._folder) as entries:
             for entry in sorted(entries, key=lambda each: each.name):
                 path = Path(entry.path)
                 try:
@@ -134,7 +119,6 @@ class Index:
                         same = known is not None and known[0] == entry.inode()
                         found[entry.name] = known if same and known else (entry.inode(), self._of_folder(entry.name))
                     elif records.is_log(path):
-                        self._folder.file(path, MOST_LOG)
                         log = self._logs.get(path)
                         logs[path] = log if log and log.inode == entry.inode() else _Log(entry.inode())
                 except ResultsError as error:
@@ -142,15 +126,13 @@ class Index:
         self._folders, self._logs = found, logs
 
     def _of_folder(self, name: str) -> Row:
-        manifest = read_manifest(self._checked(name)).manifest
-        if manifest.get("run_id") != name:
-            raise ResultsError(f"{self._folder.runs / name}: its manifest is that of another run")
+        manifest = read_manifest(self._folder / name).manifest
         return _row(name, manifest, manifest["summary"], list(manifest["files"]))
 
     def _read_log(self, path: Path, log: _Log) -> bool:
         """Reads what was added to a log; whether there was anything."""
         try:
-            if self._folder.file(path, MOST_LOG).stat().st_size <= log.read:
+            if path.stat().st_size <= log.read:
                 return False
             for line, text in records.lines(path, log.read):
                 log.read = line.end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -12,38 +12,30 @@ from fanin.claims import ledger, record
 from fanin.claims.record import Record
 from fanin.claims.standing import Standing
 from fanin.errors import ResultsError
-from fanin.names import checked
 from fanin.numbers import summary
-from fanin.results import sums
-from fanin.results.confined import MOST_JSON, MOST_TABLE, Folder
 from fanin.results.dataset import Head, read_head
-from fanin.results.layout import CLAIMS, HEAD, SWEEPS
+from fanin.results.layout import FAILED, HEAD, SWEEPS
 from fanin.results.store import CAPTURE, StoredRun
 from fanin.scenario.toml_text import to_toml
 from fanin.serve.answers import ProblemError
 from fanin.serve.index import COLUMNS, Index, Row, chosen
-from fanin.serve.reader import Reader, Request
-
-_FAILED = "failed.json"
+from fanin.serve.tables import Source
 
 
 class Results:
     """A results folder."""
 
-    def __init__(self, root: Path, reader: Reader) -> None:
+    def __init__(self, root: Path) -> None:
         """Opens it.
-
-        Args:
-            root: The folder.
-            reader: The process that reads tables; the caller closes it.
 
         Raises:
             ResultsError: it is not a folder.
 
         """
-        self.folder = Folder(root)
-        self.index = Index(self.folder)
-        self._reader = reader
+        if not root.is_dir():
+            raise ResultsError(f"{root}: no such folder; run something first, or choose another with --out")
+        self.root = root.resolve()
+        self.index = Index(self.root)
         self._lock = threading.Lock()
 
     def runs(self, search: str, sort: str, *, descending: bool, offset: int, limit: int) -> dict[str, Any]:
@@ -80,12 +72,12 @@ class Results:
             raise _missing("scenario", name)
         return to_toml(scenario)
 
-    def of_run(self, name: str, table: str) -> tuple[StoredRun, str]:
-        """A run and the file of one of its tables."""
+    def of_run(self, name: str, table: str) -> Source:
+        """A table of a run."""
         run = self.stored(name)
         if table not in run.tables:
             raise _missing("table", table)
-        return run, f"{table}.parquet"
+        return Source(run, f"{table}.parquet")
 
     def capture(self, name: str) -> bytes:
         """The captured packets of a run."""
@@ -108,23 +100,22 @@ class Results:
     def sweep(self, name: str) -> dict[str, Any]:
         """A sweep with its failed runs."""
         head = self._head(self._sweep(name))
-        folder = self.folder.root / SWEEPS / name
-        failed = self._json(folder, _FAILED) if (folder / _FAILED).exists() else []
-        return {**asdict(head), "tables": ["runs", "summary"], "failed": failed}
+        failed = self.root / SWEEPS / name / FAILED
+        return {
+            **asdict(head),
+            "tables": ["runs", "summary"],
+            "failed": json.loads(failed.read_bytes()) if failed.exists() else [],
+        }
 
-    def of_sweep(self, name: str, table: str) -> tuple[Path, str]:
-        """The folder of a sweep and the file of one of its tables."""
-        folder = self.folder.root / SWEEPS / self._sweep(name)
+    def of_sweep(self, name: str, table: str) -> Source:
+        """A table of a sweep."""
+        folder = self.root / SWEEPS / self._sweep(name)
         if table not in ("runs", "summary"):
             raise _missing("table", table)
-        return self._confined(folder, f"{table}.parquet")
+        return Source(folder, f"{table}.parquet")
 
     def _names_of_sweeps(self) -> list[str]:
-        folder = self.folder.root / SWEEPS
-        if not folder.is_dir():
-            return []
-        names = (path.name for path in self.folder.folder(folder).iterdir())
-        return sorted(name for name in names if _is_name(name))
+        return sorted(path.parent.name for path in (self.root / SWEEPS).glob(f"[!.]*/{HEAD}"))
 
     def _sweep(self, name: str) -> str:
         if name not in self._names_of_sweeps():
@@ -132,9 +123,7 @@ class Results:
         return name
 
     def _head(self, name: str) -> Head:
-        folder = self.folder.root / SWEEPS / name
-        self._confined(folder, HEAD, MOST_JSON)
-        return read_head(folder)
+        return read_head(self.root / SWEEPS / name)
 
     def experiments(self) -> list[dict[str, Any]]:
         """The state of every experiment, and whether its data are here."""
@@ -146,21 +135,17 @@ class Results:
         tables = ["runs", *(plot.name for plot in found.plots if f"{plot.name}.csv" in plot.files)]
         return {**found.model_dump(mode="json"), "tables": tables}
 
-    def of_experiment(self, name: str, table: str) -> tuple[Path, str]:
-        """The folder of an experiment and the file of one of its tables: that of its runs, or the data of a plot."""
+    def of_experiment(self, name: str, table: str) -> Source:
+        """A table of an experiment: that of its runs, or the data of a plot."""
         plots = [plot.name for plot in self._record(name).plots if f"{plot.name}.csv" in plot.files]
         if table == "runs":
-            return self._confined(self.folder.root / name, "runs.parquet")
+            return Source(self.root / name, "runs.parquet")
         if table not in plots:
             raise _missing("table", table)
-        return self._confined(self.folder.root / name, f"{table}.csv")
+        return Source(self.root / name, f"{table}.csv")
 
     def _record(self, name: str) -> Record:
-        self._refuse_strange()
-        if name not in ledger.recorded(self.folder.root):
-            raise _missing("experiment with results", name)
-        self.folder.file(self.folder.root / name / CLAIMS, MOST_JSON)
-        found = record.read(self.folder.root / name)
+        found = record.read(self.root / name) if name in ledger.recorded(self.root) else None
         if found is None:
             raise _missing("experiment with results", name)
         return found
@@ -179,55 +164,12 @@ class Results:
         return {"total": len(every), "found": len(found), "offset": offset, "claims": shown}
 
     def _standings(self) -> list[Standing]:
-        self._refuse_strange()
         with self._lock:
-            return ledger.standings(self.folder.root)
-
-    def _refuse_strange(self) -> None:
-        """The ledger opens many files of the folder, so that none of them may be a trap.
-
-        Raises:
-            ResultsError: one is.
-
-        """
-        _, damaged = self.index.rows()
-        why = next(self.folder.strange(), None) or next(iter(damaged.values()), None)
-        if why is not None:
-            raise ResultsError(why)
-
-    def _confined(self, folder: Path, file: str, most: int = MOST_TABLE) -> tuple[Path, str]:
-        """A folder and its file, if these and its digests may be opened."""
-        self.folder.folder(folder)
-        self.folder.file(folder / file, most)
-        if os.path.lexists(folder / sums.SUMS):
-            self.folder.file(folder / sums.SUMS, MOST_JSON)
-        return folder, file
-
-    def _json(self, folder: Path, file: str) -> Any:  # noqa: ANN401 - any JSON
-        path = Path(*self._confined(folder, file, MOST_JSON))
-        try:
-            return sums.loaded(sums.read_bytes(path))
-        except ValueError:
-            raise ResultsError(f"{path}: damaged (not JSON)") from None
-
-    def content(self, source: StoredRun | Path, file: str) -> bytes:
-        """The bytes of a file, after they were compared with their digest."""
-        return source.content(file) if isinstance(source, StoredRun) else sums.read_bytes(source / file)
-
-    def read(self, request: Request) -> Path:
-        """A file with what the tables of a request say."""
-        return self._reader.read(request)
+            return ledger.standings(self.root)
 
 
 def _missing(what: str, name: str) -> ProblemError:
     return ProblemError(404, "Not found", f"there is no {what} {name[:100]}")
-
-
-def _is_name(name: str) -> bool:
-    try:
-        return bool(checked(name))
-    except ValueError:
-        return False
 
 
 def _column(name: str) -> dict[str, str]:
