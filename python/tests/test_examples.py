@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from patches import stored
 
 import fanin
 from fanin.cli.commands import COMMANDS, load
@@ -171,7 +172,7 @@ def test_examples_of_help_texts_run(example, world, tmp_path, monkeypatch, cli):
     folder = tmp_path / "folder"
     shutil.copytree(world, folder)
     monkeypatch.chdir(folder)
-    (run,) = {path.parent.name for path in folder.glob("results/runs/*/queues.parquet")}
+    (run,) = [name for name, each in stored(folder / "results").items() if "queues" in each.tables]
     parse(example)
     # The folders of the examples are this one's.
     paste(re.sub(r"(?<= )/(?=(data|tmp)/)", "", smaller(example).replace(RUN_ID, run)), cli)

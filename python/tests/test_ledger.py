@@ -1,9 +1,7 @@
 import base64
 import hashlib
 import html
-import io
 import json
-import os
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -321,32 +319,6 @@ class TestKept:
             found, changed = self.again(asked)
             assert (found["gamma/flows"].runs, changed) == (runs, {"gamma/flows"})
             assert self.again(asked) == (found, set())
-
-    def test_a_look_at_a_store_takes_as_many_calls_however_many_runs_it_has(self, figures, monkeypatch):
-        file, store = figures / "experiments/beta/fig1.toml", figures / "results/runs"
-        text = file.read_text()
-        calls = []
-        for owner, name in ((os, "stat"), (os, "scandir"), (io, "open")):
-            real = getattr(owner, name)
-            monkeypatch.setattr(
-                owner, name, lambda *rest, real=real, **named: calls.append(rest) or real(*rest, **named)
-            )
-        found = []
-        manifest = json.dumps({"experiment": "another", "files": {}, "summary": {"result_hash": ""}})
-        for last in (32, 128):
-            file.write_text(text.replace("1..2", f"1..{last}"))
-            ids, _ = assessment.run_ids("beta/fig1", file, {}, some=False)
-            for each in ids:
-                (store / each).mkdir(parents=True, exist_ok=True)
-                (store / each / "manifest.json").write_text(manifest)
-            ledger.standings("results")
-            calls.clear()
-            (standing,) = (each for each in ledger.standings("results") if each.key == "beta/fig1")
-            found.append((standing.state, standing.runs, len(calls)))
-        few, many = found
-        assert few[2] == many[2] > 0
-        assert few[:2] == ("never run", 6 * 32)
-        assert many[:2] == ("never run", 6 * 128)
 
     @pytest.mark.parametrize("what", [("fanin.engine_version", "9.9.9+0"), ("fanin.results.cache._source", "other")])
     def test_another_engine_or_program_works_it_all_out(self, figures, asked, monkeypatch, what):

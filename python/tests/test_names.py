@@ -63,14 +63,6 @@ def test_a_record_that_names_files_elsewhere_is_damaged(cli, work):
     assert "cannot be the name of a file" in result.out + result.err
 
 
-def test_links_within_the_results_and_to_them_are_followed(cli, work):
-    (work / "disk" / "all").mkdir(parents=True)
-    (work / "results").symlink_to(work / "disk")
-    (work / "disk" / "runs").symlink_to("all")
-    assert cli("run", "small.toml").code == 0
-    assert any((work / "disk" / "all").iterdir())
-
-
 @pytest.mark.parametrize("text", ["by,x\na\n", "by,x,mean\na,1,zz\n", "x,mean\n1,2\n", "", "by,x,mean\na,1,1e300\n"])
 def test_what_is_no_figures_data_is_refused(tmp_path, text):
     (tmp_path / "x.csv").write_text(text)

@@ -275,22 +275,22 @@ def _varied(experiment: Experiment) -> dict[str, list[str]]:
 
 
 def _work(runs: Runs) -> Simulations:
-    manifests = [{**provenance(), **({} if run.stored is None else run.stored.manifest)} for _, run in runs]
-    finished = sorted(manifest["finished"] for manifest in manifests if manifest.get("finished"))
+    made = [provenance() if run.stored is None else run.stored.made for _, run in runs]
+    finished = sorted(run.stored.finished for _, run in runs if run.stored is not None)
 
     def every(key: str) -> list[str]:
-        return sorted({str(manifest[key]) for manifest in manifests if manifest.get(key)})
+        return sorted({str(each[key]) for each in made if each.get(key)})
 
     return Simulations(
         runs=len(runs),
         of=len(points(runs.experiment)),
         missing=len(runs.missing),
         seeds=runs.seeds,
-        engine_version=provenance()["engine_version"],
+        engine_version=fanin.engine_version(),
         fanin_version=fanin.__version__,
         python_version=", ".join(every("python_version")),
         git_commits=[commit[:12] for commit in every("git_commit")],
-        machines=sorted({f"{manifest['platform']}, {manifest['cpus']} cores" for manifest in manifests}),
+        machines=sorted({f"{each['platform']}, {each['cpus']} cores" for each in made}),
         hosts=every("host"),
         first=finished[0] if finished else None,
         last=finished[-1] if finished else None,

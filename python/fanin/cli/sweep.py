@@ -108,9 +108,7 @@ def sweep(
     for remark in experiment.warnings(swept=True):
         note(f"warning: {remark}")
     every = points(experiment, seeds(seeds_))
-    todo = [
-        Job(experiment, point.overrides, columns.tables(experiment, point.row) | kept, bool(kept)) for point in every
-    ]
+    todo = [Job(experiment, point.overrides, columns.tables(experiment, point.row) | kept) for point in every]
     with (
         keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,

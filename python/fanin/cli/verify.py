@@ -27,18 +27,18 @@ def verify(
     - `fanin verify`
     - `fanin verify /data/results --json`
     """
-    from fanin.results.verify import verify as check
+    from fanin.results.store import Store
     from fanin.run.job import Progress
 
     with counting("runs compared") as counter:
-        found = check(out, lambda done, of: counter.advance(Progress(done, of)))
-    if not (found.runs or found.damaged):
+        runs, damaged = Store(out).verify(lambda done, of: counter.advance(Progress(done, of)))
+    if not (runs or damaged):
         raise ResultsError(f"{out}: no run is stored here")
     if json:
-        print_json({"folder": str(out), "runs": found.runs, "damaged": found.damaged})
+        print_json({"folder": str(out), "runs": runs, "damaged": damaged})
     else:
-        for damage in found.damaged:
-            note(f"error: {damage}")
-        say(f"{found.runs} runs are whole, {len(found.damaged)} damaged")
-    if found.damaged:
+        for each in damaged:
+            note(f"error: {each}")
+        say(f"{runs} runs are whole, {len(damaged)} damaged")
+    if damaged:
         raise typer.Exit(1)

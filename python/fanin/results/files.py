@@ -202,11 +202,6 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     return [folder / name for name in files]
 
 
-def is_leftover(name: str) -> bool:
-    """Whether a file or folder of this name is unfinished."""
-    return name.startswith(_TEMPORARY)
-
-
 def tidy(folder: Path) -> None:
     """Restores the folders that killed writers were replacing, and removes their other leftovers."""
     for leftover in folder.glob(f"{_TEMPORARY}*"):

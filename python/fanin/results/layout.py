@@ -7,12 +7,6 @@ import re
 from pathlib import Path
 from typing import Literal
 
-RUNS = "runs"
-"""Folder of the runs; each has its own folder, named by its id."""
-
-FAILURES = "failures"
-"""Folder of the records of failed runs."""
-
 SWEEPS = "sweeps"
 """Folder of the data sets of sweeps; each has its own folder."""
 
@@ -24,9 +18,6 @@ ADVICE = "advice"
 
 REPORT = "report"
 """Folder of the HTML report."""
-
-MANIFEST = "manifest.json"
-"""Description of a run, in its folder."""
 
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
@@ -76,7 +67,7 @@ HELD_OUT = "held-out.json"
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""
 
-TAKEN = frozenset((RUNS, FAILURES, SWEEPS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
+TAKEN = frozenset((SWEEPS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
 """Folders of a results folder that are no experiment's."""
 
 _LONGEST = 80

@@ -77,8 +77,8 @@ class Package:
     """A run's output as it is sent back."""
 
     summary: str
-    tables: dict[str, tuple[int, bytes]]
-    """Rows and content of the requested result tables, each a Parquet file."""
+    tables: dict[str, bytes]
+    """The requested result tables, each as the content of a Parquet file."""
     captured: bytes | None
     digest: str = ""
     """That of the rest, as it was sent."""
@@ -94,8 +94,8 @@ class Package:
 
     def _digest(self) -> str:
         found = hashlib.sha256(self.summary.encode())
-        for name, (rows, content) in self.tables.items():
-            found.update(f"{name} {rows} {len(content)} ".encode())
+        for name, content in self.tables.items():
+            found.update(f"{name} {len(content)} ".encode())
             found.update(content)
         found.update(self.captured or b"")
         return found.hexdigest()
@@ -105,17 +105,9 @@ class Package:
         """The requested result tables."""
         return list(self.tables)
 
-    def rows(self, name: str) -> int:
-        """The number of rows of a table."""
-        return self.tables[name][0]
-
     def parquet(self, name: str) -> bytes:
         """A table, as it arrived."""
-        return self.tables[name][1]
-
-    def write_parquet(self, name: str, path: str | Path) -> None:
-        """Writes a table, which arrives as a Parquet file."""
-        Path(path).write_bytes(self.parquet(name))
+        return self.tables[name]
 
     def capture(self) -> bytes | None:
         """The captured packets, if a capture was requested."""
@@ -174,7 +166,7 @@ def _packed(output: _engine.RunOutput, tables: frozenset[str], path: Path) -> Pa
     found = {}
     for name in (name for name in output.table_names if name in tables):
         output.write_parquet(name, path)
-        found[name] = output.rows(name), path.read_bytes()
+        found[name] = path.read_bytes()
     return Package(output.summary, found, output.capture()).sealed()
 
 

@@ -15,10 +15,10 @@ from starlette.routing import Route
 import fanin
 from fanin.claims.verdicts import VERDICTS
 from fanin.errors import FaninError, NotFoundError
-from fanin.results.store import CAPTURE
+from fanin.results.tables import Table
 from fanin.serve import page, tables
 from fanin.serve.answers import ProblemError, as_json, download, parts, problem
-from fanin.serve.index import COLUMNS
+from fanin.serve.listing import COLUMNS
 from fanin.serve.results import Results
 
 DESCRIPTION = Path(__file__).with_name("openapi.json")
@@ -65,12 +65,12 @@ def _outcome(results: Results, request: Request) -> Response:
     """Summary and tables in one answer, as a run in the page has them."""
     run = results.stored(request.path_params["run"])
     limit = _number(request, "limit", tables.MOST_ROWS, tables.MOST_ROWS)
-    return as_json([tables.columns(tables.Source(run, f"{table}.parquet"), limit=limit) for table in run.tables])
+    return as_json([tables.columns(Table(table, run), limit=limit) for table in run.tables])
 
 
 def _capture(results: Results, request: Request) -> Response:
     name = request.path_params["run"]
-    return download(results.capture(name), f"{name}-{CAPTURE}", _PCAPNG)
+    return download(results.capture(name), f"{name}-trace.pcapng", _PCAPNG)
 
 
 def _sweeps(results: Results, _: Request) -> Response:
@@ -96,49 +96,49 @@ def _claims(results: Results, request: Request) -> Response:
     return as_json(results.claims(paper, verdicts.get(wanted), _text(request, "search"), *_part(request)))
 
 
-Found = Callable[[Results, Request], tuple[tables.Source, str]]
+Found = Callable[[Results, Request], tuple[Table, str]]
 """Finds a table, and its name as a download without the ending."""
 
 
-def _of_run(results: Results, request: Request) -> tuple[tables.Source, str]:
+def _of_run(results: Results, request: Request) -> tuple[Table, str]:
     run, table = request.path_params["run"], request.path_params["table"]
     return results.of_run(run, table), f"{run}-{table}"
 
 
-def _of_sweep(results: Results, request: Request) -> tuple[tables.Source, str]:
+def _of_sweep(results: Results, request: Request) -> tuple[Table, str]:
     sweep, table = request.path_params["sweep"], request.path_params["table"]
     return results.of_sweep(sweep, table), f"{sweep}-{table}"
 
 
-def _of_experiment(results: Results, request: Request) -> tuple[tables.Source, str]:
+def _of_experiment(results: Results, request: Request) -> tuple[Table, str]:
     table = _text(request, "table")
     return results.of_experiment(_text(request, "name"), table), table
 
 
 def _columns(find: Found) -> Answer:
     def answer(results: Results, request: Request) -> Response:
-        source, _ = find(results, request)
+        table, _ = find(results, request)
         offset = _number(request, "offset", 0, _LARGEST)
         limit = _number(request, "limit", tables.MOST_ROWS, tables.MOST_ROWS)
-        return as_json([tables.columns(source, offset, limit)])
+        return as_json([tables.columns(table, offset, limit)])
 
     return answer
 
 
 def _csv(find: Found) -> Answer:
     def answer(results: Results, request: Request) -> Response:
-        source, name = find(results, request)
-        return parts(tables.csv(source), f"{name}.csv", "text/csv; charset=utf-8")
+        table, name = find(results, request)
+        return parts(tables.csv(table), f"{name}.csv", "text/csv; charset=utf-8")
 
     return answer
 
 
 def _file(find: Found) -> Answer:
     def answer(results: Results, request: Request) -> Response:
-        source, name = find(results, request)
-        if not source.file.endswith(".parquet"):
+        table, name = find(results, request)
+        if table.path.suffix == ".csv":
             raise ProblemError(404, "Not found", "the data of a plot are CSV")
-        return download(source.content(), f"{name}.parquet", _PARQUET)
+        return download(table.content(), f"{name}.parquet", _PARQUET)
 
     return answer
 

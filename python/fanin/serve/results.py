@@ -14,12 +14,12 @@ from fanin.claims.standing import Standing
 from fanin.errors import ResultsError
 from fanin.numbers import summary
 from fanin.results.dataset import Head, read_head
-from fanin.results.layout import FAILED, HEAD, SWEEPS
-from fanin.results.store import CAPTURE, StoredRun
+from fanin.results.layout import FAILED, HEAD, ROWS, SWEEPS
+from fanin.results.store import CAPTURE, Store, StoredRun
+from fanin.results.tables import Table
 from fanin.scenario.toml_text import to_toml
 from fanin.serve.answers import ProblemError
-from fanin.serve.index import COLUMNS, Index, Row, chosen
-from fanin.serve.tables import Source
+from fanin.serve.listing import COLUMNS, listed
 
 
 class Results:
@@ -35,54 +35,46 @@ class Results:
         if not root.is_dir():
             raise ResultsError(f"{root}: no such folder; run something first, or choose another with --out")
         self.root = root.resolve()
-        self.index = Index(self.root)
+        self.store = Store(self.root)
         self._lock = threading.Lock()
 
     def runs(self, search: str, sort: str, *, descending: bool, offset: int, limit: int) -> dict[str, Any]:
         """A part of the list of runs."""
-        rows, damaged = self.index.rows()
-        found = chosen(rows, search, sort, descending=descending)
-        return {
-            "total": len(rows),
-            "found": len(found),
-            "offset": offset,
-            "columns": [_column(name) for name in COLUMNS],
-            "runs": found[offset : offset + limit],
-            "damaged": _damaged(damaged),
-        }
+        total, found, rows = listed(self.store, search, sort, descending=descending, offset=offset, limit=limit)
+        columns = [_column(name) for name in COLUMNS]
+        return {"total": total, "found": found, "offset": offset, "columns": columns, "runs": rows}
 
     def stored(self, name: str) -> StoredRun:
         """A run."""
-        run = self.index.run(name)
-        if run is None:
+        if not self.store.rows("SELECT 1 FROM runs WHERE id = ?", name):
             raise _missing("run", name)
-        return run
+        return self.store.read(name)
 
     def run(self, name: str) -> dict[str, Any]:
         """What is known of a run."""
         run = self.stored(name)
         totals = [{"topic": topic, "label": label, "value": value} for topic, label, value in summary.rows(run.summary)]
-        capture = CAPTURE in run.manifest["files"]
-        return {"run_id": name, "manifest": run.manifest, "totals": totals, "tables": run.tables, "capture": capture}
+        known = {"run_id": name, "manifest": run.manifest, "totals": totals, "tables": run.tables}
+        return {**known, "capture": CAPTURE in run.sizes}
 
     def scenario(self, name: str) -> str:
         """The resolved scenario of a run, as TOML; that of a program that was measured does not exist."""
-        scenario = self.stored(name).manifest.get("scenario")
-        if not isinstance(scenario, dict):
+        scenario = self.stored(name).scenario
+        if not scenario:
             raise _missing("scenario", name)
         return to_toml(scenario)
 
-    def of_run(self, name: str, table: str) -> Source:
+    def of_run(self, name: str, table: str) -> Table:
         """A table of a run."""
         run = self.stored(name)
         if table not in run.tables:
             raise _missing("table", table)
-        return Source(run, f"{table}.parquet")
+        return Table(table, run)
 
     def capture(self, name: str) -> bytes:
         """The captured packets of a run."""
         run = self.stored(name)
-        if CAPTURE not in run.manifest["files"]:
+        if CAPTURE not in run.sizes:
             raise _missing("captured packets of run", name)
         return run.content(CAPTURE)
 
@@ -107,12 +99,12 @@ class Results:
             "failed": json.loads(failed.read_bytes()) if failed.exists() else [],
         }
 
-    def of_sweep(self, name: str, table: str) -> Source:
+    def of_sweep(self, name: str, table: str) -> Table:
         """A table of a sweep."""
         folder = self.root / SWEEPS / self._sweep(name)
         if table not in ("runs", "summary"):
             raise _missing("table", table)
-        return Source(folder, f"{table}.parquet")
+        return Table(table, path=folder / f"{table}.parquet")
 
     def _names_of_sweeps(self) -> list[str]:
         return sorted(path.parent.name for path in (self.root / SWEEPS).glob(f"[!.]*/{HEAD}"))
@@ -135,14 +127,14 @@ class Results:
         tables = ["runs", *(plot.name for plot in found.plots if f"{plot.name}.csv" in plot.files)]
         return {**found.model_dump(mode="json"), "tables": tables}
 
-    def of_experiment(self, name: str, table: str) -> Source:
+    def of_experiment(self, name: str, table: str) -> Table:
         """A table of an experiment: that of its runs, or the data of a plot."""
         plots = [plot.name for plot in self._record(name).plots if f"{plot.name}.csv" in plot.files]
         if table == "runs":
-            return Source(self.root / name, "runs.parquet")
+            return Table(table, path=self.root / name / ROWS)
         if table not in plots:
             raise _missing("table", table)
-        return Source(self.root / name, f"{table}.csv")
+        return Table(table, path=self.root / name / f"{table}.csv")
 
     def _record(self, name: str) -> Record:
         found = record.read(self.root / name) if name in ledger.recorded(self.root) else None
@@ -179,5 +171,5 @@ def _column(name: str) -> dict[str, str]:
     return {"name": name, "label": label, "definition": info.definition, "unit": unit}
 
 
-def _damaged(found: dict[str, str]) -> list[Row]:
+def _damaged(found: dict[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "why": why} for name, why in found.items()]

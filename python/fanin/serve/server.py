@@ -8,7 +8,6 @@ import secrets
 import socket
 import sys
 import tempfile
-import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,8 +83,6 @@ def serve(out: Path, host: str, port: int, *, browser: bool, ready: Callable[[Se
             timeout_graceful_shutdown=2,
         )
         ready(served)
-        # A large store takes a while, which has passed when somebody looks.
-        threading.Thread(target=results.index.rows, daemon=True).start()
         with _opened(served.address, wanted=browser and folder is not None):
             uvicorn.Server(config).run(sockets=[listening])
 

@@ -2,67 +2,40 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fanin.later import pl
 from fanin.numbers.summary import column, table_names
 from fanin.registry import registry
-from fanin.results import tables
-from fanin.results.store import StoredRun, read_table
+from fanin.results.tables import Table, csv_parts
 
 MOST_ROWS = 1_000_000
 """Rows of a table as JSON."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """A table: a file of a run, or of the folder of an experiment or a sweep."""
+def read(table: Table) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """A table, and what its columns are.
 
-    place: StoredRun | Path
-    """The run, or the folder."""
-    file: str
+    Raises:
+        ResultsError: it is damaged, or does not fit in memory.
 
-    def content(self) -> bytes:
-        """The bytes of the file."""
-        return self.place.content(self.file) if isinstance(self.place, StoredRun) else self._path.read_bytes()
-
-    @property
-    def _path(self) -> Path:
-        return (self.place.folder if isinstance(self.place, StoredRun) else self.place) / self.file
-
-    def read(self) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-        """The table, and what its columns are.
-
-        Raises:
-            ResultsError: it is damaged, or does not fit in memory.
-
-        """
-        if self.file.endswith(".csv"):
-            frame = pl.read_csv(self.content(), infer_schema_length=None)
-            return frame, [{"name": name, "unit": "", "description": ""} for name in frame.columns]
-        if not isinstance(self.place, StoredRun) or self.place.line is None:
-            return read_table(self._path), tables.describe(self._path)["columns"]
-        frame = self.place.table(self.file.removesuffix(".parquet"))
-        with tempfile.NamedTemporaryFile(suffix=".parquet") as copy:
-            copy.write(self.content())
-            copy.flush()
-            return frame, tables.describe(Path(copy.name))["columns"]
+    """
+    if table.path.suffix == ".csv":
+        frame = pl.read_csv(table.content(), infer_schema_length=None)
+        return frame, [{"name": name, "unit": "", "description": ""} for name in frame.columns]
+    return table.read(), table.describe()["columns"]
 
 
-def csv(source: Source) -> Iterator[bytes]:
+def csv(table: Table) -> Iterator[bytes]:
     """A table as CSV."""
-    frame, described = source.read()
-    return (part.encode(errors="replace") for part in tables.csv_parts(frame, [each["unit"] for each in described]))
+    frame, described = read(table)
+    return (part.encode(errors="replace") for part in csv_parts(frame, [each["unit"] for each in described]))
 
 
-def columns(source: Source, offset: int = 0, limit: int = MOST_ROWS) -> dict[str, Any]:
+def columns(table: Table, offset: int = 0, limit: int = MOST_ROWS) -> dict[str, Any]:
     """A table as the page has it: numbers with null where there is none, and texts as places in a list of names."""
-    frame, described = source.read()
-    name = Path(source.file).stem
+    frame, described = read(table)
     shown = frame.slice(offset, limit)
     about = {each["name"]: each for each in described}
     found = [
@@ -70,14 +43,14 @@ def columns(source: Source, offset: int = 0, limit: int = MOST_ROWS) -> dict[str
             "name": each.name,
             "unit": about.get(each.name, {}).get("unit", ""),
             "description": about.get(each.name, {}).get("description", ""),
-            "label": _label(name, each.name),
+            "label": _label(table.name, each.name),
             **_values(each),
         }
         for each in shown.iter_columns()
     ]
-    told = {each["name"]: each["description"] for each in registry()["tables"]}.get(name, "")
+    told = {each["name"]: each["description"] for each in registry()["tables"]}.get(table.name, "")
     counts = {"rows": shown.height, "of": frame.height, "offset": offset}
-    return {"name": name, "description": told, **counts, "columns": found}
+    return {"name": table.name, "description": told, **counts, "columns": found}
 
 
 def _label(table: str, name: str) -> str:
