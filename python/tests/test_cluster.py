@@ -431,22 +431,6 @@ def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, m
     assert Store("results").rows("SELECT * FROM failures") == []
 
 
-def test_results_that_are_damaged_on_the_way_are_not_kept(work, client, monkeypatch):
-    def flipped(task):
-        (package,) = remote.simulated(task)
-        content = package.tables["flows"]
-        return [replace(package, tables={**package.tables, "flows": content[:50] + b"?" + content[51:]})]
-
-    monkeypatch.setattr(cluster, "simulate", flipped)
-    job = Job(fanin.load("small.toml"), [("run.seed", "1")], frozenset(["flows"]))
-    with (
-        closing(Cluster("tcp://host:8786")) as workers,
-        pytest.raises(ClusterError, match=r"\(results were damaged on"),
-    ):
-        outcomes([job], "results", workers=workers)
-    assert Store("results").made_for() == {}
-
-
 def test_a_connection_that_breaks_is_told_in_one_line(client, monkeypatch):
     with closing(Cluster("tcp://host:8786")):
         for name in ("distributed.core", "distributed.protocol.core", "distributed.client", "tornado.application"):

@@ -158,7 +158,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all that the examples read, and results of earlier commands."""
     folder = tmp_path_factory.mktemp("world")
     given(folder)
-    shell(folder, "fanin run scenario.toml --set measure.queue-trace=on-change")
+    shell(folder, "fanin run scenario.toml --set measure.queue-trace=on-change --pcap")
     shell(folder, "fanin sweep sweep.toml --seeds 1")
     shell(folder, "fanin reproduce tour/collapse --quick")
     for copy in ("data", "tmp"):
@@ -172,7 +172,7 @@ def test_examples_of_help_texts_run(example, world, tmp_path, monkeypatch, cli):
     folder = tmp_path / "folder"
     shutil.copytree(world, folder)
     monkeypatch.chdir(folder)
-    (run,) = [name for name, each in stored(folder / "results").items() if "queues" in each.tables]
+    (run,) = [name for name, each in stored(folder / "results").items() if "capture" in each.sizes]
     parse(example)
     # The folders of the examples are this one's.
     paste(re.sub(r"(?<= )/(?=(data|tmp)/)", "", smaller(example).replace(RUN_ID, run)), cli)

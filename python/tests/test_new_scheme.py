@@ -78,10 +78,10 @@ list schemes
 explain gentle
 check scenario.toml --resolved
 run scenario.toml
-plot queue scenario.toml --set transport.scheme=gentle,newreno --file queue.svg
 describe results/latest
 export results/latest --out flows.csv
 fct results/latest
+plot queue scenario.toml --set transport.scheme=gentle,newreno --file queue.svg
 import hpcc traffic.txt --out imported.csv
 sweep scenario.toml --seeds 1..2
 compare scenario.toml --schemes gentle,newreno --seeds 1..2

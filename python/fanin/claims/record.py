@@ -26,7 +26,7 @@ from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import library, sections
-from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
+from fanin.scenario.format.base import FileName, FileNameOrNone
 from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.points import points
 
@@ -122,7 +122,7 @@ class Simulations(_Part):
     first: str | None
     """When the first run finished (``first``) and the last one (``last``)."""
     last: str | None
-    each: dict[RunId, tuple[_Count, _Count, FiniteFloat]]
+    each: dict[str, tuple[_Count, _Count, FiniteFloat]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -80,25 +79,6 @@ class Package:
     tables: dict[str, bytes]
     """The requested result tables, each as the content of a Parquet file."""
     captured: bytes | None
-    digest: str = ""
-    """That of the rest, as it was sent."""
-
-    def sealed(self) -> Package:
-        """The package with its digest."""
-        return replace(self, digest=self._digest())
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it arrived as it was sent."""
-        return self.digest == self._digest()
-
-    def _digest(self) -> str:
-        found = hashlib.sha256(self.summary.encode())
-        for name, content in self.tables.items():
-            found.update(f"{name} {len(content)} ".encode())
-            found.update(content)
-        found.update(self.captured or b"")
-        return found.hexdigest()
 
     @property
     def table_names(self) -> list[str]:
@@ -167,7 +147,7 @@ def _packed(output: _engine.RunOutput, tables: frozenset[str], path: Path) -> Pa
     for name in (name for name in output.table_names if name in tables):
         output.write_parquet(name, path)
         found[name] = path.read_bytes()
-    return Package(output.summary, found, output.capture()).sealed()
+    return Package(output.summary, found, output.capture())
 
 
 def _refuse_copies(files: Files) -> None:
