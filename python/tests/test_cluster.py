@@ -498,7 +498,7 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
             patched.setattr(remote._engine, "run_seeds", run)
             outcomes([job], "results", workers=workers)
-    assert not [*Path("results").glob("runs/*"), *Path("results").glob("failures/*")]
+    assert (Store("results").made_for(), Store("results").rows("SELECT * FROM failures")) == ({}, [])
 
 
 def test_a_worker_that_leaves_while_it_is_asked_refuses_nothing(client):

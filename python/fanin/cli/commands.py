@@ -85,11 +85,11 @@ COMMANDS = {
     ),
     "describe": Command(
         "describe",
-        "Describe result files: rows, and each column's type, unit and meaning; for a run folder also its summary.",
+        "Describe result tables: rows, and each column's type, unit and meaning; of a run also its summary.",
     ),
     "export": Command(
         "export",
-        "Export result tables to CSV or to HPCC's fct.txt; tables with the same columns are concatenated.",
+        "Write a table of stored runs as CSV, Parquet or HPCC's fct.txt, or the captured packets of a run as pcapng.",
     ),
     "import": Command(
         "import_",
