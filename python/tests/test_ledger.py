@@ -621,11 +621,10 @@ def test_any_other_table_is_shown_as_it_is(tmp_path):
         assert (found["lines"], found["rows"], found["data"]) == ([], rows, "p.csv")
 
 
-def test_the_ledger_looks_into_no_run(cli, figures):
-    for name in ("0123456789abcdef", ".tmp-1"):
-        folder = figures / "results/alpha/fig2" / name
-        folder.mkdir(parents=True)
-        (folder / "claims.json").write_text("damaged")
+def test_the_ledger_looks_into_no_folder_that_is_being_written(cli, figures):
+    folder = figures / "results/alpha/fig2/.tmp-1"
+    folder.mkdir(parents=True)
+    (folder / "claims.json").write_text("damaged")
     assert cli("claims").code == 0
 
 
