@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fanin.results.database import FILE
+
 ROUNDS = 5
 
 TAB = {"COMP_WORDS": "fanin explain dct", "COMP_CWORD": "2", "_FANIN_COMPLETE": "complete_bash"}
@@ -36,10 +38,10 @@ def main(results: str) -> None:
     }
     for words in ("--help", "explain dctcp", "list schemes", "run tour/collapse --no-store"):
         commands[f"fanin {words}"] = ([*fanin, *words.split()], {})
-    # Beside the results, as hard links do not leave a file system, and fanin follows no symbolic ones out of a folder.
+    # Beside the results, as hard links do not leave a file system.
     runs = Path(tempfile.mkdtemp(dir=Path(results).absolute().parent))
-    if Path(results, "runs").is_dir():
-        shutil.copytree(Path(results, "runs"), runs / "runs", copy_function=os.link)
+    if Path(results, FILE).is_file():
+        os.link(Path(results, FILE), runs / FILE)
     for words in ("list experiments", "claims"):
         commands[f"fanin {words}"] = ([*fanin, *words.split(), "--out", results], {})
         commands[f"fanin {words}, of runs without records"] = ([*fanin, *words.split(), "--out", str(runs)], {})

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import fanin
 from fanin.garbage import collect_seldom
+from fanin.results.database import FILE
 from fanin.run.sweep import sweep, sweep_all
 from fanin.scenario import library
 from fanin.show import html_report
@@ -65,8 +66,8 @@ def tiny(folder: Path) -> None:
                 )
             ):
                 sweep(points, seeds=list(range(1, seeds + 1)), out=folder / f"tiny-{seeds}", tables=())
-        files = sum(1 for _ in (folder / f"tiny-{seeds}" / "runs").rglob("*"))
-        sys.stdout.write(f"{files:7d} files of {RUNS} runs\n")
+        size = (folder / f"tiny-{seeds}" / FILE).stat().st_size
+        sys.stdout.write(f"{size / RUNS / 1000:7.1f} KB per run in the store\n")
 
 
 def quick(names: list[str], folder: Path) -> None:

@@ -5,7 +5,7 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 - `numbers/`: names and formats of totals, statistics over seeds, units, formulas
 - `scenario/`: scenario and experiment files: format (`format/`), checks, points of a sweep, ids of runs
 - `imports/`: readers of other programs' files
-- `results/`: the store, result tables, declared columns, data sets, shards
+- `results/`: the store, result tables, declared columns, data sets
 - `run/`: `Experiment`, sweeps, the pool of threads, Dask clusters, estimates of memory
 - `claims/`: measures, outcomes of cases, verdicts on sentences, the records of experiments, the ledger
 - `choose/`: goals, comparison and its warnings (`cautions.py`), ranking, `capacity/`, `tuning/`, `fit/`, comparison

@@ -1,4 +1,4 @@
-"""Texts of files, which may be a stranger's, with nothing that controls what shows them."""
+"""Texts of files with nothing that controls what shows them."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _CONTROLS = {
 
 
 def harmless(text: str) -> str:
-    """A text, which may be that of a stranger's file, with nothing that controls a terminal."""
+    """A text with nothing that controls a terminal."""
     return text.translate(_CONTROLS)

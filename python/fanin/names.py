@@ -42,17 +42,5 @@ def checked_path(path: str) -> str:
 
 
 def is_run_id(name: object) -> TypeGuard[str]:
-    """Whether this is a run id, which is also the name of the run's folder."""
+    """Whether this is a run id."""
     return isinstance(name, str) and _RUN_ID.fullmatch(name) is not None
-
-
-def checked_run_id(name: object) -> str:
-    """A run id.
-
-    Raises:
-        ValueError: it is not one.
-
-    """
-    if is_run_id(name):
-        return name
-    raise ValueError(f"{name!r} is not the id of a run")

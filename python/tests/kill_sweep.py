@@ -1,12 +1,9 @@
-"""Kills sweeps at random places between their file operations, and compares what they leave in the end.
-
-Each of two sweeps is killed twenty times: one whose runs have folders, and one whose runs are lines of a log, which is
-also killed when a line is half written.
+"""Kills sweeps at random places between their file operations and transactions, and compares what they leave.
 
 Run by test_sweep.py in a process of its own: it forks, which is safe only while there is one thread. A place is the
-n-th time that Python opens, makes, renames or removes something among the runs or in the data set, or writes a line,
-so that no clock is involved. Then it kills it before each rename that puts a run or a data set in the place of an
-earlier one.
+n-th statement that a connection to the store is given, or the n-th time that Python opens, makes, renames or removes
+something in the data set, so that no clock is involved. Then it kills it before each rename that puts a data set in
+the place of an earlier one.
 """
 
 import contextlib
@@ -15,26 +12,23 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 from pathlib import Path
 
 from patches import stored
 
 from fanin.cli import main
-from fanin.results import records
+from fanin.results.database import Database
 from fanin.results.files import whole_folder
-from fanin.results.store import Store
 
 COMMAND = ("sweep", "small.toml", "--seeds", "1..2", "--tables", "flows", "--columns", "goodput_bps", "--jobs", "2")
 EARLIER = ("sweep", "small.toml", "--seeds", "1..2", "--columns", "fct_p99_s", "--jobs", "1")
 """The same points: other plots, and runs without the table."""
-IN_LOG = ("sweep", "small.toml", "--seeds", "1..4", "--columns", "goodput_bps", "--jobs", "2")
-"""Runs without tables."""
 KILLS = 20
 OPERATIONS = frozenset({"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"})
 
-
-PARTS = ("runs", "sweeps", "lines")
+PARTS = ("store", "sweeps")
 
 
 def attempt(
@@ -48,22 +42,24 @@ def attempt(
         os.dup2(silence, 2)
         counts = {each: itertools.count(1) for each in PARTS}
 
+        def pass_by(here: str) -> None:
+            if next(counts[here]) == kill_at and part == here:
+                os.kill(os.getpid(), signal.SIGKILL)
+
         def watch(event: str, arguments: tuple) -> None:
-            for each, count in counts.items():
-                here = event in operations and f"{out}/{each}" in str(arguments[0]) and next(count) == kill_at
-                if here and each == part:
-                    os.kill(os.getpid(), signal.SIGKILL)
+            if event in operations and f"{out}/sweeps" in str(arguments[0]):
+                pass_by("sweeps")
 
         sys.addaudithook(watch)
-        write = records._write
+        connect = Database._connect
 
-        def write_part(descriptor: int, text: bytes) -> None:
-            if next(counts["lines"]) == kill_at and part == "lines":
-                write(descriptor, text[: random.Random(kill_at).randrange(len(text))])
-                os.kill(os.getpid(), signal.SIGKILL)
-            write(descriptor, text)
+        def connected(self: Database, mode: str) -> None:
+            connect(self, mode)
+            connection: sqlite3.Connection | None = self._connection
+            if connection is not None:
+                connection.set_trace_callback(lambda _: pass_by("store"))
 
-        records._write = write_part
+        Database._connect = connected
         code = 0
         try:
             main([*command, "--out", out])
@@ -85,30 +81,23 @@ def left(out: str) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(whole)}
 
 
-def finished(out: str) -> dict[str, object]:
-    """The runs in the store, every one of them whole, and when they were written."""
-    return {name: run.line or (run.folder / "manifest.json").stat().st_mtime_ns for name, run in stored(out).items()}
-
-
-def run(command: tuple[str, ...], parts: tuple[str, ...]) -> None:
-    """Kills it in these parts."""
-    for out in ("whole", "killed"):
-        shutil.rmtree(out, ignore_errors=True)
+def run(command: tuple[str, ...]) -> None:
+    """Kills it in both parts."""
     assert attempt("whole", "", 0, command)
     undisturbed = left("whole")
-    assert len(undisturbed) == 7, sorted(undisturbed)
+    assert len(undisturbed) == 6, sorted(undisturbed)
     operations = dict(zip(PARTS, map(int, Path("whole.operations").read_text().split()), strict=True))
-    assert operations[parts[0]] > 10
+    assert operations["store"] > 50
     assert operations["sweeps"] > 5
     draw = random.Random(5)
     kills = completions = 0
     before: dict[str, object] = {}
     while kills < KILLS or completions == 0:
-        part = draw.choice(parts)
-        # Not the last ones among the runs, as most attempts have some of the runs already.
+        part = draw.choice(PARTS)
+        # Not the last ones in the store, as most attempts have some of the runs already.
         last = operations[part] - 1 if part == "sweeps" else operations[part] // 2
         killed = not attempt("killed", part, draw.randint(1, last) if kills < KILLS else 0, command)
-        after = finished("killed")
+        after: dict[str, object] = dict(stored("killed"))
         assert before.items() <= after.items(), "a finished run was lost or made again"
         before = after
         if killed:
@@ -116,7 +105,7 @@ def run(command: tuple[str, ...], parts: tuple[str, ...]) -> None:
             assert left("killed") in ({}, undisturbed)
             continue
         completions += 1
-        assert after.keys() == finished("whole").keys()
+        assert after.keys() == stored("whole").keys()
         assert left("killed") == undisturbed
         shutil.rmtree("killed")
         before = {}
@@ -124,24 +113,22 @@ def run(command: tuple[str, ...], parts: tuple[str, ...]) -> None:
 
 
 def replace() -> None:
-    """The same where a run or a data set takes the place of another, before each rename: one of both is there."""
+    """The same where a data set takes the place of another, before each rename: one of both is there."""
     assert attempt("earlier", "", 0, EARLIER)
     before, undisturbed = left("earlier"), left("whole")
     assert before.keys() != undisturbed.keys()
     renames = 0
-    for part in ("runs", "sweeps"):
-        for kill_at in (1, 2, 3):
-            shutil.rmtree("killed", ignore_errors=True)
-            shutil.copytree("earlier", "killed")
-            assert not attempt("killed", part, kill_at, operations=frozenset({"os.rename"}))
-            renames += 1
-            Store("killed").prepare()
-            assert finished("killed").keys() == finished("earlier").keys(), "a finished run was lost"
-            with contextlib.suppress(KeyError), whole_folder(Path("killed", "sweeps", "another")):
-                raise KeyError
-            assert left("killed") in (before, undisturbed), "a finished data set was lost"
-            assert attempt("killed", "", 0)
-            assert left("killed") == undisturbed
+    for kill_at in (1, 2, 3):
+        shutil.rmtree("killed", ignore_errors=True)
+        shutil.copytree("earlier", "killed")
+        assert not attempt("killed", "sweeps", kill_at, operations=frozenset({"os.rename"}))
+        renames += 1
+        assert stored("killed").keys() == stored("earlier").keys(), "a finished run was lost"
+        with contextlib.suppress(KeyError), whole_folder(Path("killed", "sweeps", "another")):
+            raise KeyError
+        assert left("killed") in (before, undisturbed), "a finished data set was lost"
+        assert attempt("killed", "", 0)
+        assert left("killed") == undisturbed
     kept = stamps("killed")
     assert attempt("killed", "sweeps", 1, operations=frozenset({"os.rename"})), "an equal data set was replaced"
     assert stamps("killed") == kept
@@ -149,10 +136,9 @@ def replace() -> None:
 
 
 def stamps(out: str) -> dict[str, int]:
-    """When each file was written."""
-    return {str(path): path.stat().st_mtime_ns for path in Path(out).glob("*/*/*")}
+    """When each file of the data set was written."""
+    return {str(path): path.stat().st_mtime_ns for path in Path(out, "sweeps").glob("*/*")}
 
 
-run(IN_LOG, ("lines", "sweeps"))
-run(COMMAND, ("runs", "sweeps"))
+run(COMMAND)
 replace()

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from fanin import Experiment
-from fanin.names import is_run_id
-from fanin.results import records
 from fanin.results.store import Store, StoredRun
 
 
@@ -26,7 +24,12 @@ def before_runs(patch: pytest.MonkeyPatch, look: Callable[[list[tuple[str, str]]
 
 
 def stored(out: Path | str = "results") -> dict[str, StoredRun]:
-    """All runs of a results folder, in folders and in logs."""
+    """All runs of a results folder."""
     store = Store(out)
-    folders = {path.name for path in store.folder.glob("*") if is_run_id(path.name)}
-    return {name: store.read(name) for name in sorted(folders | records.ids(store.folder))}
+    return {name: store.read(name) for name in sorted(store.made_for())}
+
+
+def altered(out: Path | str, sql: str, *values: object) -> None:
+    """Changes what is in a store, past fanin."""
+    with Store(out).database.transaction() as connection:
+        assert connection.execute(sql, values).rowcount > 0

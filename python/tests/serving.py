@@ -11,11 +11,7 @@ from typing import Any
 from fanin.serve import api
 from fanin.serve.guard import Guard
 from fanin.serve.page import File
-from fanin.serve.reader import Reader
 from fanin.serve.results import Results
-
-READER = Reader()
-"""Starts with the first table, and ends with the tests."""
 
 TOKEN = "a-token"
 HOST = "127.0.0.1"
@@ -42,7 +38,7 @@ class Site:
     """A results folder that is served."""
 
     def __init__(self, out: Path, files: dict[str, File] | None = None, host: str = HOST) -> None:
-        self.results = Results(out, READER)
+        self.results = Results(out)
         self.app = Guard(api.application(self.results, files or {}), host, TOKEN, {"/", *(files or {})})
 
     def get(self, path: str, query: str = "", *, method: str = "GET", **headers: str | None) -> Got:

@@ -3,19 +3,24 @@
 import errno
 import io
 import json
+import math
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fanin
+from fanin import later
 from fanin.cli.terminal import print_table
 from fanin.imports.source import Source
-from fanin.results.files import whole_file, write_whole
+from fanin.results import store
+from fanin.results.files import whole_file, write_whole, writing
 from fanin.results.store import Store
+from fanin.scenario import library
 from fanin.show import prose
 
 MARKED = '\n[scheme.dctcp]\nmark-threshold = "10pkt"\n'
@@ -211,8 +216,9 @@ def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    complaint(cli("run", "small.toml"), "results: cannot write results: No space left on device", "free some space")
-    assert not any((work / "results" / "runs").iterdir())
+    result = cli("reproduce", "small.toml", "--quick")
+    assert (result.code, "results/small: cannot write results: No space left" in result.err) == (3, True), result.err
+    assert [path.name for path in (work / "results" / "small").iterdir()] == []
 
 
 def test_a_disk_that_is_full_when_the_table_of_runs_is_written(cli, work, monkeypatch):
@@ -251,24 +257,24 @@ def test_what_is_too_large_to_plan_is_refused_before_anything_runs(cli, work, ol
 
 
 def test_an_export_that_fails_leaves_what_was_there(cli, work, monkeypatch):
-    folder = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"])
+    run = json.loads(cli("run", "small.toml", "--json").out)["stored"]
     (work / "out").mkdir()
     out = work / "out" / "x.csv"
     out.write_text("earlier")
-    tables = [str(folder / f"{name}.parquet") for name in ("queues", "flows")]
-    complaint(cli("export", *tables, "--out", str(out)), "flows.parquet", "not the columns of")
+    fanin.load("small.toml").run().queues().write_parquet("queues.parquet")
+    complaint(cli("export", "queues.parquet", run, "--out", str(out)), f"{run}/flows", "not the columns of")
 
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        complaint(cli("export", str(folder), "--out", str(out)), "out/x.csv", "free some space")
-    complaint(cli("export", str(folder), "--out", "nowhere/x.csv"), "nowhere/x.csv: cannot write")
+        complaint(cli("export", run, "--out", str(out)), "out/x.csv", "free some space")
+    complaint(cli("export", run, "--out", "nowhere/x.csv"), "nowhere/x.csv: cannot write")
     assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [("x.csv", "earlier")]
-    assert cli("export", str(folder), "--out", str(out)).code == 0
+    assert cli("export", run, "--out", str(out)).code == 0
     assert [path.name for path in out.parent.iterdir()] == ["x.csv"]
-    assert out.read_text() == cli("export", str(folder)).out
+    assert out.read_text() == cli("export", run).out
 
 
 def test_a_whole_file_replaces_neither_pipes_nor_links(work):
@@ -329,83 +335,25 @@ def _minimal():
     yield '[[traffic]]\nkind = "incast"\nsenders = 2\nbytes-each = "10KB"'
 
 
-def test_a_damaged_file_is_named_with_what_to_do(cli, work):
-    folder = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"])
-    flows = folder / "flows.parquet"
-    good = flows.read_bytes()
-
-    flows.write_bytes(good[:-10])
-    for arguments in (["describe", str(folder)], ["describe", str(flows)], ["export", str(folder), "--to", "csv"]):
-        complaint(cli(*arguments), "flows.parquet", "damaged", "delete")
-
-    flows.write_bytes(good[:100] + bytes([good[100] ^ 0xFF]) + good[101:])
-    complaint(cli("export", str(flows), "--to", "csv"), "flows.parquet", "damaged")
-
-    flows.unlink()
-    complaint(cli("describe", str(folder)), "flows.parquet", "missing")
-
+def test_a_file_that_is_no_table_is_named(cli, work):
     loose = work / "loose.parquet"
     loose.write_bytes(b"PAR1 this is not a table PAR1")
-    complaint(cli("describe", str(loose)), "loose.parquet", "damaged")
-    for other, says in ((str(loose), "not a result of fanin"), ("small.toml", "a scenario")):
-        message = cli("describe", other).err
-        assert says in message
-        assert "delete" not in message
-    complaint(cli("export", str(loose), "--to", "csv"), "loose.parquet", "damaged")
-
-    (folder / "manifest.json").write_text("{")
-    complaint(cli("describe", str(folder)), "manifest.json", "damaged")
-
-
-def test_a_sweep_warns_about_a_damaged_run_and_computes_it_anew(cli, work):
-    sweep = ("sweep", "small.toml", "--seeds", "1", "--tables", "flows")
-    cli(*sweep)
-    folder = next(path.parent for path in (work / "results/runs").glob("*/manifest.json"))
-    (folder / "manifest.json").write_bytes(b"")
-    result = cli(*sweep)
-    assert result.code == 0
-    assert f"{folder.relative_to(work)}" in result.err
-    assert "the run is repeated" in result.err
-    assert Store("results").find(folder.name) is not None
-
-
-def _changed(path, change):
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    path.write_text(json.dumps(manifest, indent=4, sort_keys=True))
-
-
-def test_a_changed_number_in_a_manifest_is_noticed(cli, work):
-    sweep = ("sweep", "small.toml", "--seeds", "1", "--tables", "flows")
-    cli(*sweep)
-    path = next((work / "results/runs").glob("*/manifest.json"))
-    goodput = json.loads(path.read_text())["summary"]["goodput_bps"]
-    _changed(path, lambda manifest: manifest["summary"].update(goodput_bps=1))
-    complaint(cli("describe", str(path.parent)), "manifest.json: damaged", "delete")
-    result = cli(*sweep)
-    assert (result.code, "the run is repeated" in result.err) == (0, True)
-    assert Store("results").find(path.parent.name).summary["goodput_bps"] == goodput
-
-
-def test_manifests_of_another_layout_are_read_and_those_without_their_digest_are_not(cli, work):
-    path = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["manifest"])
-    _changed(path, lambda manifest: None)
-    assert cli("describe", str(path.parent)).code == 0
-    _changed(path, lambda manifest: manifest.update(sha256=None))
-    complaint(cli("describe", str(path.parent)), "manifest.json: damaged")
-    _changed(path, lambda manifest: manifest.pop("sha256"))
-    complaint(cli("describe", str(path.parent)), "manifest.json: damaged")
+    complaint(cli("describe", str(loose)), "loose.parquet", "not a readable Parquet file")
+    complaint(cli("export", str(loose), "--to", "csv"), "loose.parquet", "damaged, or no Parquet file")
+    complaint(cli("describe", "small.toml"), "a scenario, of which 'fanin run' makes results")
+    complaint(cli("describe", "results/0123456789abcdef"), "results: there is no run 0123456789abcdef")
 
 
 def test_what_a_program_measured_is_read_back_as_it_was_written(work):
     written = Store("results").save_measured(["program"], {"entries": 2, "rate": 0.1}, {"seconds": 1e-9}, "paper/fig")
-    assert Store("results").find(written.run_id).manifest == written.manifest
+    found = Store("results").find(written.run_id)
+    assert (found, found.manifest) == (written, written.manifest)
 
 
 def test_fct_needs_a_flows_table(cli, work):
-    folder = json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"]
-    complaint(cli("export", folder, "--to", "fct", "--table", "queues"), "not a flows table")
-    complaint(cli("export", folder, "--to", "csv", "--table", "nonsense"), "nonsense", "flows")
+    run = json.loads(cli("run", "small.toml", "--json").out)["stored"]
+    complaint(cli("export", run, "--to", "fct", "--table", "queues"), "not a flows table")
+    complaint(cli("export", run, "--to", "csv", "--table", "nonsense"), "nonsense", "flows")
 
 
 def test_every_unknown_key_is_reported_at_once(cli, work):
@@ -570,7 +518,7 @@ def test_what_is_of_another_kind_than_the_command_takes_says_so(cli, work):
     assert "folder: a folder, not a scenario: name a file, such as folder/a.toml" in cli("run", "folder").err
     assert "sdtcp: a paper, of which this takes one experiment, such as sdtcp/" in cli("run", "sdtcp").err
     assert "small.toml: a scenario, of which 'fanin run' makes results" in cli("export", "small.toml").err
-    assert "notes.md: no Parquet file: name a run's folder or one of its tables" in cli("describe", "notes.md").err
+    assert "notes.md: no Parquet file: name a run or a table" in cli("describe", "notes.md").err
 
 
 def test_a_mistyped_choice_gets_the_nearest_and_several_seeds_the_commands_that_take_them(cli, work):
@@ -595,3 +543,54 @@ def test_a_message_about_a_long_value_does_not_repeat_all_of_it(cli, work):
     result = cli("check", "small.toml")
     complaint(result, "plot.", "goodput_bps+goodput_bps")
     assert len(result.err) < 1_200
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES])
+def test_another_place_is_advised_only_where_it_helps(tmp_path, number):
+    def said(name: Path) -> str:
+        with pytest.raises(fanin.ResultsError) as caught, writing(tmp_path / "out"):
+            raise OSError(number, "no", str(name))
+        return str(caught.value)
+
+    assert ("choose another place" in said(tmp_path / "out/x")) == (number == errno.EACCES)
+    assert said(tmp_path / "elsewhere") == f"{tmp_path / 'elsewhere'}: no"
+
+
+@pytest.mark.parametrize(("error", "room"), [(MemoryError(), math.inf), (ImportError("no"), 1 << 30)])
+def test_too_little_memory_is_said_to_be_that(cli, work, monkeypatch, error, room):
+    def raise_() -> None:
+        raise error
+
+    monkeypatch.setattr(library, "experiments", raise_)
+    monkeypatch.setattr("fanin.cli.room", lambda: room)
+    result = cli("list", "experiments")
+    assert (result.code, "not enough memory" in result.err) == (3, True), result.err
+
+
+def test_what_would_end_the_process_for_lack_of_memory_is_not_imported(monkeypatch):
+    monkeypatch.setattr(later, "room", lambda: later.LEAST - 1)
+    with pytest.raises(MemoryError):
+        _ = later._Later("polars").DataFrame
+
+
+def test_a_page_has_no_characters_that_control(cli, work):
+    scenario = work / "small.toml"
+    scenario.write_text(scenario.read_text().replace('title = "', 'title = "\\u001b[2J\\u202e', 1))
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    assert cli("claims", "--page", "page.md").code == 0
+    text = "".join(path.read_text() for path in work.glob("page*.md"))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("words", [("export",), ("export", "--to", "fct"), ("fct",)])
+def test_no_command_reads_a_table_that_does_not_fit(cli, work, monkeypatch, words):
+    pl.DataFrame({"a": range(1000)}).write_parquet("table.parquet")
+    monkeypatch.setattr(store, "available", lambda: 1000.0)
+    complaint(cli(*words, "table.parquet"), "table.parquet: the table does not fit in memory")
+
+
+def test_a_table_that_is_none_of_flows_is_named(cli, work):
+    pl.DataFrame({"a": [1]}).write_parquet("table.parquet")
+    complaint(cli("fct", "table.parquet"), "table.parquet: the flow table has no column flow")
+    complaint(cli("export", "table.parquet", "--to", "fct"), "table.parquet: not a flows table: it has no flow")

@@ -336,12 +336,10 @@ def test_what_is_sent_and_sent_back_survives_the_way(work):
     task = Task(*small.engine_input([]), [2, 3], frozenset({"flows"}), versions())
     package, other = pickle.loads(pickle.dumps(simulate(pickle.loads(pickle.dumps(task)))))
     assert package.table_names == ["flows"]
-    assert package.rows("flows") == json.loads(package.summary)["flows"]
     assert json.loads(other.summary)["result_hash"] == small.run(seed=3).summary["result_hash"]
-    package.write_parquet("flows", "flows.parquet")
     run = small.run(seed=2)
     assert json.loads(package.summary)["result_hash"] == run.summary["result_hash"]
-    assert Path("flows.parquet").stat().st_size > 0
+    assert package.parquet("flows") == run.output.parquet("flows")
     broken = Task(task.text, task.file, [("network.rate", "0bps")], [1], task.tables, task.versions)
     with pytest.raises(RunError):
         simulate(broken)
@@ -412,7 +410,7 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
         found = outcomes(wanted, "results", workers=workers)
     assert [type(each) for each in found] == [Run, BrokenOff, Run]
     assert found[1].error.startswith("4 workers died while simulating it")
-    assert not list(Path("results").glob("failures/*"))
+    assert Store("results").rows("SELECT * FROM failures") == []
     with closing(Cluster("tcp://host:8786")) as workers:
         assert [type(each) for each in outcomes(wanted, "results", workers=workers)] == [Run, Run, Run]
 
@@ -430,23 +428,7 @@ def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, m
     job = Job(fanin.load("small.toml"), [("run.seed", "1")])
     with closing(Cluster("tcp://host:8786")) as workers, pytest.raises(ClusterError, match=message):
         outcomes([job], "results", workers=workers)
-    assert not list(Path("results").glob("failures/*"))
-
-
-def test_results_that_are_damaged_on_the_way_are_not_kept(work, client, monkeypatch):
-    def flipped(task):
-        (package,) = remote.simulated(task)
-        rows, content = package.tables["flows"]
-        return [replace(package, tables={**package.tables, "flows": (rows, content[:50] + b"?" + content[51:])})]
-
-    monkeypatch.setattr(cluster, "simulate", flipped)
-    job = Job(fanin.load("small.toml"), [("run.seed", "1")], frozenset(["flows"]))
-    with (
-        closing(Cluster("tcp://host:8786")) as workers,
-        pytest.raises(ClusterError, match=r"\(results were damaged on"),
-    ):
-        outcomes([job], "results", workers=workers)
-    assert not list(Path("results").glob("runs/*/flows.parquet"))
+    assert Store("results").rows("SELECT * FROM failures") == []
 
 
 def test_a_connection_that_breaks_is_told_in_one_line(client, monkeypatch):
@@ -516,7 +498,7 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
             patched.setattr(remote._engine, "run_seeds", run)
             outcomes([job], "results", workers=workers)
-    assert not [*Path("results").glob("runs/*"), *Path("results").glob("failures/*")]
+    assert (Store("results").made_for(), Store("results").rows("SELECT * FROM failures")) == ({}, [])
 
 
 def test_a_worker_that_leaves_while_it_is_asked_refuses_nothing(client):

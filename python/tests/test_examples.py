@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from patches import stored
 
 import fanin
 from fanin.cli.commands import COMMANDS, load
@@ -51,7 +52,7 @@ SMALLER = {
     r"(fanin reproduce my-sweep.toml) --seeds 1..20 (.*)": r"\1 --seeds 1..3 \2",
     r"(fanin sweep .*)senders=10..200:10 --seeds 1..10": r"\1senders=10..30:10 --seeds 1..2",
     r"(fanin sweep sdtcp/fig9 .*)": r"\1 --seeds 1",
-    r"(fanin sweep .* --shard .*|fanin sweep .*)--seeds 1..100(.*)": r"\1--seeds 1..8\2",
+    r"(fanin sweep .*)--seeds 1..100(.*)": r"\1--seeds 1..8\2",
     r"(fanin tune .*)": r"\1 --trials 3 --seeds 1 --fresh 3",
     r"(fanin capacity .*--scheme) all (.*)": r"\1 newreno,dctcp \2 --seeds 1..3",
     r"(fanin capacity (?!.*--seeds).*)": r"\1 --seeds 1..3",
@@ -156,12 +157,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all that the examples read, and results of earlier commands."""
     folder = tmp_path_factory.mktemp("world")
     given(folder)
-    shell(folder, "fanin run scenario.toml --set measure.queue-trace=on-change")
+    shell(folder, "fanin run scenario.toml --set measure.queue-trace=on-change --pcap")
     shell(folder, "fanin sweep sweep.toml --seeds 1")
     shell(folder, "fanin reproduce tour/collapse --quick")
-    for index in (1, 2, 3):
-        shell(folder, f"fanin sweep scenario.toml --seeds 1..3 --shard {index}/3 --out part-{index}")
-        shell(folder, f"fanin sweep scenario.toml --seeds 1..3 --shard {index}/3")
     for copy in ("data", "tmp"):
         shutil.copytree(folder / "results", folder / copy / "results")
     (folder / "docs" / "papers").mkdir(parents=True)
@@ -173,7 +171,7 @@ def test_examples_of_help_texts_run(example, world, tmp_path, monkeypatch, cli):
     folder = tmp_path / "folder"
     shutil.copytree(world, folder)
     monkeypatch.chdir(folder)
-    (run,) = {path.parent.name for path in folder.glob("results/runs/*/queues.parquet")}
+    (run,) = [name for name, each in stored(folder / "results").items() if "capture" in each.sizes]
     parse(example)
     # The folders of the examples are this one's.
     paste(re.sub(r"(?<= )/(?=(data|tmp)/)", "", smaller(example).replace(RUN_ID, run)), cli)

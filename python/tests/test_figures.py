@@ -846,7 +846,7 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
     )
     first = cli("reproduce", "bench.toml", "--trust")
     assert "bench: measured on this machine for the first time" in first.err
-    manifests = [json.loads(path.read_text()) for path in Path("results/runs").glob("*/manifest.json")]
+    manifests = [run.manifest for run in stored().values()]
     assert len(manifests) == 6
     finished = max(manifest["finished"] for manifest in manifests)
     assert {"entries": 2, "seed": 3} in [manifest["measured"]["point"] for manifest in manifests]
@@ -857,7 +857,7 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
     assert finished[:10] in page
     second = cli("reproduce", "bench.toml", "--trust")
     assert f"bench: measured on this machine again, replacing the measurements of {finished[:10]}" in second.err
-    assert len([*Path("results/runs").iterdir()]) == 6
+    assert len(stored()) == 6
 
 
 def test_percentiles_and_fairness_by_hand():

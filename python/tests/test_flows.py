@@ -1,10 +1,10 @@
 import hashlib
 import io
 import json
-from pathlib import Path
 
 import polars as pl
 import pytest
+from patches import stored
 
 from fanin.errors import ResultsError, RunError, ScenarioError
 from fanin.numbers import fct
@@ -115,7 +115,7 @@ def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, mo
     results = scenario.parent / "results"
     with pytest.raises(ResultsError, match=r"list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\) has changed since"):
         pool.outcomes([Job(load(scenario), [("run.seed", "1")])], results)
-    assert not [*results.glob("runs/*"), *results.glob("failures/*")]
+    assert stored(results) == {}
     if simulated == OTHER:
         put(LIST)
         run = Experiment.simulate
@@ -184,7 +184,7 @@ def test_flow_tables_of_two_engines_are_not_taken_together(scenario, cli, tmp_pa
     flows.drop("deadline_s").write_parquet(tmp_path / "two.parquet")
     result = cli("fct", str(tmp_path / "one.parquet"), str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet"))
     assert result.code == 3
-    assert "two.parquet: its columns differ from those of" in result.err
+    assert "two.parquet: not the columns of" in result.err
 
 
 def test_long_times_and_large_slowdowns_are_plain_numbers():
@@ -196,13 +196,11 @@ def test_long_times_and_large_slowdowns_are_plain_numbers():
 
 def test_runs_without_a_table_of_flows_are_left_out(cli, work):
     assert cli("compare", "small.toml", "--seeds", "1", "--schemes", "newreno,dctcp").code == 0
-    (log,) = Path("results/runs").iterdir()
-    runs = [str(log)]
-    result = cli("fct", *runs)
-    assert (result.code, result.err) == (3, f"error: {runs[0]}: no table flows is stored; 'fanin run' stores it\n")
-    assert cli("run", "small.toml").code == 0
-    # The folder of a run has all tables.
-    result = cli("fct", *map(str, Path("results/runs").iterdir()), "--json")
+    lacking = f"results/{min(stored())}"
+    result = cli("fct", lacking)
+    assert (result.code, result.err) == (3, f"error: {lacking}: no table flows is stored; 'fanin run' stores it\n")
+    whole = json.loads(cli("run", "small.toml", "--seed", "9", "--json").out)["stored"]
+    result = cli("fct", lacking, whole, "--json")
     assert (result.code, "1 of 2 runs have no table flows" in result.err) == (0, True), result.err
     assert json.loads(result.out)["flows"] > 0
 
@@ -210,12 +208,12 @@ def test_runs_without_a_table_of_flows_are_left_out(cli, work):
 def test_runs_of_different_scenarios_are_combined_with_a_warning(cli, work):
     for given in ([], ["--seed", "2"]):
         assert cli("run", "small.toml", *given).code == 0
-    alike = [str(path) for path in Path("results/runs").iterdir()]
+    alike = [f"results/{name}" for name in stored()]
     assert len(alike) == 2
     assert "warning" not in cli("fct", *alike).err
     assert cli("run", "small.toml", "--set", "transport.mss=1000B", "--set", "transport.scheme=dctcp").code == 0
-    every = [str(path) for path in Path("results/runs").iterdir()]
-    for command in (["fct", *every], ["export", *every], ["export", *(f"{each}/flows.parquet" for each in every)]):
+    every = [f"results/{name}" for name in stored()]
+    for command in (["fct", *every], ["export", *every]):
         err = cli(*command).err
         assert "warning: runs of different scenarios are combined: they differ in transport.scheme" in err
         assert "transport.mss" in err or "more keys" in err

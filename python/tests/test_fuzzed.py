@@ -3,7 +3,6 @@
 import codecs
 import io
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fanin
-from fanin import _engine, imports
-from fanin.choose import reference
-from fanin.errors import FaninError, ResultsError, ScenarioError
-from fanin.results.store import read_table
+from fanin import imports
+from fanin.errors import FaninError, ScenarioError
 from fanin.scenario.format.values import expand_seeds, parse_values
 
 FIXED = settings(max_examples=200, derandomize=True, deadline=None, database=None)
@@ -173,50 +170,3 @@ def test_any_list_of_flows_is_read_or_its_line_is_named(listed):
             assert "list.csv:" in str(error)
 
     check()
-
-
-def damaged(whole: bytes, random_: random.Random) -> bytes:
-    """One of the ways in which files come to harm; more often at the end, where Parquet has its metadata."""
-    text = bytearray(whole)
-    start = random_.choice((0, max(len(text) - 2000, 0)))
-    for _ in range(random_.choice((1, 1, 3))):
-        at = random_.randrange(start, len(text))
-        match random_.randrange(6):
-            case 0:
-                text[at] ^= 1 << random_.randrange(8)
-            case 1:
-                text[at] = random_.choice((0, 127, 255, random_.randrange(256)))
-            case 2:
-                text[at : at + random_.randrange(64)] = b""
-            case 3:
-                text[at:at] = random_.randbytes(random_.randrange(16))
-            case 4:
-                text[at : at + 512] = bytes(len(text[at : at + 512]))
-            case _:
-                del text[max(at, 1) :]
-                return bytes(text)
-    return bytes(text)
-
-
-def outputs():
-    return fanin.load("small.toml").simulate([("run.duration", "50ms")])
-
-
-def test_parquet_of_strangers_is_read_or_refused(work):
-    """Without digests beside it."""
-    outputs().write_parquet("flows", "whole.parquet")
-    whole, path, random_ = Path("whole.parquet").read_bytes(), Path("it.parquet"), random.Random(3)
-    refused = 0
-    for number in range(300):
-        path.write_bytes(damaged(whole, random_))
-        for read in (read_table, reference.read):
-            try:
-                read(path)
-            except ResultsError as error:
-                refused += 1
-                assert "\n" not in str(error), number
-        try:
-            json.loads(_engine.describe_parquet(path))
-        except OSError:
-            continue
-    assert refused > 300

@@ -1,9 +1,7 @@
 import base64
 import hashlib
 import html
-import io
 import json
-import os
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -15,7 +13,6 @@ import pytest
 from fanin.claims import assessment, ledger, record, sentences, standing
 from fanin.errors import ResultsError
 from fanin.results import cache
-from fanin.results.sums import SUMS, text_of
 from fanin.scenario import library, toml_text
 from fanin.show import front_end, html_report, page_figures
 
@@ -183,14 +180,12 @@ def test_verdicts_of_another_file_or_engine_are_stale(cli, figures):
     content = json.loads(path.read_text())
     content["work"]["engine_version"] = "0.0.9+00000000"
     path.write_text(json.dumps(content))
-    (path.parent / SUMS).write_bytes(text_of(path.parent, [path.name]))
     assert states(cli)["alpha/fig2"]["note"].startswith("made by engine 0.0.9+00000000")
 
 
 def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
-    (path.parent / SUMS).unlink()
     for old in ("{}", '{"format": 1}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
@@ -202,13 +197,10 @@ def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
 
 
 @pytest.mark.parametrize("content", ["", "{", f'{{"format": {record.FORMAT}}}', "null", '"x"', "\x00\xff"])
-@pytest.mark.parametrize("listed", [True, False])
-def test_a_damaged_record_is_one_clear_error(cli, figures, content, listed):
+def test_a_damaged_record_is_one_clear_error(cli, figures, content):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
     path.write_text(content)
-    if not listed:
-        (path.parent / SUMS).unlink()
     for verb in (["claims"], ["claims", "--json"], ["list", "experiments"], ["report"]):
         result = cli(*verb)
         assert result.code == 3, verb
@@ -327,32 +319,6 @@ class TestKept:
             found, changed = self.again(asked)
             assert (found["gamma/flows"].runs, changed) == (runs, {"gamma/flows"})
             assert self.again(asked) == (found, set())
-
-    def test_a_look_at_a_store_takes_as_many_calls_however_many_runs_it_has(self, figures, monkeypatch):
-        file, store = figures / "experiments/beta/fig1.toml", figures / "results/runs"
-        text = file.read_text()
-        calls = []
-        for owner, name in ((os, "stat"), (os, "scandir"), (io, "open")):
-            real = getattr(owner, name)
-            monkeypatch.setattr(
-                owner, name, lambda *rest, real=real, **named: calls.append(rest) or real(*rest, **named)
-            )
-        found = []
-        manifest = json.dumps({"experiment": "another", "files": {}, "summary": {"result_hash": ""}})
-        for last in (32, 128):
-            file.write_text(text.replace("1..2", f"1..{last}"))
-            ids, _ = assessment.run_ids("beta/fig1", file, {}, some=False)
-            for each in ids:
-                (store / each).mkdir(parents=True, exist_ok=True)
-                (store / each / "manifest.json").write_text(manifest)
-            ledger.standings("results")
-            calls.clear()
-            (standing,) = (each for each in ledger.standings("results") if each.key == "beta/fig1")
-            found.append((standing.state, standing.runs, len(calls)))
-        few, many = found
-        assert few[2] == many[2] > 0
-        assert few[:2] == ("never run", 6 * 32)
-        assert many[:2] == ("never run", 6 * 128)
 
     @pytest.mark.parametrize("what", [("fanin.engine_version", "9.9.9+0"), ("fanin.results.cache._source", "other")])
     def test_another_engine_or_program_works_it_all_out(self, figures, asked, monkeypatch, what):
@@ -528,52 +494,6 @@ class TestReport:
         assert (found["title"], found["figures"][0]["title"]) == (bad, bad)
         assert found["description"] == [["p", [bad]]]
 
-    def test_a_folder_of_a_stranger_names_no_other_data(self, cli, figures):
-        """A folder's name is the experiment's, and stands in an attribute."""
-        cli("reproduce", "alpha/fig2", "--quick")
-        name = 'x" onload="alert(1)" data-y="'
-        folder = (figures / "results/alpha/fig2").rename(figures / "results" / name)
-        content = json.loads((folder / "claims.json").read_text())
-        (folder / "claims.json").write_text(json.dumps(content | {"experiment": name}))
-        (folder / SUMS).write_bytes(text_of(folder, [path.name for path in folder.iterdir() if path.name != SUMS]))
-        assert cli("report").code == 0
-        page = self.page(figures)
-        assert f"experiments/{name}.json" in page.data
-        assert page.tags.count("script") == len(page.data) + 1
-
-    @pytest.mark.parametrize(
-        ("path", "value", "code"),
-        [
-            (("figure",), "</script><script>", 0),
-            (("source",), "\ud800", 3),
-            (("file",), "a" * 5000, 0),
-            (("file",), "\ud800", 3),
-            (("description",), ">" * 5000 + "[x](javascript:1)" * 500, 0),
-            (("work", "runs"), "many", 3),
-            (("work", "each"), {"0123456789abcdef": [10**400, 0, 0.0]}, 3),
-            (("plots", 0, "files", 0), "../secret.svg", 3),
-        ],
-    )
-    def test_a_record_of_a_stranger_is_shown_or_refused(self, cli, figures, path, value, code):
-        """With digests that match."""
-        cli("reproduce", "alpha/fig2", "--quick")
-        folder = figures / "results/alpha/fig2"
-        content = json.loads((folder / "claims.json").read_text()) | {"experiment": "stranger"}
-        inner = content
-        for key in path[:-1]:
-            inner = inner[key]
-        inner[path[-1]] = value
-        (folder / "claims.json").write_text(json.dumps(content))
-        names = [file.name for file in folder.iterdir() if file.name != SUMS]
-        (folder / SUMS).write_bytes(text_of(folder, names))
-        folder.rename(figures / "results/stranger")
-        result = cli("report")
-        assert result.code == code, result.err
-        if code == 0:
-            page = self.page(figures)
-            assert "experiments/stranger.json" in page.data
-            assert page.tags.count("script") == len(page.data) + 1
-
     def test_figures_without_lines_have_their_rows(self, cli, figures):
         file = figures / "experiments/alpha/fig2.toml"
         file.write_text(file.read_text() + '\n[[plot]]\nkind = "topology"\nid = "network"\ntitle = "N"\n')
@@ -691,11 +611,10 @@ def test_any_other_table_is_shown_as_it_is(tmp_path):
         assert (found["lines"], found["rows"], found["data"]) == ([], rows, "p.csv")
 
 
-def test_the_ledger_looks_into_no_run(cli, figures):
-    for name in ("0123456789abcdef", ".tmp-1"):
-        folder = figures / "results/alpha/fig2" / name
-        folder.mkdir(parents=True)
-        (folder / "claims.json").write_text("damaged")
+def test_the_ledger_looks_into_no_folder_that_is_being_written(cli, figures):
+    folder = figures / "results/alpha/fig2/.tmp-1"
+    folder.mkdir(parents=True)
+    (folder / "claims.json").write_text("damaged")
     assert cli("claims").code == 0
 
 

@@ -16,6 +16,7 @@ from fanin.errors import RunError, WorkerError
 from fanin.results import free_memory
 from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run
+from fanin.results.store import Store
 from fanin.run import alone, memory, pool, threads
 from fanin.run.job import Job, PooledRun
 from fanin.run.memory import Estimate, estimate
@@ -218,7 +219,7 @@ def test_a_sweep_without_memory_ends_all_the_same(work, monkeypatch):
     assert [run.summary["result_hash"] for run in found] == [
         small.run(seed=seed).summary["result_hash"] for seed in range(4)
     ]
-    assert not list(Path("results/runs").glob(".tmp*"))
+    assert not list(Path("results").glob(".tmp*"))
 
 
 def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
@@ -268,7 +269,7 @@ def test_memory_that_runs_out_in_a_run_costs_only_that_run(work, monkeypatch):
     found = outcomes(wanted, "results", workers=Threads(1, memory=1e9))
     assert [type(each) for each in found] == [BrokenOff, Run, Run]
     assert found[0].error.startswith("out of memory (SIGABRT: memory allocation of ")
-    assert not [*Path("results/failures").glob("*"), *Path("results/runs").glob(".tmp*")]
+    assert (Store("results").failure(found[0].run_id), [*Path("results").glob(".tmp*")]) == (None, [])
     # With memory, the same command makes it.
     (work / "sitecustomize.py").unlink()
     assert type(outcomes(wanted, "results", workers=Threads(1, memory=1e9))[0]) is Run

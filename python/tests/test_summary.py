@@ -53,7 +53,7 @@ def test_documents_are_what_the_code_declares():
     [
         ("README.md", ["NewReno, ", " RCC, "]),
         ("networks.md", ["| `leaf-spine` |", "| `incast` |", "| `link-down` |", '| `"web-search"` |', "`spine-0`"]),
-        ("output.md", ["| `goodput_bps` |", "| `merge` |"]),
+        ("output.md", ["| `goodput_bps` |", "| `sweep` |"]),
         ("environments.md", ["## qualnet"]),
         ("palette.json", ['"tcp": ["#0072B2", "o"]', '"dctcp": ["#D55E00", "s"]']),
     ],
@@ -170,16 +170,18 @@ def test_a_sweeps_table_has_meanings_and_units(cli, work):
 
 
 def test_several_files_are_described_and_exported(cli, work):
-    folders = [json.loads(cli("run", "small.toml", "--json", "--seed", seed).out)["paths"]["folder"] for seed in "12"]
-    files = [f"{folder}/flows.parquet" for folder in folders]
-    assert len(json.loads(cli("describe", *files, "--json").out)["files"]) == 2
-    lines = cli("export", *files, "--to", "csv").out.splitlines()
+    runs = [json.loads(cli("run", "small.toml", "--json", "--seed", seed).out)["stored"] for seed in "12"]
+    lines = cli("export", *runs, "--to", "csv").out.splitlines()
     assert len(lines) == 2 + 4 + 4
     assert lines[0].startswith("run_id,flow,")
-    assert {line.partition(",")[0] for line in lines[2:]} == {Path(folder).name for folder in folders}
-    assert cli("export", files[0]).out.startswith("flow,")
+    assert {line.partition(",")[0] for line in lines[2:]} == {Path(run).name for run in runs}
+    assert cli("export", runs[0]).out.startswith("flow,")
+    files = ["flows.parquet", "queues.parquet"]
+    for name in files:
+        assert cli("export", runs[0], "--table", Path(name).stem, "--to", "parquet", "--out", name).code == 0
+    assert len(json.loads(cli("describe", *files, "--json").out)["files"]) == 2
     assert sum(line.startswith("#") for line in lines) == 1
-    mixed = cli("export", files[0], f"{folders[0]}/queues.parquet", "--to", "csv")
+    mixed = cli("export", *files, "--to", "csv")
     assert mixed.code == 3
     assert "not the columns of" in mixed.err
 

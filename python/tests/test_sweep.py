@@ -1,4 +1,4 @@
-"""``fanin sweep`` and ``fanin merge``."""
+"""``fanin sweep``."""
 
 import json
 import re
@@ -10,13 +10,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from patches import before_runs, stored
+from patches import before_runs
 
 import fanin
 from fanin.errors import RunError
 from fanin.numbers.stats import NO_SPREAD, mean_interval
-from fanin.results import files, sums
-from fanin.results.shards import Shard
+from fanin.results import files
 from fanin.results.store import Store
 from fanin.show.plots.series import is_uneven, named
 
@@ -26,11 +25,6 @@ SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "-
 def data_set(out: str) -> dict[str, bytes]:
     """The bytes of every file of the one sweep in a results folder."""
     return {path.name: path.read_bytes() for path in Path(out, "sweeps").glob("*/*")}
-
-
-def seal(path: Path) -> None:
-    """Gives a JSON file that was edited the digest of what is in it now."""
-    path.write_text(json.dumps(sums.sealed(json.loads(path.read_text()))))
 
 
 def frame(out: str, name: str = "runs") -> pl.DataFrame:
@@ -166,7 +160,6 @@ def test_the_table_and_the_plots(cli, work):
     assert "±" in lines[2]
     names = {path.name for path in Path("results", "sweeps").glob("*/*")}
     assert names == {
-        "SHA256SUMS",
         "runs.parquet",
         "summary.parquet",
         "sweep.json",
@@ -249,7 +242,6 @@ def test_what_is_wrong_is_said_before_anything_runs(cli, work):
     assert cli(*bare, "--set", "network.buffer=5pkt", "--set", "network.buffer=6pkt").code == 2
     assert cli(*bare, "--columns", "godput_bps").code == 2
     assert cli(*bare, "--tables", "flow").code == 2
-    assert cli(*bare, "--shard", "3/2").code == 2
     assert cli(*bare, "--set", "network.buffer=1pkt,2pkt", "--zip", "network.buffer,network.rate").code == 3
     assert not Path("results").exists()
 
@@ -260,7 +252,7 @@ def test_a_killed_sweep_goes_on_and_leaves_the_same_bytes(work):
     done = subprocess.run([sys.executable, driver], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("20 kills")
-    assert done.stdout.endswith("6 kills at renames\n")
+    assert done.stdout.endswith("3 kills at renames\n")
 
 
 def test_a_failed_run_is_recorded_and_tried_again_when_asked(cli, work, monkeypatch):
@@ -303,180 +295,17 @@ def test_everything_is_on_the_disk_before_it_counts(cli, work, monkeypatch):
     synced = []
     monkeypatch.setattr(files, "sync", lambda path: synced.append(Path(path)))
     cli(*SWEEP, "--bare", "--seeds", "1", "--tables", "flows")
-    names = {path.name for path in synced}
-    assert {"flows.parquet", "manifest.json", *data_set("results")} <= names
-    # The names in the folders too: those of the files, and that of the finished folder.
-    assert {Path("results/runs"), Path("results/sweeps")} <= set(synced)
+    assert set(data_set("results")) <= {path.name for path in synced}
+    # The names in the folder too, and that of the finished folder.
+    assert Path("results/sweeps") in synced
     assert sum(path.name.startswith(".tmp-") and path.parent == Path("results/sweeps") for path in synced) == 1
-
-
-def test_shards_are_joined_to_the_same_bytes(cli, work):
-    cli(*SWEEP)
-    for index in (1, 3):
-        result = cli(*SWEEP, "--shard", f"{index}/3", "--out", f"part-{index}")
-        assert result.code == 0, result.err
-    missing = cli("merge", "part-1", "part-3", "--out", "joined")
-    assert (missing.code, "missing 2/3" in missing.err) == (3, True)
-    cli(*SWEEP, "--shard", "2/3", "--out", "part-2", "--jobs", "1")
-    joined = cli("merge", "part-2", "part-1", "part-3", "part-1", "--out", "joined")
-    assert joined.code == 0, joined.err
-    assert data_set("joined") == data_set("results")
-    assert stored("joined").keys() == stored("results").keys()
-
-
-def test_what_is_whole_is_joined_whatever_else_there_is(cli, work):
-    more = (*SWEEP, "--set", "network.delay=10us,20us")
-    cli(*SWEEP)
-    for index in (1, 2):
-        cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}")
-    cli(*more, "--shard", "1/2", "--out", "part-1")
-    damaged = Path("part-2", "shards", "other-12345678", "1-of-2.json")
-    damaged.parent.mkdir()
-    damaged.write_text("{}")
-    result = cli("merge", "part-1", "part-2", "--out", "joined", "--json")
-    assert result.code == 3
-    assert data_set("joined") == data_set("results")
-    found = json.loads(result.out)
-    assert [each["runs"] for each in found["sweeps"]] == [36]
-    assert [("missing 2/2" in each["why"], "damaged" in each["why"]) for each in found["left"]] == [
-        (True, False),
-        (False, True),
-    ]
-    assert all(f"sweep {each['sweep']} is not merged: {each['why']}" in result.err for each in found["left"])
-    damaged.unlink()
-    cli(*more, "--shard", "2/2", "--out", "part-2")
-    result = cli("merge", "part-1", "part-2", "--out", "joined", "--json")
-    assert (result.code, {each["runs"] for each in json.loads(result.out)["sweeps"]}) == (0, {36, 72})
-
-
-def test_a_shard_of_more_than_there_are_runs_says_that_it_is_empty(cli, work):
-    few = ("sweep", "small.toml", "--bare", "--seeds", "1..2", "--out", "part")
-    empty = cli(*few, "--shard", "3/3", "--json")
-    assert (empty.code, json.loads(empty.out)["runs"]) == (0, 0)
-    assert "shard 3/3 of sweep small-" in empty.err
-    assert "has no run, as there are fewer runs than 3" in empty.err
-    for index in (1, 2):
-        assert "is done: fanin merge" in cli(*few, "--shard", f"{index}/3").err
-    assert cli("merge", "part", "--out", "joined").code == 0
-
-
-def test_shards_may_share_a_results_folder(cli, work):
-    cli(*SWEEP)
-    for index in (1, 2):
-        cli(*SWEEP, "--shard", f"{index}/2", "--out", "shared")
-    assert cli("merge", "--out", "shared").code == 0
-    assert data_set("shared") == data_set("results")
-
-
-def test_shards_that_differ_are_refused(cli, work):
-    for index in (1, 2):
-        cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}")
-    shutil.copytree("part-1", "other")
-    path = next(Path("other").glob("shards/*/1-of-2.json"))
-    whole = path.read_text()
-    path.write_text(whole.replace('"result_hash": "', '"result_hash": "f', 1))
-    assert "its content differs from what was written" in cli("merge", "part-1", "part-2", "other").err
-    seal(path)
-    result = cli("merge", "part-1", "part-2", "other")
-    assert (result.code, "differs from that of another shard: result_hash" in result.err) == (3, True)
-    result = cli("merge", "other", "part-2")
-    assert (result.code, "not the run that its shard has tabulated" in result.err) == (3, True)
-    path.write_text(whole.replace('"engine_version": "', '"engine_version": "9', 1))
-    seal(path)
-    assert "are of two engines, 90.1.0+" in cli("merge", "other", "part-2").err
-    path.write_text(whole[:-9])
-    assert "1-of-2.json: damaged" in cli("merge", "other", "part-2").err
-    assert "no finished shards" in cli("merge", "--out", ".").err
-    assert "nowhere: no such folder" in cli("merge", "nowhere").err
-
-
-def test_a_shard_of_another_sweep_is_not_joined(cli, work):
-    """In the folder of this one, with digests that match."""
-    cli(*SWEEP, "--shard", "1/2", "--out", "part-1")
-    cli(*SWEEP, "--shard", "2/2", "--out", "part-2", "--set", "network.delay=9us")
-    name = next(Path("part-1/shards").iterdir()).name
-    next(Path("part-2/shards").iterdir()).rename(Path("part-2/shards", name))
-    result = cli("merge", "part-1", "part-2", "--out", "joined")
-    assert (result.code, "it is that of another place" in result.err) == (3, True)
-    assert not Path("joined/sweeps").exists()
-
-
-def _of_head(**changes):
-    return lambda content: content["sweep"].update(changes)
-
-
-def _of_row(**changes):
-    return lambda content: content["rows"][0][1].update(changes)
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (_of_head(runs="many"), "damaged"),
-        (_of_head(labels=[1]), "damaged"),
-        (_of_head(runs=-1), "damaged"),
-        (_of_head(runs=10**12), "two sweeps"),
-        (lambda content: content.update(shard=7), "damaged"),
-        (lambda content: content["rows"][0][1].pop("result_hash"), "not the run that its shard has tabulated"),
-        (_of_row(goodput_bps=1.0), "not the run that its shard has tabulated"),
-        (_of_row(goodput_bps="much"), "not the run that its shard has tabulated"),
-        (_of_row(run_id=5), "damaged"),
-        (_of_row(**{"transport.scheme": {}}), "damaged"),
-    ],
-)
-def test_a_shard_that_somebody_else_wrote_is_refused_in_one_line(cli, work, change, says):
-    """With a digest that matches."""
-    for index in (1, 2):
-        cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}")
-    path = next(Path("part-1").glob("shards/*/1-of-2.json"))
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
-    seal(path)
-    result = cli("merge", "part-1", "part-2", "--out", "joined")
-    assert (result.code, says in result.err, result.err.count("\n")) == (3, True, 1), result.err
-    assert cli("verify", "part-1").code in (0, 1)
-
-
-def test_missing_shards_of_an_endless_sweep_are_named(cli, work):
-    cli(*SWEEP, "--shard", "1/2", "--out", "part-1")
-    path = next(Path("part-1").glob("shards/*/1-of-2.json"))
-    content = json.loads(path.read_text())
-    content["sweep"]["runs"] = 10**15
-    path.write_text(json.dumps(content))
-    seal(path)
-    assert "missing 1/2, 2/2" in cli("merge", "part-1", "--out", "joined").err
-
-
-def test_a_shard_with_a_damaged_run_is_refused(cli, work):
-    tables = (*SWEEP, "--tables", "flows")
-    for index in (1, 2):
-        cli(*tables, "--shard", f"{index}/2", "--out", f"part-{index}")
-    path = next(Path("part-1").glob("runs/*/flows.parquet"))
-    path.write_bytes(bytes(len(path.read_bytes())))
-    result = cli("merge", "part-1", "part-2")
-    assert (result.code, "damaged" in result.err) == (3, True)
-
-
-def test_failed_runs_of_shards_are_joined_too(cli, work, monkeypatch):
-    failing(monkeypatch, transport_scheme="dctcp", network_buffer="10pkt", run_seed="2")
-    cli(*SWEEP)
-    assert [cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}").code for index in (1, 2)] == [0, 1]
-    assert cli("merge", "part-1", "part-2", "--out", "joined").code == 1
-    assert data_set("joined") == data_set("results")
-
-
-@pytest.mark.parametrize("count", [1, 3, 7])
-def test_every_point_is_in_one_shard(count):
-    shards = [Shard.parse(f"{index}/{count}") for index in range(1, count + 1)]
-    assert all(sum(shard.has(place) for shard in shards) == 1 for place in range(50))
 
 
 def test_results_that_somebody_removes_meanwhile_are_no_results(cli, work, monkeypatch):
     close = Store.close
 
     def removed(store):
-        shutil.rmtree(store.folder)
+        shutil.rmtree(store.root)
         close(store)
 
     monkeypatch.setattr(Store, "close", removed)

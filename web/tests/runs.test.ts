@@ -35,13 +35,16 @@ duration = "1s"
 
 const SCRIPT = '<img src=x onerror=alert(1)><script>alert(1)</script>'
 
-/** Writes a script into every text of the one run with a folder, with a digest that matches. */
+/** Writes a script into texts of the run with captured packets, with a digest that matches. */
 const HOSTILE = `
-import json, pathlib, sys
-from fanin.results import store, sums
-(path,) = pathlib.Path("results/runs").glob("*/manifest.json")
-manifest = json.loads(path.read_bytes()) | {"experiment": sys.argv[1], "host": sys.argv[1]}
-path.write_bytes(store.manifest_text(sums.sealed(manifest)))
+import json, sys
+from fanin.results.store import Store, sealed
+with Store("results").database.transaction() as connection:
+    sql = "SELECT runs.* FROM runs JOIN tables ON run = id WHERE name = 'capture'"
+    row = dict(connection.execute(sql).fetchone())
+    row |= {"experiment": sys.argv[1], "made": json.dumps(json.loads(row["made"]) | {"host": sys.argv[1]})}
+    values = [row["experiment"], row["made"], sealed(row), row["id"]]
+    connection.execute("UPDATE runs SET experiment = ?, made = ?, sha256 = ? WHERE id = ?", values)
 `
 
 interface About {
@@ -159,15 +162,16 @@ describe.skipIf(reason !== undefined)('stored runs', () => {
     await expect.poll(() => page.locator('.facts').textContent()).toContain(SCRIPT)
     await page.getByRole('combobox').selectOption('flows')
     await page.getByRole('region', { name: /8 rows/ }).waitFor()
-    const stored = join(folder, 'results', 'runs', id)
-    for (const [button, file] of [
-      ['Parquet', 'flows.parquet'],
-      ['Packets as pcapng', 'trace.pcapng'],
+    for (const [button, format] of [
+      ['Parquet', 'parquet'],
+      ['Packets as pcapng', 'pcapng'],
     ] as const) {
+      const file = join(folder, `exported.${format}`)
+      run('-m', 'fanin', 'export', `results/${id}`, '--to', format, '--out', file)
       const saved = page.waitForEvent('download')
       await page.getByRole('button', { name: button }).click()
       const path = await (await saved).path()
-      expect(readFileSync(path)).toEqual(readFileSync(join(stored, file)))
+      expect(readFileSync(path)).toEqual(readFileSync(file))
     }
     expect(complaints).toEqual([])
     await page.getByRole('button', { name: 'Open in Play' }).click()

@@ -24,8 +24,6 @@ from fanin.later import np, pl
 from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
-from fanin.results import sums
-from fanin.results.free_memory import available
 from fanin.scenario.sections import nearest, refuse_special
 
 Status = Literal["agrees", "out of tolerance", "other distribution", "not tested", "no value"]
@@ -153,7 +151,7 @@ def read(path: Path) -> Records:
         raise NotFoundError(f"{path}: no such file")
     refuse_special(path)
     try:
-        content = sums.read_bytes(path, available)
+        content = path.read_bytes()
         if path.suffix.lower() != ".parquet":
             return _of_csv(path, content)
         return Records(path, pl.read_parquet(io.BytesIO(content)))

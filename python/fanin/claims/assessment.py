@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import stat
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,6 @@ from fanin.claims.standing import NONE, Standing
 from fanin.claims.verdicts import basis_of
 from fanin.errors import FaninError
 from fanin.results import columns
-from fanin.results.confined import MOST_JSON
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
 from fanin.scenario.departures import as_judged
@@ -51,7 +49,6 @@ def read_complete(experiments: Iterable[Experiment], out: Path | str) -> dict[st
 
 def digest_now(name: str) -> str | None:
     """Fingerprint of the present file of an experiment of the library; ``None`` if there is none or it is invalid."""
-    # The name may be a stranger's: no other file is opened.
     path = library.experiments().get(name)
     try:
         return None if path is None else record.digest(Experiment(name, path))
@@ -146,7 +143,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
     assert found is not None
     files: Files | None = {found.file: None}
     try:
-        experiment = Experiment(key, Path(found.file)) if _has_an_end(Path(found.file)) else None
+        experiment = Experiment(key, Path(found.file)) if Path(found.file).is_file() else None
         state, note = _state(found, experiment)
         files = files if experiment is None else experiment.fingerprints
     except (FaninError, OSError) as error:
@@ -161,14 +158,6 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
         work.last,
     )  # fmt: skip
     return standing, files
-
-
-def _has_an_end(path: Path) -> bool:
-    """Whether a file that a record names may be read; those of /proc, of which some never end, seem to be empty."""
-    with contextlib.suppress(OSError):
-        about = path.stat()
-        return stat.S_ISREG(about.st_mode) and 0 < about.st_size <= MOST_JSON
-    return False
 
 
 def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:

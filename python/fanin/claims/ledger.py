@@ -10,7 +10,6 @@ import dataclasses
 import difflib
 import os
 import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +17,14 @@ from typing import TYPE_CHECKING
 from fanin.claims.sentences import Judgement, Sentence
 from fanin.claims.standing import Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
-from fanin.names import is_run_id
-from fanin.results import records
 from fanin.results.cache import Cache, Made, Sources
-from fanin.results.files import refuse_links_out
-from fanin.results.layout import CHANGED, CLAIMS, FITS, RUNS
-from fanin.results.walk import walk
+from fanin.results.layout import CHANGED, CLAIMS, FITS
+from fanin.results.store import Store
 from fanin.scenario import library
 
 if TYPE_CHECKING:
     from fanin.claims.assessment import Sweeps
     from fanin.claims.searches import OfSentence
-    from fanin.results.store import Store
 
 Advance = Callable[[int, int], None]
 """Called with the number of experiments that have been read, and of all."""
@@ -46,17 +41,16 @@ def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) ->
         advance: Called before each experiment is read, which takes a while the first time.
 
     Raises:
-        ResultsError: a record is damaged, ``out`` is not a folder, or has links that lead out of it.
+        ResultsError: a record is damaged, or ``out`` is not a folder.
 
     """
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out}: not a folder; choose another with --out")
-    refuse_links_out(out)
     experiments = library.experiments()
     cache = Cache("standings", Path.cwd(), str(out), made_by={key: str(path) for key, path in experiments.items()})
     sweeps: Sweeps = {}
-    stored = _stored_runs(out / RUNS)
+    stored = Store(out).made_for()
     known = []
     for done, (key, path) in enumerate(experiments.items()):
         advance(done, len(experiments))
@@ -89,9 +83,9 @@ def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[
     return [dataclasses.replace(each, claims=[complete(claim) for claim in each.claims]) for each in standings]
 
 
-def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: frozenset[str]) -> Standing:
+def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: dict[str, str]) -> Standing:
     recorded = cache.fingerprint(out / key / CLAIMS)
-    runs, begun = _finished(key, path, out, cache, sweeps, stored) if recorded is None else (0, False)
+    runs, begun = _finished(key, path, cache, sweeps, stored) if recorded is None else (0, False)
 
     def make() -> Made:
         from fanin.claims import assessment
@@ -114,21 +108,16 @@ def _kept(standing: Standing, sources: Sources | None) -> Made:
     return {**dataclasses.asdict(standing), "folder": str(standing.folder)}, sources
 
 
-def _stored_runs(store: Path) -> frozenset[str]:
-    """The ids of the stored runs; a run's folder appears when it is complete."""
-    try:
-        with os.scandir(store) as entries:
-            return frozenset(entry.name for entry in entries if is_run_id(entry.name)) | records.ids(store)
-    except (FileNotFoundError, NotADirectoryError):
-        return frozenset()
-
-
-def _finished(
-    key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: frozenset[str]
-) -> tuple[int, bool]:
+def _finished(key: str, path: Path, cache: Cache, sweeps: Sweeps, stored: dict[str, str]) -> tuple[int, bool]:
     """The number of an experiment's stored runs, and whether a command for this experiment made any of them.
 
-    Of many runs, a few evenly spread ones answer the second question.
+    Args:
+        key: Its name.
+        path: Its file.
+        cache: Keeps the ids of its runs.
+        sweeps: Those of other experiments, as figures share runs.
+        stored: The ids of all runs, each with the experiment for which it was made.
+
     """
     if not stored:
         return 0, False
@@ -143,44 +132,26 @@ def _finished(
 
     try:
         # Most experiments have no run at all, which a few look-ups show.
-        if stored.isdisjoint(cache.value(f"{key}: some runs", [], ids(some=True))):
+        if stored.keys().isdisjoint(cache.value(f"{key}: some runs", [], ids(some=True))):
             return 0, False
         found = [each for each in cache.value(f"{key}: runs", [], ids(some=False)) if each in stored]
     except FaninError:
         return 0, False
-    looks = found[:: -(-len(found) // _MAX_MANIFESTS_READ) or 1]
-    if not looks:
-        return 0, False
-    from fanin.results.store import Store
-
-    store = Store(out)
-    return len(found), any(_made_for(store, each, key) for each in looks)
-
-
-def _made_for(store: Store, run: str, name: str) -> bool:
-    """Whether a run was made for that experiment."""
-    try:
-        return bool(store.read(run).manifest.get("experiment") == name)
-    except ResultsError as error:
-        warnings.warn(str(error), stacklevel=2)
-        return False
+    return len(found), any(stored[each] == key for each in found)
 
 
 def recorded(out: Path) -> set[str]:
     """Names of the experiments with a record.
 
-    The many folders of single runs are skipped, and experiments that ran with other values than their files': those
-    count for no paper, and have a report of their own.
+    Experiments that ran with other values than their files' are skipped: those count for no paper, and have a report
+    of their own.
     """
     found = set()
-    for folder, inner, others in walk(out):
-        apart = {CHANGED} if folder == out else set()
-        # Not in those of runs, complete or being written.
-        inner[:] = [
-            each for each in inner if not (is_run_id(each.name) or each.name.startswith(".") or each.name in apart)
-        ]
-        if folder != out and any(each.name == CLAIMS for each in others):
-            found.add(folder.relative_to(out).as_posix())
+    for place, inner, others in os.walk(out):
+        apart = {CHANGED} if Path(place) == out else set()
+        inner[:] = [each for each in inner if not (each.startswith(".") or each in apart)]
+        if Path(place) != out and CLAIMS in others:
+            found.add(Path(place).relative_to(out).as_posix())
     return found
 
 

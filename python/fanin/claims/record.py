@@ -10,38 +10,31 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 import fanin
 from fanin.claims.judge import Measurement
 from fanin.claims.sentences import Judgement
 from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
-from fanin.results import sums
 from fanin.results.files import write_whole
 from fanin.results.layout import CLAIMS, FORMAT, together
-from fanin.results.records import checked_time
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import library, sections
-from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
+from fanin.scenario.format.base import FileName, FileNameOrNone
 from fanin.scenario.format.claim import Claim
-from fanin.scenario.format.values import parse_seeds
 from fanin.scenario.points import points
-from fanin.scenario.settings import Settings
 
 _TOTALS = ("events", "packet_hops", "wall_s")
 
 
 _Count = Annotated[int, Field(ge=0, lt=2**63)]
-
-
-_Time = Annotated[str, AfterValidator(checked_time)]
 
 
 class _Part(BaseModel):
@@ -100,16 +93,11 @@ class Simulations(_Part):
     git_commits: list[str]
     machines: list[str]
     hosts: list[str]
-    first: _Time | None
+    first: str | None
     """When the first run finished (``first``) and the last one (``last``)."""
-    last: _Time | None
-    each: dict[RunId, tuple[_Count, _Count, FiniteFloat]]
+    last: str | None
+    each: dict[str, tuple[_Count, _Count, FiniteFloat]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
-
-
-def _recorded(command: str) -> str:
-    read_command(command)
-    return command
 
 
 class Record(_Part):
@@ -123,7 +111,7 @@ class Record(_Part):
     description: str
     runs_of: str
     """The experiment to which the runs belong; usually its own name."""
-    file: Annotated[str, Field(pattern=r"^[^\x00]*$")]
+    file: str
     digest: str
     """Digest of the experiment file as read; if it differs now, the record is stale."""
     source: str
@@ -132,7 +120,7 @@ class Record(_Part):
     """The sweep's base point with every default filled in."""
     varied: dict[str, list[str]]
     """The sweep's variables with their values."""
-    command: Annotated[str, AfterValidator(_recorded)]
+    command: str
     quick: bool
     work: Simulations
     measured: bool = False
@@ -174,50 +162,6 @@ def command(
     folder = str(together(Path(out)))
     words += [] if folder == "results" else ["--out", folder]
     return shlex.join(words)
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """What a recorded command says."""
-
-    name: str
-    """The experiment, or its file."""
-    quick: bool
-    png: bool
-    seeds: list[int] | None
-    changes: Settings
-
-
-def read_command(text: str) -> Repeated:
-    """What a recorded command says, which comes from a file and may be anything.
-
-    Raises:
-        ValueError: it is not one that :func:`command` writes, with its options and quoted for a shell.
-
-    """
-    unknown = ValueError("not a command that fanin records")
-    words = iter(shlex.split(text))
-    head = [next(words, "") for _ in ("fanin", "reproduce", "name")]
-    name = head[2]
-    if head[:2] != ["fanin", "reproduce"] or not name or name.startswith("-") or shlex.join(shlex.split(text)) != text:
-        raise unknown
-    quick, png, seeds = False, False, None
-    changes: list[tuple[str, str]] = []
-    for word in words:
-        if word in ("--quick", "--png"):
-            quick, png = quick or word == "--quick", png or word == "--png"
-            continue
-        value = next(words, "")
-        if word == "--seeds":
-            seeds = parse_seeds(value)
-        elif word == "--set":
-            path, _, value = value.partition("=")
-            changes.append((path, value))
-        elif word == "--environment":
-            changes.append(("environment", value))
-        elif word != "--out":
-            raise unknown
-    return Repeated(name, quick, png, seeds, changes)
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -300,22 +244,22 @@ def _varied(experiment: Experiment) -> dict[str, list[str]]:
 
 
 def _work(runs: Runs) -> Simulations:
-    manifests = [{**provenance(), **({} if run.stored is None else run.stored.manifest)} for _, run in runs]
-    finished = sorted(manifest["finished"] for manifest in manifests if manifest.get("finished"))
+    made = [provenance() if run.stored is None else run.stored.made for _, run in runs]
+    finished = sorted(run.stored.finished for _, run in runs if run.stored is not None)
 
     def every(key: str) -> list[str]:
-        return sorted({str(manifest[key]) for manifest in manifests if manifest.get(key)})
+        return sorted({str(each[key]) for each in made if each.get(key)})
 
     return Simulations(
         runs=len(runs),
         of=len(points(runs.experiment)),
         missing=len(runs.missing),
         seeds=runs.seeds,
-        engine_version=provenance()["engine_version"],
+        engine_version=fanin.engine_version(),
         fanin_version=fanin.__version__,
         python_version=", ".join(every("python_version")),
         git_commits=[commit[:12] for commit in every("git_commit")],
-        machines=sorted({f"{manifest['platform']}, {manifest['cpus']} cores" for manifest in manifests}),
+        machines=sorted({f"{each['platform']}, {each['cpus']} cores" for each in made}),
         hosts=every("host"),
         first=finished[0] if finished else None,
         last=finished[-1] if finished else None,
@@ -346,22 +290,19 @@ def read(folder: Path) -> Record | None:
     """
     path = folder / CLAIMS
     try:
-        content = sums.loaded(sums.read_bytes(path))
+        content = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise ResultsError(f"{path}: damaged (not JSON); delete it and run the experiment again") from None
-    if isinstance(content, dict) and content.get("format", 0) != FORMAT:
+    if isinstance(content, dict) and content.get("format") != FORMAT:
         raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
     try:
-        found = Record.model_validate(content)
+        return Record.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         why = f"{place}: {first['msg']}" if place else first["msg"]
         raise ResultsError(f"{path}: damaged ({why}); delete it and run the experiment again") from None
-    if not folder.absolute().as_posix().endswith(f"/{found.experiment}"):
-        raise ResultsError(f"{path}: damaged (it is that of {found.experiment}); run the experiment again")
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -12,7 +13,6 @@ from fanin import _engine
 from fanin.claims.sentences import Judgement, Shown
 from fanin.claims.verdicts import Outcome
 from fanin.errors import ResultsError
-from fanin.results import sums
 from fanin.results.layout import FIT, FITS
 from fanin.results.typed import typed
 
@@ -69,7 +69,7 @@ def read(out: Path, digest_of: Callable[[str], str | None]) -> dict[str, OfSente
     found: dict[str, OfSentence] = {}
     for path in sorted((out / FITS).glob(f"*/{FIT}")):
         try:
-            content = sums.loaded(sums.read_bytes(path))
+            content = json.loads(path.read_bytes())
             if content["engine_version"] == _engine.version():
                 (kept,) = typed(_Kept, [{each.name: content[each.name] for each in fields(_Kept)}])
                 _add(found, kept, digest_of)

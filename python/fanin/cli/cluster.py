@@ -36,10 +36,6 @@ def cluster(
     - `c = SLURMCluster(queue="normal", cores=8, processes=8, memory="16GB", walltime="04:00:00")`
     - `c.scale(jobs=10); print(c.scheduler_address)`, or `c.adapt(maximum_jobs=10)`, which also replaces jobs that end
 
-    Without Dask, use a job array of shards in a shared folder, followed by `fanin merge`:
-
-    - `sbatch --array=1-8 --wrap='fanin sweep scenario.toml --shard $SLURM_ARRAY_TASK_ID/8'`
-
     **On Kubernetes**, with an IMAGE that contains fanin and Dask:
 
     - `kubectl create deployment fanin-scheduler --image=IMAGE -- dask scheduler`

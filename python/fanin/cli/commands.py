@@ -33,7 +33,6 @@ EXIT_CODES = (
 COMMANDS = {
     "run": Command("run", "Run a scenario once and say what happened."),
     "sweep": Command("sweep", "Run a grid of scenario values with several seeds, and write one data set."),
-    "merge": Command("merge", "Merge the shards of a sweep (`fanin sweep --shard`) into one data set."),
     "cluster": Command("cluster", "Check a Dask cluster before running sweeps on it: workers, threads and versions."),
     "reproduce": Command(
         "reproduce", "Reproduce figures of papers: run their sweeps, plot the results, and judge each published claim."
@@ -49,7 +48,7 @@ COMMANDS = {
     "serve": Command("serve", "Serve the page with the results in OUT, on this machine, until Ctrl-C."),
     "verify": Command(
         "verify",
-        "Compare every file of a results folder with the digest that was written with it, and name what is damaged.",
+        "Compare every stored run with the digest that was written with it, and name the damaged ones.",
     ),
     "advise": Command(
         "advise",
@@ -81,11 +80,11 @@ COMMANDS = {
     ),
     "describe": Command(
         "describe",
-        "Describe result files: rows, and each column's type, unit and meaning; for a run folder also its summary.",
+        "Describe result tables: rows, and each column's type, unit and meaning; of a run also its summary.",
     ),
     "export": Command(
         "export",
-        "Export result tables to CSV or to HPCC's fct.txt; tables with the same columns are concatenated.",
+        "Write a table of stored runs as CSV, Parquet or HPCC's fct.txt, or the captured packets of a run as pcapng.",
     ),
     "import": Command(
         "import_",

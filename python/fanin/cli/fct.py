@@ -23,7 +23,9 @@ class Slowdown(StrEnum):
 
 
 def fct(
-    paths: Annotated[list[Path], typer.Argument(help="Run folders or flow tables; several are combined.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Runs, folders of sweeps or experiments, or flow tables; several are combined.")
+    ],
     slowdown: Annotated[Slowdown, typer.Option("--slowdown", help="Definition of slowdown.")] = Slowdown.HOMA,
     bins: Annotated[
         int | None, typer.Option("--bins", min=1, help="Number of bins; by default the definition's.")
@@ -50,19 +52,16 @@ def fct(
 
     **Examples**
 
-    - `fanin fct results/runs/0123456789abcdef`
-    - `fanin fct results/runs/* --slowdown hpcc --json`
-    - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
+    - `fanin fct results/0123456789abcdef`
+    - `fanin fct results/0123456789abcdef --slowdown hpcc --json`
+    - `fanin fct results/0123456789abcdef --cdf cdf.csv`
     """
     from fanin.results.files import whole_file, writing
-    from fanin.results.tables import not_numbers
 
     definition = analysis.DEFINITIONS[slowdown.value]
     together = _together(paths)
     try:
         flows = analysis.complete(together)
-        if name := not_numbers(flows.select(analysis.NUMBERS)):
-            raise ResultsError(f"not a flows table: not every {name} is a finite number")
     except ResultsError as error:
         raise ResultsError(f"{paths[0]}: {error}") from None
     sizes = analysis.by_size(flows, definition, bins)
@@ -85,22 +84,13 @@ def fct(
 
 def _together(paths: list[Path]) -> pl.DataFrame:
     from fanin.results import tables
-    from fanin.results.store import read_table
-    from fanin.serve.reader import refuse_large
 
-    files = [(path, tables.find(path, "flows")) for path in paths]
-    without = [path for path, file in files if file is None]
-    if len(without) == len(files):
+    found = [(path, tables.find(path, "flows")) for path in paths]
+    without = [path for path, flows in found if not flows]
+    if len(without) == len(found):
         raise ResultsError(f"{without[0]}: no table flows is stored; 'fanin run' stores it")
     if without:
-        note(f"{len(without)} of {len(files)} runs have no table flows and are left out")
-    paths = [path for path, file in files if file is not None]
-    refuse_large(file for _, file in files if file is not None)
-    found = [read_table(file) for _, file in files if file is not None]
-    warn_of_differences(paths)
-    try:
-        return pl.concat(found, how="vertical_relaxed")
-    except pl.exceptions.PolarsError:
-        other = next(path for path, each in zip(paths, found, strict=True) if each.schema != found[0].schema)
-        message = f"{other}: its columns differ from those of {paths[0]}: it was written by another engine version"
-        raise ResultsError(f"{message}; run both scenarios again with the same version") from None
+        note(f"{len(without)} of {len(found)} runs have no table flows and are left out")
+    every = [table for _, flows in found for table in flows]
+    warn_of_differences(every)
+    return tables.together(every)

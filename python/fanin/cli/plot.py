@@ -113,7 +113,7 @@ def plot(
     - `fanin plot queue scenario.toml --from 0s --to 2ms`
     - `fanin plot windows scenario.toml --senders 2 --file windows.pdf`
     - `fanin plot cdf scenario.toml --of slowdown --seeds 1..3 --log --file slowdown.svg`
-    - `fanin plot flows results/runs/0123456789abcdef`
+    - `fanin plot flows results/0123456789abcdef`
     """
     from fanin.results.stored_runs import of_store
     from fanin.show.plots.drawing import PICTURES, draw_picture
@@ -184,9 +184,9 @@ class Pool:
 
 
 def _is_scenario(name: str) -> bool:
-    from fanin.results import tables
+    from fanin.results.tables import names_run
 
-    return name.endswith(".toml") or not (Path(name).exists() or tables.is_in_log(Path(name)))
+    return name.endswith(".toml") or not (Path(name).exists() or names_run(Path(name)))
 
 
 def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Experiment:

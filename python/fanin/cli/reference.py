@@ -51,10 +51,7 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
     """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 unless all agrees."""
     from fanin.choose import reference
     from fanin.scenario.points import points
-    from fanin.serve.reader import refuse_large
 
-    if asked.reference.suffix.lower() == ".parquet" and asked.reference.is_file():
-        refuse_large([asked.reference])
     theirs = reference.read(asked.reference)
     named, tolerances = _columns(asked)
     todo = points(experiment, making.seeds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -96,14 +96,15 @@ def run(
     The queue is that of the port that turned out to be the bottleneck, unless the scenario names another as
     measure.bottleneck.
 
-    Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
+    Results go to OUT/fanin.db. `fanin describe OUT/RUN-ID` shows them, and `fanin export` writes tables and captured
+    packets as files.
 
     --json prints one object: the totals of the run and {diagnosis: {outcome, port, observed, rate_bps, buffer_bytes,
     drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
     waited_initially, waiting, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
     round_trip_s, under_way_s, queries: {groups, count, median_s, p99_s, alone_s, apart_s, begun_s, times, p99_times,
     unfinished, by_timers, waited}, gaps_s, idle_s, idle_share, sentences, tried, try: [{command, why}]}, run_id,
-    paths}. tried is the number of changes. outcome is collapse (waits of a fan-in for timers left the link idle for
+    stored}. tried is the number of changes. outcome is collapse (waits of a fan-in for timers left the link idle for
     half of the time or more, or beside other traffic made half of what its queries took longer; if its queries come by
     a clock, the median takes twice as long as alone, and half of them mostly by such waits; if all transfers begin
     together, the last one waited for a timer, and the link was idle for half of the time), timeouts (timers decided
@@ -114,7 +115,7 @@ def run(
     timers, waited the share of the queries that took longer mostly by these, and unfinished how many had not ended when
     the run did; waiting is how many transfers did when the run ended; timer_s is the timer that was waited for longest,
     null if none was; port is the one that lost most bytes, or without a loss the busiest, and observed the one whose
-    queue was measured. paths has those of the folder, the manifest and each table; with --no-store it is empty.
+    queue was measured. stored is what other commands take, OUT/RUN-ID; with --no-store it is empty.
 
     **Examples**
 
@@ -143,13 +144,15 @@ def run(
         place.prepare()
     with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
         finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
+        if place is not None:
+            place.close()
     _introduce(scenario, experiment, settings, seed)
     resolved = experiment.of_fan_in(settings)
     of_totals = [remarks.incomplete(finished.summary), remarks.unsteady([finished.summary], resolved)]
     for remark in filter(None, [*of_totals, *remarks.without_effect(finished.summary, resolved)]):
         note(f"warning: {remark}")
     happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
-    told, paths = course(happened), _paths(finished)
+    told, known_as = course(happened), "" if finished.stored is None else finished.stored.place
     if not json:
         # What is known is not lost if nobody waits for what is tried.
         say_wrapped(told.what)
@@ -157,7 +160,7 @@ def run(
     found = None
     if try_ and happened.is_to_mend and happened.is_short:
         of_run = resolved["run"]["seed"] if seed is None else seed
-        found = _tried(scenario, wanted, happened, of_run, memory, paths.get("folder"))
+        found = _tried(scenario, wanted, happened, of_run, memory, known_as)
     # Other commands to try need no capture.
     next_ = commands(happened, found, scenario, [*wanted, *of_seed])
     if json:
@@ -167,24 +170,24 @@ def run(
             "try": [each._asdict() for each in next_],
         }
         diagnosis = {**happened.as_dict(), **words}
-        print_json({**finished.summary, "diagnosis": diagnosis, "run_id": finished.run_id, "paths": paths})
+        print_json({**finished.summary, "diagnosis": diagnosis, "run_id": finished.run_id, "stored": known_as})
         return
     if try_ and (said := tried(happened, found)):
         say_wrapped(said)
     say_trials(next_)
     say()
     _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
-    for path in paths.values() if all_ else list(paths.values())[:1]:
-        note(path)
+    if known_as:
+        note(known_as)
 
 
 def _tried(
-    scenario: str, wanted: Settings, happened: Facts, seed: int, memory: str | None, folder: str | None
+    scenario: str, wanted: Settings, happened: Facts, seed: int, memory: str | None, known_as: str
 ) -> Trials | None:
-    """What changes make of the run, which is in a folder."""
+    """What changes make of the run, which is known as such if it is stored."""
     from fanin.choose.trials import trials
 
-    kept = None if folder is None else f"the run is kept in {folder}"
+    kept = f"the run is kept as {known_as}" if known_as else None
     with (
         keeping(kept, continues=False),
         workers(None, None, memory) as pool,
@@ -262,16 +265,3 @@ def _slowdown(finished: fanin.Run) -> None:
         definition = fct.DEFINITIONS["homa"]
         title = f"Slowdown by size ({definition.key}; `fanin fct` has more)"
         print_table(title, fct.HEADER, map(fct.shown, fct.by_size(flows, definition)))
-
-
-def _paths(finished: fanin.Run) -> dict[str, Any]:
-    from fanin.results.layout import MANIFEST
-    from fanin.results.store import CAPTURE
-
-    if finished.stored is None:
-        return {}
-    folder = finished.stored.folder
-    files = {name.removesuffix(".parquet"): str(folder / name) for name in finished.stored.manifest["files"]}
-    if CAPTURE in files:
-        files["capture"] = files.pop(CAPTURE)
-    return {"folder": str(folder), "manifest": str(folder / MANIFEST), **files}

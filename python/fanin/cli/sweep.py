@@ -33,7 +33,6 @@ from fanin.numbers.summary import column, format_spread, is_text, short, table_n
 
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
-    from fanin.results.shards import Part, Shard
     from fanin.run.experiment import Experiment
 
 _MOST_ROWS = 40
@@ -62,10 +61,6 @@ def sweep(
         str | None, typer.Option("--tables", help="Result tables to keep for every run, such as flows,queues.")
     ] = None,
     failed: FailedOption = False,
-    shard: Annotated[
-        str | None,
-        typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' merges them."),
-    ] = None,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
     cluster: ClusterOption = None,
@@ -84,8 +79,7 @@ def sweep(
     (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.
     Exit code 1 means that runs failed.
 
-    --json prints one object: {sweep, title, keys, seeds, runs, failed, summary, paths, query}; for a shard {sweep,
-    shard, runs, failed, paths}.
+    --json prints one object: {sweep, title, keys, seeds, runs, failed, summary, paths, query}.
 
     **Examples**
 
@@ -94,20 +88,17 @@ def sweep(
     - `fanin sweep s.toml --set network.rate=1Gbps,10Gbps --set network.buffer=1MB,9MB --zip
       network.rate,network.buffer`
     - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
-    - `fanin sweep scenario.toml --seeds 1..100 --shard 2/8 --out part-2`, and then `fanin merge part-*`
     """
     from fanin.choose.comparison import METRICS
     from fanin.results import columns
     from fanin.results.dataset import DataSet, failure_of, head, row_of
     from fanin.results.failures import Failure
-    from fanin.results.shards import Part
     from fanin.run.job import Job
     from fanin.run.observed import unmeasured
     from fanin.run.pool import outcomes
     from fanin.scenario import remarks
     from fanin.scenario.points import points
 
-    part = _shard(shard)
     experiment = fanin.load(scenario).vary(grid(set_), zipped(zip_), bare=bare)
     if experiment.document.benchmark is not None:
         raise ScenarioError(str(experiment.path), None, "benchmark", "a benchmark is reproduced, not swept")
@@ -117,43 +108,36 @@ def sweep(
     for remark in experiment.warnings(swept=True):
         note(f"warning: {remark}")
     every = points(experiment, seeds(seeds_))
-    mine = [index for index in range(len(every)) if part is None or part.has(index)]
-    todo = [
-        Job(experiment, every[index].overrides, columns.tables(experiment, every[index].row) | kept, bool(kept))
-        for index in mine
-    ]
+    todo = [Job(experiment, point.overrides, columns.tables(experiment, point.row) | kept) for point in every]
     with (
         keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
         found = outcomes(todo, out, workers=pool, again=failed, advance=counter.advance)
-    rows: dict[int, Row] = {}
-    broken: dict[int, Row] = {}
-    for index, outcome in zip(mine, found, strict=True):
+    rows: list[Row] = []
+    broken: list[Row] = []
+    given = []
+    for point, outcome in zip(every, found, strict=True):
         if isinstance(outcome, Failure):
-            broken[index] = failure_of(every[index], outcome)
+            broken.append(failure_of(point, outcome))
         else:
-            rows[index] = row_of(experiment, every[index], outcome)
-    about = head(experiment, every, wanted)
-    data = DataSet(about, list(rows.values()), list(broken.values()))
+            rows.append(row_of(experiment, point, outcome))
+            given.append(point.overrides)
+    data = DataSet(head(experiment, every, wanted), rows, broken)
     if incomplete := remarks.incomplete_in(data.rows, data.varying()):
         note(f"warning: {incomplete}")
-    tabulated = wanted or METRICS
-    for remark in unmeasured(experiment, [(every[index].overrides, row) for index, row in rows.items()], tabulated):
+    for remark in unmeasured(experiment, zip(given, rows, strict=True), wanted or METRICS):
         note(f"warning: {remark}")
     with keeping(f"all runs are kept in {out}"):
-        if part is None:
-            shown = show(data, out, silent=json)
-        else:
-            shown = _show_part(Part(about, part, rows, broken, out), silent=json)
+        shown = _show(data, out, silent=json)
     if json:
         print_json(shown)
     if broken:
         raise typer.Exit(1)
 
 
-def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
+def _show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     """Writes a data set and prints its summary unless ``silent``; returns what ``--json`` prints."""
     from fanin.show.sweep_folder import MOST_LINES, plots_of, write
 
@@ -175,28 +159,6 @@ def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
     found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary.to_dicts()}
     return {**about, **found, "paths": [str(path) for path in paths], "query": query}
-
-
-def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
-    """As :func:`show`, for a shard."""
-    path = part.write()
-    if not silent:
-        say(str(path))
-    failed = list(part.failed.values())
-    done = "is done" if part.rows or failed else f"has no run, as there are fewer runs than {part.shard.count}"
-    note(f"shard {part.shard} of sweep {part.head.id} {done}: fanin merge combines it with the others")
-    _report_failures(failed, path, len(part.rows))
-    found = {"runs": len(part.rows), "failed": failed}
-    return {"sweep": part.head.id, "shard": str(part.shard), **found, "paths": [str(path)]}
-
-
-def _shard(text: str | None) -> Shard | None:
-    from fanin.results.shards import Shard
-
-    try:
-        return None if text is None else Shard.parse(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--shard") from None
 
 
 def _columns(experiment: Experiment, text: str | None) -> list[str] | None:

@@ -24,11 +24,10 @@ import fanin
 from fanin.harmless import harmless
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
+    from fanin.results.tables import Table
     from fanin.run.job import Progress as PoolProgress
 
 _PLAIN_INTERVAL_S = 5.0
@@ -105,11 +104,11 @@ _MOST_NAMED = 4
 """So many keys are named in a warning."""
 
 
-def warn_of_differences(paths: list[Path]) -> None:
+def warn_of_differences(tables: list[Table]) -> None:
     """Warns if the runs whose tables are taken together are not runs of one scenario with several seeds."""
     from fanin.results.tables import differences
 
-    found = differences(paths)
+    found = differences(tables)
     if found:
         more = f" and {len(found) - _MOST_NAMED} more keys" if len(found) > _MOST_NAMED else ""
         note(

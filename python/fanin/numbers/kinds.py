@@ -10,16 +10,6 @@ def of_numbers(kind: pl.DataType) -> bool:
     return kind.is_numeric() or kind in (pl.Boolean, pl.Null)
 
 
-MOST = 1e200
-"""No number of a table is as large, but in a stranger's; what is drawn of larger ones overflows."""
-
-
-def has_too_large(values: pl.Series) -> bool:
-    """Whether a column of numbers has a finite one of :data:`MOST` or more."""
-    sizes = values.cast(pl.Float64).abs()
-    return bool(((sizes >= MOST) & sizes.is_finite()).any())
-
-
 def of_texts(kind: pl.DataType) -> bool:
     """Whether a column of that type has texts."""
     return kind in (pl.String, pl.Categorical, pl.Enum)

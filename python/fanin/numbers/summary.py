@@ -331,39 +331,6 @@ def totals(summary: dict[str, Any]) -> dict[str, Any]:
 _MAX_WHOLE = 1 << 64
 
 
-def checked_totals(summary: object, *, measured_by_program: bool = False) -> dict[str, Any]:
-    """A run's totals, if they are numbers, texts, or lists of groups with such.
-
-    Args:
-        summary: What was read from a file.
-        measured_by_program: Whether it may have anything beside fanin's own totals.
-
-    Raises:
-        ValueError: they are not.
-
-    """
-    if not isinstance(summary, dict):
-        raise ValueError("totals are an object")
-    for name, value in summary.items():
-        known = measured().get(name)
-        if known is not None and known.topic == GROUPS:
-            if not isinstance(value, list) or not all(isinstance(each, dict) and "group" in each for each in value):
-                raise ValueError(f"{name} is a list of groups")
-            for key, part in (item for each in value for item in each.items()):
-                _refuse_total(key, part)
-        elif known is not None or not measured_by_program:
-            _refuse_total(name, value)
-    return summary
-
-
-def _refuse_total(name: str, value: object) -> None:
-    known = measured().get(name)
-    if value is None or (isinstance(value, str) and (known is None or not known.unit)):
-        return
-    if not isinstance(value, int | float) or (isinstance(value, int) and abs(value) >= _MAX_WHOLE):
-        raise ValueError(f"{name} is no total")
-
-
 def group_rows(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """The totals of the traffic groups as text: header and one row per group; empty for a single group."""
     groups = summary.get("groups") or []

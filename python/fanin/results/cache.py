@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import fanin
 from fanin import _engine
-from fanin.results.confined import opened
 from fanin.results.files import tidy, write_whole
 
 Sources = Mapping[str, str | None]
@@ -126,7 +125,7 @@ def _read(path: Path, made_by: str) -> dict[str, Any]:
 
 def _fingerprint(path: str) -> str | None:
     try:
-        with opened(Path(path)) as stream:
+        with Path(path).open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except (FileNotFoundError, NotADirectoryError):
         return None

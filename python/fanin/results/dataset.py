@@ -22,7 +22,7 @@ from fanin.errors import ResultsError
 from fanin.later import np, pl
 from fanin.numbers.stats import Floats, Spread, finite, share_interval, spread
 from fanin.numbers.summary import CAPACITY, column, format_number, is_within_capacity, most, totals
-from fanin.results import columns, sums
+from fanin.results import columns
 from fanin.results.failures import Failure
 from fanin.results.layout import HEAD
 from fanin.results.runs import Run, frame_of
@@ -35,7 +35,7 @@ OF_THE_MACHINE = ("wall_s",)
 
 @dataclass(frozen=True)
 class Head:
-    """The description of a sweep, the same for all of its shards."""
+    """The description of a sweep."""
 
     id: str
     """Name of its folder."""
@@ -57,21 +57,18 @@ def read_head(folder: Path) -> Head:
     """The description of the sweep in a folder.
 
     Raises:
-        ResultsError: it is missing, damaged, or that of another sweep.
+        ResultsError: it is missing or damaged.
 
     """
     path = folder / HEAD
     names = {each.name for each in fields(Head)}
     try:
-        content = sums.loaded(sums.read_bytes(path))
-        found = TypeAdapter(Head).validate_python({name: content[name] for name in names & content.keys()})
+        content = json.loads(path.read_bytes())
+        return TypeAdapter(Head).validate_python({name: content[name] for name in names & content.keys()})
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, AttributeError):
         raise ResultsError(f"{path}: damaged (not the description of a sweep)") from None
-    if found.id != folder.absolute().name:
-        raise ResultsError(f"{path}: damaged (it is that of another sweep)")
-    return found
 
 
 def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None = None) -> Head:

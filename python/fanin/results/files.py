@@ -14,15 +14,12 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 from fanin.errors import ResultsError
-from fanin.names import is_run_id
-from fanin.results.sums import SUMS, read_sums, text_of
-from fanin.results.walk import walk
 
 _TEMPORARY = ".tmp-"
 _ASIDE = "-instead-of-"
@@ -54,26 +51,6 @@ def _are_together(one: Path, other: Path) -> bool:
     """Whether a path is inside the other, however these lead there."""
     real, place = Path(os.path.realpath(one)), Path(os.path.realpath(other))
     return real.is_relative_to(place) or place.is_relative_to(real)
-
-
-def refuse_links_out(folder: Path) -> None:
-    """Refuses a results folder with links that lead out of it, because files would be written or read there.
-
-    Links in place of runs are replaced when they are written.
-
-    Raises:
-        ResultsError: there is one.
-
-    """
-    home = folder.resolve()
-    for _, inner, others in walk(folder):
-        inner[:] = [entry for entry in inner if not is_run_id(entry.name)]
-        # What an entry is, is known without another call to the system: there may be 100,000.
-        for link in (entry for entry in (*inner, *others) if entry.is_symlink()):
-            # Path.resolve fails where links lead in a circle.
-            if not Path(os.path.realpath(link)).is_relative_to(home):
-                why = f"a link that leads out of {folder}, where files would be read or written"
-                raise ResultsError(f"{link.path}: {why}; remove it, or choose another place with --out")
 
 
 def sync(path: Path) -> None:
@@ -125,8 +102,7 @@ def write_whole(path: Path, content: bytes) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary file to write and close, which then replaces ``path``; on an error the old file stays.
 
-    Links stay links. Devices and pipes are written directly, as the user has named them; in a results folder they are
-    replaced (:func:`write_whole`), as nobody may read from them.
+    Links stay links. Devices and pipes are written directly, as the user has named them.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -171,7 +147,7 @@ def replacing(final: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
-    """As :func:`replacing`, but first cleans up after killed writers, and finally writes the digests of all files.
+    """As :func:`replacing`, but first cleans up after killed writers.
 
     Args:
         final: The folder.
@@ -184,20 +160,17 @@ def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
     with writing(final, option), replacing(final) as temporary:
         tidy(final.parent)
         yield temporary
-        names = [path.relative_to(temporary).as_posix() for path in temporary.rglob("*") if path.is_file()]
-        (temporary / SUMS).write_bytes(text_of(temporary, names))
 
 
 @contextmanager
-def filling(final: Path, command: str = "") -> Iterator[Path]:
+def filling(final: Path, earlier: Iterable[str] = ()) -> Iterator[Path]:
     """A folder to write files into, which then replace those in ``final``; its other files and folders stay.
 
-    The files are renamed one by one and their digests are written last: after a kill in between, the digests do not
-    match. Files that an earlier command listed and this one did not write are removed.
+    The files are renamed one by one in the order of their names.
 
     Args:
         final: The folder.
-        command: The command that makes the files, if known.
+        earlier: Files that an earlier command may have written, which are removed if this one does not write them.
 
     """
     final.mkdir(parents=True, exist_ok=True)
@@ -207,24 +180,13 @@ def filling(final: Path, command: str = "") -> Iterator[Path]:
         temporary.mkdir()
         yield temporary
         names = sorted(path.name for path in temporary.iterdir())
-        text = text_of(temporary, names, command)
-        # Not synchronised one by one: what a power failure takes from them, the digests show.
+        # Not synchronised one by one: the same command makes again what a power failure takes.
         for name in names:
             (temporary / name).replace(final / name)
-        for name in _listed(final) - set(names):
+        for name in set(earlier) - set(names):
             (final / name).unlink(missing_ok=True)
-        write_whole(final / SUMS, text)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _listed(folder: Path) -> set[str]:
-    """The files directly in a folder that its digests list; none if these are missing, damaged or somebody else's."""
-    with contextlib.suppress(ResultsError):
-        sums = read_sums(folder)
-        if sums is not None and sums.ours:
-            return {name for name in sums.files if "/" not in name and (folder / name).is_file()}
-    return set()
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
@@ -238,11 +200,6 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
         for name, content in files.items():
             (temporary / name).write_bytes(content)
     return [folder / name for name in files]
-
-
-def is_leftover(name: str) -> bool:
-    """Whether a file or folder of this name is unfinished."""
-    return name.startswith(_TEMPORARY)
 
 
 def tidy(folder: Path) -> None:
@@ -267,9 +224,7 @@ def _discard(folder: Path) -> None:
         folder.rename(doomed)
     if doomed.is_symlink():
         doomed.unlink()
-    # One that is deeper than Python's stack stays, as what cannot be removed does.
-    with contextlib.suppress(RecursionError):
-        shutil.rmtree(doomed, ignore_errors=True)
+    shutil.rmtree(doomed, ignore_errors=True)
 
 
 def _equal(folder: Path, other: Path) -> bool:
@@ -286,8 +241,7 @@ def _equal(folder: Path, other: Path) -> bool:
 
 def _names(folder: Path) -> Iterator[Path]:
     """What is in a folder, by relative paths."""
-    for place, inner, others in walk(folder):
-        yield from (place.relative_to(folder) / entry.name for entry in (*inner, *others))
+    yield from (path.relative_to(folder) for path in folder.rglob("*"))
 
 
 def _replace_folder(temporary: Path, final: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.results import sums
-from fanin.results.confined import MOST_JSON, read
 from fanin.results.layout import FIT, HELD_OUT
 
 EVERY = "judgements"
@@ -28,7 +28,7 @@ def recorded(fits: Path) -> list[Any]:
     """
     path = fits / HELD_OUT
     try:
-        content = sums.loaded(read(path, MOST_JSON))
+        content = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -50,6 +50,6 @@ def forgotten(fits: Path, every: list[Any]) -> Path | None:
     for path in sorted(fits.glob(f"*/{FIT}")):
         # What is damaged is named elsewhere.
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, ResultsError):
-            if any(each not in every for each in sums.loaded(sums.read_bytes(path))["held_out"]):
+            if any(each not in every for each in json.loads(path.read_bytes())["held_out"]):
                 return path
     return None

@@ -7,17 +7,8 @@ import re
 from pathlib import Path
 from typing import Literal
 
-RUNS = "runs"
-"""Folder of the runs; each has its own folder, named by its id."""
-
-FAILURES = "failures"
-"""Folder of the records of failed runs."""
-
 SWEEPS = "sweeps"
 """Folder of the data sets of sweeps; each has its own folder."""
-
-SHARDS = "shards"
-"""Folder of the records of shards of sweeps; each sweep has its own folder."""
 
 CAPACITIES = "capacity"
 """Folder of the results of ``fanin capacity``; each has its own folder."""
@@ -27,9 +18,6 @@ ADVICE = "advice"
 
 REPORT = "report"
 """Folder of the HTML report."""
-
-MANIFEST = "manifest.json"
-"""Description of a run, in its folder."""
 
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
@@ -73,13 +61,10 @@ STUDIES = "studies"
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""
 
-ELSEWHERE = "it is that of another place"
-"""What is wrong with a file that is whole, but in the place of another."""
-
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""
 
-TAKEN = frozenset((RUNS, FAILURES, SWEEPS, SHARDS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
+TAKEN = frozenset((SWEEPS, CAPACITIES, ADVICE, REPORT, FITS, STUDIES, CHANGED))
 """Folders of a results folder that are no experiment's."""
 
 _LONGEST = 80

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ class Run:
     stored: StoredRun | None = None
     output: _engine.RunOutput | None = None
     measure: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """``[measure]`` of its scenario, if that is known."""
+    """``[measure]`` of its scenario, if it is not stored."""
 
     def table(self, name: str) -> pl.DataFrame:
         """A result table by name.
@@ -37,17 +36,20 @@ class Run:
         from fanin.scenario.checks import ASKED_FOR
 
         key, off = ASKED_FOR.get(name, ("", ""))
-        if key and self.measure.get(key) == off:
+        if key and self._measure.get(key) == off:
             raise ResultsError(
                 f"the run did not record {name}: it needs measure.{key}, which is {off} (fanin explain measure.{key})"
             )
         if self.output is None:
             assert self.stored is not None
-            # Those of a run in a folder may have millions of rows.
-            return self.stored.table(name) if self.stored.line is None else _small(self.stored, name)
+            return self.stored.table(name)
         if name not in self.output.table_names:
             raise ResultsError(f"no table {name}; this run has {', '.join(self.output.table_names)}")
         return pl.DataFrame(self.output.table(name))
+
+    @property
+    def _measure(self) -> Mapping[str, str]:
+        return self.measure if self.stored is None else self.stored.scenario.get("measure", {})
 
     def flows(self) -> pl.DataFrame:
         """One row per flow: size, start, completion, losses and timeouts."""
@@ -77,12 +79,6 @@ class Run:
         header, groups = group_rows(self.summary)
         shown = html_table(f"Run {self.run_id}", ("", "", "value"), rows(self.summary))
         return shown + (html_table("Traffic groups", header, groups) if groups else "")
-
-
-@functools.lru_cache(maxsize=256)
-def _small(run: StoredRun, name: str) -> pl.DataFrame:
-    """A table of a run in a log, which plots, claims and experiments that share the run read again and again."""
-    return run.table(name)
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

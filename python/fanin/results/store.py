@@ -1,25 +1,24 @@
-"""The results store: every run by its id, a hash of what was simulated.
+"""The store of a results folder: every run by its id, a hash of what was simulated.
 
-``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, on request, ``trace.pcapng``. It is
-written atomically, so a killed run leaves a complete result or none. Runs of sweeps are lines in a log instead
-(:mod:`fanin.results.records`), unless their tables are wanted as files or are large.
-The id is a hash of the resolved scenario (seed included) and of the engine: a finished run is found again, unless the
-scenario or the engine has changed.
+A run is a row of ``fanin.db`` (:mod:`fanin.results.database`) with its tables. It is written in a transaction, so a
+killed command leaves complete runs or none. The id is a hash of the resolved scenario (seed included) and of the
+engine: a finished run is found again, unless the scenario or the engine has changed.
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import hashlib
 import io
 import json
 import os
 import platform
+import sqlite3
 import subprocess
 import time
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,178 +27,126 @@ from fanin import _engine
 from fanin.digests import digest
 from fanin.errors import ResultsError
 from fanin.later import pl
-from fanin.names import checked, checked_run_id, is_run_id
-from fanin.numbers.summary import checked_totals
-from fanin.results import records, sums
-from fanin.results.confined import opened, read
-from fanin.results.files import beside, refuse_links_out, replacing, tidy, writing
+from fanin.results.database import Database
+from fanin.results.failures import Failure
+from fanin.results.files import beside, tidy
 from fanin.results.free_memory import SHARE, available, shown
-from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.packages import packages
 
-CAPTURE = "trace.pcapng"
+CAPTURE = "capture"
+"""Name of captured packets, which are stored like a table."""
 
-_MOST_ROWS = 4096
-"""A run whose tables have more rows in all needs a folder."""
+_SMALL = 1 << 18
+"""Bytes of a table that is kept in memory once it was read."""
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A finished run in the store."""
+    """A finished run in the store. Its tables and its scenario are read when they are asked for."""
 
-    folder: Path
-    """Its folder; that of a run in a log does not exist."""
-    manifest: dict[str, Any] = field(hash=False)
-    line: records.Line | None = None
-    """Its place in a log."""
+    run_id: str
+    experiment: str
+    """The experiment for which it was made."""
+    finished: str
+    engine_version: str
+    summary: dict[str, Any] = field(hash=False)
+    """Its totals."""
+    made: dict[str, Any] = field(hash=False, repr=False)
+    """Versions and machine."""
+    measured: dict[str, Any] | None = field(hash=False, repr=False)
+    """The command and the point of a measurement, which has no scenario."""
+    sizes: dict[str, int] = field(hash=False, repr=False)
+    """Bytes of each table, and of captured packets."""
+    store: Store = field(compare=False, repr=False)
 
     @property
-    def run_id(self) -> str:
-        """The run's name: 16 hexadecimal digits."""
-        return self.folder.name
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The run's totals."""
-        summary: dict[str, Any] = self.manifest["summary"]
-        return summary
+    def place(self) -> str:
+        """What the user knows it by: what commands take."""
+        return str(self.store.root / self.run_id)
 
     @property
     def tables(self) -> list[str]:
         """Names of the stored tables."""
-        return [name.removesuffix(".parquet") for name in self.manifest["files"] if name.endswith(".parquet")]
+        return [name for name in self.sizes if name != CAPTURE]
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """Its scenario with every default filled in; that of a measurement is empty."""
+        return self.store.scenario(self.run_id)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """All that is known of it, without the content of its tables."""
+        own = {"run_id": self.run_id, "experiment": self.experiment, "summary": self.summary, "tables": self.sizes}
+        own |= {"measured": self.measured} if self.measured else {"scenario": self.scenario}
+        return {**own, "finished": self.finished, "engine_version": self.engine_version, **self.made}
 
     def table(self, name: str) -> pl.DataFrame:
         """A stored table.
 
         Raises:
-            ResultsError: the table is not stored, or its file is damaged.
+            ResultsError: the table is not stored, is damaged, or does not fit in memory.
 
         """
         if name not in self.tables:
-            stored = ", ".join(self.tables) or "none"
-            raise ResultsError(f"{self.folder}: table {name} is not stored (stored: {stored})")
-        path = self.folder / f"{name}.parquet"
-        return _parsed(path, self.content(path.name))
+            raise ResultsError(f"{self.place}: table {name} is not stored (stored: {', '.join(self.tables) or 'none'})")
+        return _small_table(self, name) if self.sizes[name] <= _SMALL else self._read(name)
 
-    def check(self, name: str) -> None:
-        """Compares a file's content with the manifest, as :meth:`content` does."""
-        self.content(name)
+    def _read(self, name: str) -> pl.DataFrame:
+        return _parsed(self.content(name), f"{self.place}: table {name}")
 
     def content(self, name: str) -> bytes:
-        """A file's content, after it was compared with the manifest.
+        """A table as the content of a Parquet file, or the captured packets, after they were compared with the digest.
 
         Raises:
-            ResultsError: the file is missing or differs.
+            ResultsError: it is not stored, or damaged.
 
         """
-        if self.line is not None:
-            return records.table(self.line, self.run_id, name.removesuffix(".parquet"))
-        path = self.folder / name
-        recorded = self.manifest["files"].get(name)
-        try:
-            found = read(path, available)
-        except OSError as error:
-            raise ResultsError(damaged(path, error.strerror or str(error))) from None
-        if recorded is not None and hashlib.sha256(found).hexdigest() != recorded["sha256"]:
-            raise ResultsError(damaged(path, "its content differs from what the manifest records"))
-        return found
+        return self.store.content(self.run_id, name)
 
 
-def damaged(path: Path, why: str) -> str:
-    """Message about a file that cannot be used as a result; it suggests to delete only a run's folder."""
-    folder = path.absolute().parent
-    if is_run_id(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
-        shown = path.parent if path.parent.name else folder
-        return f"{path}: damaged ({why}); delete {shown} and run the experiment again"
-    return f"{path}: not a result of fanin, or a damaged one ({why})"
+@functools.lru_cache(maxsize=256)
+def _small_table(run: StoredRun, name: str) -> pl.DataFrame:
+    """A table that plots, claims and experiments that share the run read again and again."""
+    return run._read(name)
 
 
 def now() -> str:
-    """The current time in the format of a manifest."""
+    """The current time in the format of the store."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """A Parquet file as a frame, after its content was compared with the digest in its folder, if there is one.
+    """A Parquet file as a frame.
 
     Raises:
-        ResultsError: it is missing, unreadable or damaged, or has more rows than fit in the free memory.
+        ResultsError: it is missing, unreadable or damaged, or by its own word does not fit in the free memory.
 
     """
-    _refuse_many_rows(path)
     try:
-        in_run = (path.parent / MANIFEST).is_file()
-        content = read_run(path.parent).content(path.name) if in_run else sums.read_bytes(path, available)
-    except FileNotFoundError:
-        raise ResultsError(f"{path}: no such file") from None
-    except OSError as error:
-        raise ResultsError(damaged(path, error.strerror or str(error))) from None
-    return _parsed(path, content)
-
-
-def _refuse_many_rows(path: Path) -> None:
-    """Refuses a table that by its own word does not fit in memory; one that says less is damaged."""
-    with contextlib.suppress(OSError):
-        # The engine opens anything.
-        opened(path, available).close()
+        size = path.stat().st_size
         told = json.loads(_engine.describe_parquet(path))
-        if (needed := told["rows"] * len(told["columns"]) * _VALUE) > (room := SHARE * available()):
+        needed = max(size, told["rows"] * len(told["columns"]) * _VALUE)
+        if needed > (room := SHARE * available()):
             raise ResultsError(f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}")
+        return _parsed(path.read_bytes(), str(path))
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or _not_parquet(error)}") from None
+
+
+def _parsed(content: bytes, place: str) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise ResultsError(f"{place}: {_not_parquet(error)}") from None
+
+
+def _not_parquet(error: BaseException) -> str:
+    return f"damaged, or no Parquet file ({str(error).splitlines()[0]})"
 
 
 _VALUE = 8
 """Bytes of a number in memory."""
-
-
-def _parsed(path: Path, content: bytes) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ResultsError(damaged(path, str(error).splitlines()[0])) from None
-
-
-def read_run(folder: Path) -> StoredRun:
-    """The run in a folder of the store.
-
-    Raises:
-        ResultsError: the manifest is missing, unreadable or not what was written, or a file is missing or has the
-            wrong size.
-
-    """
-    run = read_manifest(folder)
-    for name, record in run.manifest["files"].items():
-        file, size = folder / name, record["bytes"]
-        if not file.is_file():
-            raise ResultsError(damaged(file, "missing"))
-        if file.stat().st_size != size:
-            raise ResultsError(damaged(file, f"{file.stat().st_size} bytes instead of {size}"))
-    return run
-
-
-def read_manifest(folder: Path) -> StoredRun:
-    """As :func:`read_run`, but the files that the manifest lists are not looked at.
-
-    Raises:
-        ResultsError: the manifest is missing, unreadable, not what was written, or that of another run.
-
-    """
-    path = folder / MANIFEST
-    try:
-        manifest = records.checked_about(sums.loaded(read(path)))
-        _ = checked_totals(manifest["summary"], measured_by_program="measured" in manifest)["result_hash"]
-        _ = {checked(name): (int(record["bytes"]), str(record["sha256"])) for name, record in manifest["files"].items()}
-    except OSError as error:
-        raise ResultsError(damaged(path, error.strerror or str(error))) from None
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        raise ResultsError(damaged(path, "not a manifest")) from None
-    try:
-        sums.unsealed(manifest)
-    except ValueError as error:
-        raise ResultsError(damaged(path, str(error))) from None
-    if is_run_id(folder.absolute().name) and manifest.get("run_id") != folder.absolute().name:
-        raise ResultsError(damaged(path, f"it is that of {manifest.get('run_id')}"))
-    return StoredRun(folder, manifest)
 
 
 class Output(Protocol):
@@ -213,14 +160,8 @@ class Output(Protocol):
     def table_names(self) -> list[str]:
         """The names of its result tables."""
 
-    def rows(self, name: str) -> int:
-        """The number of rows of a table."""
-
     def parquet(self, name: str) -> bytes:
         """A table as the content of a Parquet file."""
-
-    def write_parquet(self, name: str, path: str | Path) -> None:
-        """Writes a table as a Parquet file."""
 
     def capture(self) -> bytes | None:
         """The captured packets, if a capture was requested."""
@@ -235,8 +176,18 @@ class Finished:
     output: Output
     tables: Collection[str]
     """Tables to keep."""
-    folder: bool
-    """Whether they are wanted as files."""
+
+
+_OWN = ("experiment", "seed", "finished", "engine", "scenario", "totals", "measured", "made")
+"""Columns of ``runs`` of which the digest is, beside the id."""
+
+_LISTED = ("scheme", "topology", "traffic", "senders", "bytes_each", "rate", "buffer")
+"""Columns of ``runs`` that follow from the scenario."""
+
+
+def sealed(row: Mapping[str, Any]) -> str:
+    """The digest of a row of ``runs``."""
+    return hashlib.sha256(json.dumps([row["id"], *(row[name] for name in _OWN)]).encode()).hexdigest()
 
 
 class Store:
@@ -244,71 +195,65 @@ class Store:
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
-        self.folder = self.root / RUNS
-        self._records = records.Records(self.folder)
-        self._is_read = False
+        self.database = Database(self.root)
+
+    def __reduce__(self) -> tuple[type[Store], tuple[Path]]:
+        # Another process opens the file itself.
+        return type(self), (self.root,)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.database.path
 
     def prepare(self) -> None:
-        """Creates the folder, cleans up after killed runs, and looks for runs that other commands have added.
+        """Creates the folder and the file, and cleans up after killed runs.
 
         Raises:
-            ResultsError: the folder cannot be written, or has links that lead out of it.
+            ResultsError: the folder cannot be written.
 
         """
-        refuse_links_out(self.root)
-        with writing(self.root):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            probe = beside(self.folder / "probe")
-            probe.mkdir()
-            probe.rmdir()
-            tidy(self.folder)
-            for path in dict.fromkeys(line.path for line in self._refresh()):
-                records.drop_damaged(path)
-            self._refresh()
-
-    def _refresh(self) -> list[records.Line]:
-        """Reads the logs; what is damaged is reported as a warning and treated as absent."""
-        self._is_read = True
-        damaged = self._records.refresh()
-        for line in damaged:
-            warnings.warn(f"{records.damaged(line)}; its runs are repeated", stacklevel=3)
-        return damaged
+        with self.database.transaction():
+            tidy(self.root)
 
     def close(self) -> None:
-        """Flushes to disk what was kept.
+        """Writes everything to the disk. The store can be used again.
 
         Raises:
             ResultsError: it cannot be written.
 
         """
-        with writing(self.root):
-            self._records.close()
+        self.database.close()
 
     def spill(self) -> Path:
         """A file for the rows of a run in progress; leftovers of killed runs are removed."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return beside(self.folder / "rows")
+        self.root.mkdir(parents=True, exist_ok=True)
+        return beside(self.root / "rows")
 
-    def find(self, name: str, tables: Iterable[str] = (), *, folder: bool = False) -> StoredRun | None:
+    def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
+        """What a query finds; nothing if there is no file."""
+        with self.database.reading() as connection:
+            return [] if connection is None else connection.execute(sql, values).fetchall()
+
+    def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
         """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
 
         Args:
             name: Id of the run.
-            tables: A run that was stored without one of these, or whose file of one is damaged, is treated as absent.
-            folder: Whether the tables are wanted as files, so that a run in a log is not enough.
+            tables: A run that was stored without one of these, or whose content of one is damaged, is treated as
+                absent.
 
         """
-        wanted = set(tables)
-        self._refuse(name)
         try:
-            found = self._in_folder(name, wanted)
-        except ResultsError as error:
-            warnings.warn(f"{str(error).partition('; delete')[0]}; the run is repeated and replaced", stacklevel=2)
+            found = self._found(name)
+            if found is None or not set(tables) <= set(found.tables):
+                return None
+            for table in tables:
+                found.content(table)
+        except DamagedError as error:
+            warnings.warn(f"{error}; the run is repeated and replaced", stacklevel=2)
             return None
-        if found is not None or (folder and wanted):
-            return found
-        logged = self._logged(name)
-        return logged if logged is not None and wanted <= set(logged.tables) else None
+        return found
 
     def read(self, name: str) -> StoredRun:
         """The run of that id.
@@ -317,59 +262,65 @@ class Store:
             ResultsError: it is missing or damaged.
 
         """
-        self._refuse(name)
-        if not (self.folder / name).is_dir() and (found := self._logged(name)) is not None:
-            return found
-        return read_run(self.folder / name)
-
-    def _refuse(self, name: object) -> None:
-        """Refuses what is no id, and could lead out of the folder: a stranger's table of runs may have anything."""
-        try:
-            checked_run_id(name)
-        except ValueError as error:
-            raise ResultsError(f"{self.folder}: no such run: {error}") from None
-
-    def _in_folder(self, name: str, tables: set[str]) -> StoredRun | None:
-        if not (self.folder / name).is_dir():
-            return None
-        found = read_run(self.folder / name)
-        if not tables <= set(found.tables):
-            return None
-        for table in tables:
-            found.check(f"{table}.parquet")
+        found = self._found(name)
+        if found is None:
+            raise ResultsError(f"{self.root}: there is no run {name}")
         return found
 
-    def _logged(self, name: str) -> StoredRun | None:
-        """The run in a log: of several lines the one with most tables, as what is stored later has all those before."""
-        return max(self._in_logs(name), key=lambda run: len(run.tables), default=None)
+    def _found(self, name: str) -> StoredRun | None:
+        rows = self.rows("SELECT * FROM runs WHERE id = ?", name)
+        return self._checked(dict(rows[0])) if rows else None
 
-    def _in_logs(self, name: str) -> Iterator[StoredRun]:
-        if not self._is_read:
-            self._is_read = True
-            self._records.refresh(compared=False)
-        for line in self._records.find(name):
-            try:
-                yield StoredRun(self.folder / name, records.manifest(line, name), line)
-            except ResultsError as error:
-                # The whole lines of a log that is gone are in another.
-                if line.path.exists():
-                    warnings.warn(f"{error}; its runs are repeated", stacklevel=2)
+    def _checked(self, row: dict[str, Any]) -> StoredRun:
+        if sealed(row) != row["sha256"]:
+            raise DamagedError(f"{self.path}: run {row['id']} is damaged")
+        sizes = self.rows("SELECT name, length(content) FROM tables WHERE run = ? ORDER BY rowid", row["id"])
+        return self._stored(row, {each[0]: each[1] for each in sizes})
+
+    def _stored(self, row: Mapping[str, Any], sizes: dict[str, int]) -> StoredRun:
+        totals, made = json.loads(row["totals"]), _loaded(row["made"])
+        measured = None if row["measured"] is None else json.loads(row["measured"])
+        about = row["experiment"], row["finished"], row["engine"]
+        return StoredRun(row["id"], *about, totals, made, measured, sizes, self)
+
+    def scenario(self, name: str) -> dict[str, Any]:
+        """The scenario of a run; that of a measurement is empty."""
+        rows = self.rows("SELECT scenario FROM runs WHERE id = ?", name)
+        found: dict[str, Any] = json.loads(rows[0][0]) if rows and rows[0][0] else {}
+        return found
+
+    def content(self, name: str, table: str) -> bytes:
+        """A table of a run as it is stored.
+
+        Raises:
+            ResultsError: it is not there, or damaged.
+
+        """
+        rows = self.rows("SELECT content, sha256 FROM tables WHERE run = ? AND name = ?", name, table)
+        if not rows:
+            raise ResultsError(f"{self.root}: the run {name} has no {table}")
+        content: bytes = rows[0][0]
+        if hashlib.sha256(content).hexdigest() != rows[0][1]:
+            raise DamagedError(f"{self.path}: {table} of run {name} is damaged")
+        return content
+
+    def made_for(self) -> dict[str, str]:
+        """The ids of all runs, each with the experiment for which it was made."""
+        return {each[0]: each[1] for each in self.rows("SELECT id, experiment FROM runs")}
+
+    def latest(self) -> str | None:
+        """The id of the run that finished last; none if there is none."""
+        rows = self.rows("SELECT id FROM runs ORDER BY finished DESC, rowid DESC LIMIT 1")
+        return rows[0][0] if rows else None
 
     def tables(self, name: str) -> list[str]:
         """The stored tables of a run; none if it is not stored."""
-        found: dict[str, None] = {}
-        if (self.folder / name).is_dir():
-            with contextlib.suppress(ResultsError):
-                found |= dict.fromkeys(read_manifest(self.folder / name).tables)
-        for run in self._in_logs(name):
-            found |= dict.fromkeys(run.tables)
-        return list(found)
+        return [row[0] for row in self.rows("SELECT name FROM tables WHERE run = ?", name) if row[0] != CAPTURE]
 
     def keep(self, runs: Sequence[Finished], resolved: dict[str, Any], experiment: str) -> list[StoredRun]:
-        """Writes finished runs of one point, which differ in their seeds, into the log; some need a folder.
+        """Writes finished runs of one point, which differ in their seeds, in one transaction.
 
-        A run needs a folder if its tables are wanted as files or are not small, if it has captured packets, or if it
-        has a folder already, which may be damaged.
+        A run of the same id is replaced; its tables are kept as well.
 
         Args:
             runs: The runs.
@@ -377,70 +328,19 @@ class Store:
             experiment: The experiment for which they were made.
 
         Raises:
-            ResultsError: the folder cannot be written, or the disk is full.
+            ResultsError: they cannot be written.
 
         """
-        found: dict[str, StoredRun] = {}
-        packed = []
+        rows, contents = [], []
         for run in runs:
-            tables = self._kept_tables(run.run_id, run.output, run.tables)
-            if self._needs_folder(run, tables):
-                scenario = records.with_seed(resolved, run.seed)
-                found[run.run_id] = self.save(run.run_id, run.output, tables, scenario, experiment)
-                continue
-            contents = {table: run.output.parquet(table) for table in tables}
-            packed.append(records.Packed(run.run_id, run.seed, json.loads(run.output.summary), contents))
-        if packed:
-            about = {"experiment": experiment, "scenario": resolved, "finished": now(), **provenance()}
-            with writing(self.root):
-                line = self._records.append(packed, about)
-            found |= {run.run_id: StoredRun(self.folder / run.run_id, run.manifest(about), line) for run in packed}
-        return [found[run.run_id] for run in runs]
-
-    def _needs_folder(self, run: Finished, tables: list[str]) -> bool:
-        return (
-            (run.folder and bool(tables))
-            or (self.folder / run.run_id).is_dir()
-            or run.output.capture() is not None
-            or sum(map(run.output.rows, tables)) > _MOST_ROWS
-        )
-
-    def adopt(self, run: StoredRun) -> None:
-        """Copies a run of another store.
-
-        Raises:
-            ResultsError: it is damaged, or the folder cannot be written.
-
-        """
-        with writing(self.root):
-            if run.line is not None:
-                self._records.append(*records.copied(run.line, run.run_id))
-                return
-            with replacing(self.folder / run.run_id) as temporary:
-                for name, record in run.manifest["files"].items():
-                    _copy(run.folder / name, temporary / name, record)
-                (temporary / MANIFEST).write_bytes(manifest_text(run.manifest))
-
-    def _kept_tables(self, name: str, output: Output, wanted: Collection[str]) -> list[str]:
-        """The tables to keep of a run: those that are wanted, and those that are stored already."""
-        kept = {*wanted, *self.tables(name)}
-        return [table for table in output.table_names if table in kept]
-
-    def save(
-        self, name: str, output: Output, tables: list[str], resolved: dict[str, Any], experiment: str
-    ) -> StoredRun:
-        """Writes a finished run and replaces an earlier one of the same id; the earlier run's tables are kept as well.
-
-        Raises:
-            ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
-
-        """
-        tables = self._kept_tables(name, output, tables)
-        final = self.folder / name
-        with writing(self.root), replacing(final) as temporary:
-            manifest = _write(temporary, output, tables, resolved)
-            manifest = _write_manifest(temporary, {"run_id": name, "experiment": experiment} | manifest)
-        return StoredRun(final, manifest)
+            scenario = {**resolved, "run": {**resolved["run"], "seed": run.seed}}
+            about = {"id": run.run_id, "experiment": experiment, "seed": _number(run.seed), "measured": None}
+            rows.append({**about, "scenario": json.dumps(scenario), "totals": run.output.summary, **_shown(scenario)})
+            wanted = {*run.tables, *self.tables(run.run_id)}
+            contents.append({name: run.output.parquet(name) for name in run.output.table_names if name in wanted})
+            if (capture := run.output.capture()) is not None:
+                contents[-1][CAPTURE] = capture
+        return self._write(rows, contents)
 
     def save_measured(
         self, command: list[str], point: dict[str, Any], row: dict[str, Any], experiment: str
@@ -448,89 +348,123 @@ class Store:
         """Writes a program's measurement at a point and replaces an earlier one by the same engine.
 
         Raises:
-            ResultsError: the folder cannot be written.
+            ResultsError: it cannot be written.
 
         """
-        name = digest([command, point, _engine.version()])
+        # Never the same twice, but every run has a hash of its result.
         content = json.dumps([point, row], sort_keys=True).encode()
-        manifest = {
-            "run_id": name,
-            "experiment": experiment,
-            # Never the same twice, but every manifest needs one.
-            "summary": {**row, "result_hash": hashlib.sha256(content).hexdigest()[:16]},
-            "measured": {"command": command, "point": point},
-            "files": {},
-            "finished": now(),
-            **provenance(),
-        }
-        final = self.folder / name
-        with writing(self.root), replacing(final) as temporary:
-            manifest = _write_manifest(temporary, manifest)
-        return StoredRun(final, manifest)
+        totals = {**row, "result_hash": hashlib.sha256(content).hexdigest()[:16]}
+        about = {"id": digest([command, point, _engine.version()]), "experiment": experiment, "scenario": None}
+        about |= {"totals": json.dumps(totals), "measured": json.dumps({"command": command, "point": point})}
+        (found,) = self._write([{**about, **dict.fromkeys(("seed", *_LISTED))}], [{}])
+        return found
+
+    def _write(self, rows: list[dict[str, Any]], contents: list[dict[str, bytes]]) -> list[StoredRun]:
+        """Writes runs with their tables, and returns them."""
+        shared = {"finished": now(), "engine": _engine.version(), "made": json.dumps(provenance())}
+        whole = [{**row, **shared} for row in rows]
+        whole = [{**row, "sha256": sealed(row)} for row in whole]
+        columns = ("id", *_OWN, *_LISTED, "sha256")
+        insert = f"INSERT INTO runs ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        # Not replaced as a whole: tables that another command has stored meanwhile stay.
+        insert += f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in columns)}"
+        with self.database.transaction() as connection:
+            for row, tables in zip(whole, contents, strict=True):
+                connection.execute(insert, [row[name] for name in columns])
+                connection.executemany(
+                    "INSERT OR REPLACE INTO tables VALUES (?, ?, ?, ?)",
+                    [(row["id"], name, each, hashlib.sha256(each).hexdigest()) for name, each in tables.items()],
+                )
+                connection.execute("DELETE FROM failures WHERE id = ?", [row["id"]])
+        return [
+            self._stored(row, {name: len(each) for name, each in tables.items()})
+            for row, tables in zip(whole, contents, strict=True)
+        ]
+
+    def failure(self, name: str) -> Failure | None:
+        """The record of a failed run; ``None`` if there is none."""
+        for row in self.rows("SELECT * FROM failures WHERE id = ?", name):
+            known = {key: row[key] for key in ("experiment", "error", "failed")} | {"seed": int(row["seed"])}
+            settings = [(path, value) for path, value in json.loads(row["settings"])]
+            scenario, engine = json.loads(row["scenario"]), row["engine"]
+            return Failure(row["id"], settings=settings, scenario=scenario, engine_version=engine, **known)
+        return None
+
+    def fail(self, failure: Failure) -> None:
+        """Writes the record of a failed run.
+
+        Raises:
+            ResultsError: it cannot be written.
+
+        """
+        about = asdict(failure) | {"engine_version": _engine.version(), "failed": now()}
+        about |= {name: json.dumps(about[name]) for name in ("settings", "scenario")} | {"seed": _number(failure.seed)}
+        with self.database.transaction() as connection:
+            # The fields of a failure are the columns, in their order.
+            connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [*about.values()])
+
+    def verify(self, advance: Callable[[int, int], None] = lambda _done, _of: None) -> tuple[int, list[str]]:
+        """Compares all runs with their digests.
+
+        Args:
+            advance: Called with the number of runs compared so far, and of all.
+
+        Returns:
+            How many are what was written, and what is said of each of the others.
+
+        """
+        names, damaged = list(self.made_for()), []
+        for done, name in enumerate(names, start=1):
+            try:
+                run = self.read(name)
+                for table in run.sizes:
+                    run.content(table)
+            except DamagedError as error:
+                damaged.append(str(error))
+            advance(done, len(names))
+        return len(names) - len(damaged), damaged
 
 
-def _copy(path: Path, to: Path, record: dict[str, Any]) -> None:
-    """Copies a file of a run, and nothing that a link leads to.
-
-    Raises:
-        ResultsError: it is not what the manifest records.
-
-    """
-    try:
-        source = opened(path, record["bytes"], links=False)
-    except OSError as error:
-        raise ResultsError(damaged(path, error.strerror or str(error))) from None
-    digest = hashlib.sha256()
-    with source, to.open("xb") as copy:
-        while part := source.read(_PART):
-            digest.update(part)
-            copy.write(part)
-    if digest.hexdigest() != record["sha256"]:
-        raise ResultsError(damaged(path, "its content differs from what the manifest records"))
+class DamagedError(ResultsError):
+    """A run is not what was written."""
 
 
-_PART = 1 << 20
-"""Bytes that are copied at once."""
+@functools.lru_cache(maxsize=64)
+def _loaded(text: str) -> dict[str, Any]:
+    """What runs of one command share."""
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
-def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
-    for table in tables:
-        output.write_parquet(table, folder / f"{table}.parquet")
-    if (capture := output.capture()) is not None:
-        (folder / CAPTURE).write_bytes(capture)
-    files = {path.name: _record(path) for path in sorted(folder.iterdir())}
+def _number(seed: int) -> int | str:
+    """A seed as SQLite has it: integers of 64 bits have a sign there."""
+    return seed if seed < 1 << 63 else str(seed)
+
+
+def _shown(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """What a list of runs shows of a resolved scenario."""
+    network, traffic = scenario["network"], scenario["traffic"]
+
+    def each(key: str) -> str:
+        """What traffic groups have of a key, each value once; of no size is what is endless."""
+        return ", ".join(dict.fromkeys(str(group[key]) for group in traffic if group.get(key) not in (None, "", "0B")))
+
     return {
-        "summary": json.loads(output.summary),
-        "scenario": resolved,
-        "files": files,
-        "finished": now(),
-        **provenance(),
+        "scheme": scenario["transport"]["scheme"],
+        "topology": network["topology"],
+        "traffic": each("kind"),
+        # Of the group with most, as a sweep varies that.
+        "senders": max((group.get("senders") or 0 for group in traffic), default=0) or None,
+        "bytes_each": each("bytes-each"),
+        "rate": network.get("rate"),
+        "buffer": network.get("buffer" if network.get("admission") == "static" else "shared-buffer"),
     }
-
-
-def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Writes a manifest with its own digest, and returns it."""
-    manifest = sums.sealed(manifest)
-    (folder / MANIFEST).write_bytes(manifest_text(manifest))
-    return manifest
-
-
-def manifest_text(manifest: dict[str, Any]) -> bytes:
-    """The content of a manifest's file."""
-    return (json.dumps(manifest, indent=1) + "\n").encode()
-
-
-def _record(path: Path) -> dict[str, Any]:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {"bytes": path.stat().st_size, "sha256": digest}
 
 
 @cache
 def provenance() -> dict[str, Any]:
     """The versions and the machine that computed a result."""
     return {
-        "engine_version": _engine.version(),
         "python_version": platform.python_version(),
         "packages": packages(),
         "git_commit": _git_commit(),

@@ -9,13 +9,12 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.later import pl
-from fanin.numbers.kinds import of_numbers, of_texts
 from fanin.results import tables
 from fanin.results.columns import Labels, Table
 from fanin.results.curves import stacked
 from fanin.results.dataset import DataSet, Head, read_head
-from fanin.results.layout import HEAD, RUNS
-from fanin.results.store import Store, StoredRun, read_run, read_table
+from fanin.results.layout import HEAD, ROWS
+from fanin.results.store import StoredRun, read_table
 from fanin.scenario.format.bounds import Filter, matches
 
 
@@ -70,7 +69,7 @@ class ShownRuns:
 
 
 def of_store(paths: Sequence[Path]) -> ShownRuns:
-    """The runs of these folders: runs of the store, or sweeps with all their runs.
+    """These runs of a store, or those of sweeps.
 
     Raises:
         ResultsError: there is no such run, or something is damaged.
@@ -78,45 +77,33 @@ def of_store(paths: Sequence[Path]) -> ShownRuns:
     """
     labels: Labels = {}
     found: list[Shown] = []
-    alone: list[tuple[Path, StoredRun]] = []
+    alone: list[StoredRun] = []
     for path in paths:
         if (path / HEAD).is_file():
             head = read_head(path)
             labels |= head.labels
             found += _of_sweep(path, head)
+        elif (run := tables.run_of(path)) is not None:
+            alone.append(run)
         else:
-            alone.append((path, _run(path)))
-    flat = [tables.flat(run.manifest["scenario"]) for _, run in alone]
+            raise ResultsError(f"{path}: neither a run nor a sweep of a results folder, nor a scenario")
+    flat = [tables.flat(run.scenario) for run in alone]
     keys = [key for key in tables.differing(flat) if not key.startswith("measure.")]
-    for (path, run), values in zip(alone, flat, strict=True):
-        row = {key: values.get(key) for key in keys} | {"seed": run.manifest["scenario"]["run"]["seed"]}
-        found.append(Shown(row, run.table, run.manifest["scenario"], run.summary, str(path)))
+    for run, values in zip(alone, flat, strict=True):
+        row = {key: values.get(key) for key in keys} | {"seed": run.scenario["run"]["seed"]}
+        found.append(Shown(row, run.table, run.scenario, run.summary, run.place))
     return ShownRuns(found, labels)
 
 
-def _run(path: Path) -> StoredRun:
-    if tables.is_in_log(path):
-        return Store(path.absolute().parents[1]).read(path.name)
-    if path.is_dir():
-        return read_run(path)
-    raise ResultsError(f"{path}: neither a run nor a sweep of a results folder, nor a scenario")
-
-
 def _of_sweep(folder: Path, head: Head) -> list[Shown]:
-    path = folder / "runs.parquet"
+    path = folder / ROWS
     frame = read_table(path)
     if lacks := [key for key in (*head.keys, "seed", "run_id") if key not in frame.columns]:
         raise ResultsError(f"{path}: damaged (it has no column {lacks[0]})")
     if frame.is_empty():
         raise ResultsError(f"{path}: no run of the sweep has finished")
-    for key, kind in frame.select(head.keys).schema.items():
-        if not (of_numbers(kind) or of_texts(kind)):
-            raise ResultsError(f"{path}: damaged (the column {key} is of {kind})")
     keys = [*DataSet(head, frame.to_dicts(), []).varying(), "seed"]
-    store = Store(folder.absolute().parents[1])
-    found = []
-    for row in frame.iter_rows(named=True):
-        run = store.read(row["run_id"])
-        place = str(folder.parents[1] / RUNS / row["run_id"])
-        found.append(Shown({key: row[key] for key in keys}, run.table, run.manifest["scenario"], run.summary, place))
-    return found
+    return [
+        Shown({key: row[key] for key in keys}, run.table, run.scenario, run.summary, run.place)
+        for row, run in zip(frame.iter_rows(named=True), tables.runs_of(folder), strict=True)
+    ]

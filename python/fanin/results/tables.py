@@ -1,84 +1,158 @@
-"""Describing and exporting result tables."""
+"""Result tables, of stored runs and in files: finding, describing and exporting them."""
 
 from __future__ import annotations
 
-import itertools
 import json
+import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from fanin import _engine
 from fanin.errors import ResultsError
-from fanin.later import np, pl
+from fanin.later import pl
 from fanin.names import is_run_id
-from fanin.numbers.kinds import MOST, of_texts
 from fanin.numbers.summary import column
-from fanin.results import records, sums
-from fanin.results.confined import opened
-from fanin.results.free_memory import available
-from fanin.results.layout import MANIFEST, RUNS
-from fanin.results.store import damaged, read_manifest, read_run, read_table
+from fanin.results.database import FILE
+from fanin.results.layout import ROWS
+from fanin.results.store import Store, StoredRun, read_table
+
+USUAL = Path("results")
+"""The results folder of a run that is named by its id alone, unless the working folder is one."""
 
 
-def locate(path: Path) -> list[Path]:
-    """The Parquet files of a path: itself, or those of a run folder.
+@dataclass(frozen=True)
+class Table:
+    """A result table: of a stored run, or a Parquet file."""
 
-    Logs of runs have none. A file is first compared with the digest in its folder: the run's manifest, or
-    ``SHA256SUMS``.
+    name: str
+    run: StoredRun | None = None
+    path: Path = Path()
+    """The file, if it is not of a run."""
+
+    @property
+    def place(self) -> str:
+        """What the user knows it by."""
+        return str(self.path) if self.run is None else f"{self.run.place}/{self.name}"
+
+    def content(self) -> bytes:
+        """The content of the Parquet file.
+
+        Raises:
+            ResultsError: it is damaged.
+            OSError: the file cannot be read.
+
+        """
+        return self.path.read_bytes() if self.run is None else self.run.content(self.name)
+
+    def read(self) -> pl.DataFrame:
+        """The table.
+
+        Raises:
+            ResultsError: it is damaged, or does not fit in memory.
+
+        """
+        return read_table(self.path) if self.run is None else self.run.table(self.name)
+
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self.read().height
+
+    def describe(self) -> dict[str, Any]:
+        """Rows and columns: ``{file, rows, columns: [{name, type, unit, description}]}``.
+
+        Raises:
+            ResultsError: it is damaged or no Parquet file.
+
+        """
+        if self.run is None:
+            found = _described(self.path)
+        else:
+            with tempfile.NamedTemporaryFile(suffix=".parquet") as copy:
+                copy.write(self.content())
+                copy.flush()
+                found = _described(Path(copy.name))
+        return {"file": self.place, **found}
+
+
+LATEST = "latest"
+"""Names the run that finished last, in place of an id."""
+
+
+def names_run(path: Path) -> bool:
+    """Whether this is how a run is named, alone or in a results folder."""
+    return (is_run_id(path.name) or path.name == LATEST) and not path.exists()
+
+
+def run_of(path: Path) -> StoredRun | None:
+    """The run that is named by its id, in a results folder or alone; none if this is no such name.
+
+    Raises:
+        ResultsError: there is no such run, or it is damaged.
+
+    """
+    if not names_run(path):
+        return None
+    store = Store(USUAL if path.parent == Path() and not Path(FILE).exists() else path.parent)
+    name = store.latest() if path.name == LATEST else path.name
+    if name is None:
+        raise ResultsError(f"{store.root}: no run is stored here")
+    return store.read(name)
+
+
+def locate(path: Path) -> list[Table]:
+    """The tables of a path: a Parquet file, a run (``results/ID``), or all runs of a sweep or an experiment.
 
     Raises:
         ResultsError: there is nothing there, or it is damaged.
 
     """
-    if is_in_log(path) or records.is_log(path):
-        return []
+    if (run := run_of(path)) is not None:
+        return [Table(name, run) for name in run.tables]
     if path.is_dir():
-        if not (path / MANIFEST).is_file():
-            raise ResultsError(f"{path}: not a run folder (it has no {MANIFEST})")
-        run = read_run(path)
-        files = [path / f"{table}.parquet" for table in run.tables]
-        for file in files:
-            run.check(file.name)
-        return files
+        return [Table(name, run) for run in runs_of(path) for name in run.tables]
     if not path.is_file():
-        raise ResultsError(f"{path}: no such file or folder")
+        raise ResultsError(f"{path}: no such file, and no run of a results folder")
     with path.open("rb") as stream:
-        if stream.read(len(_PARQUET)) != _PARQUET and not is_run_id(path.absolute().parent.name):
+        if stream.read(len(_PARQUET)) != _PARQUET:
             what = "a scenario, of which 'fanin run' makes results" if path.suffix == ".toml" else "no Parquet file"
-            raise ResultsError(f"{path}: {what}: name a run's folder or one of its tables")
-    if (path.parent / MANIFEST).is_file():
-        read_run(path.parent).check(path.name)
-    else:
-        sums.read_bytes(path, available)
-    return [path]
+            raise ResultsError(f"{path}: {what}: name a run or a table")
+    return [Table(path.stem, path=path)]
+
+
+def runs_of(folder: Path) -> list[StoredRun]:
+    """The runs of a sweep or an experiment, in the order of its table.
+
+    Raises:
+        ResultsError: the folder is of neither, or it is not in a results folder.
+
+    """
+    path = folder / ROWS
+    store = next((Store(above) for above in folder.absolute().parents if (above / FILE).exists()), None)
+    if store is None or not path.is_file():
+        raise ResultsError(f"{folder}: neither a run, such as results/0123456789abcdef, nor a folder of runs")
+    return [store.read(name) for name in read_table(path)["run_id"]]
 
 
 _PARQUET = b"PAR1"
 """How every Parquet file begins."""
 
 
-def find(path: Path, table: str) -> Path | None:
-    """The table of that name of a run folder, or the path itself if it is a Parquet file; none where there is neither.
+def find(path: Path, table: str) -> list[Table]:
+    """The tables of that name of the runs that a path names, or the path itself if it is a Parquet file.
 
     Raises:
         ResultsError: as :func:`locate`.
 
     """
-    return next((file for file in locate(path) if file == path or file.stem == table), None)
+    return [each for each in locate(path) if each.run is None or each.name == table]
 
 
-def differences(paths: Iterable[Path]) -> list[str]:
-    """The keys in which the scenarios of stored runs differ, apart from their seeds; tables alone are left out.
-
-    Args:
-        paths: Run folders, or files in them.
-
-    """
-    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in paths)
-    return differing(
-        [flat(read_manifest(folder).manifest["scenario"]) for folder in folders if (folder / MANIFEST).is_file()]
-    )
+def differences(tables: Iterable[Table]) -> list[str]:
+    """The keys in which the scenarios of stored runs differ, apart from their seeds; files are left out."""
+    runs = {each.run.run_id: each.run for each in tables if each.run is not None}
+    return differing([flat(run.scenario) for run in runs.values()])
 
 
 def differing(values: list[dict[str, Any]]) -> list[str]:
@@ -96,11 +170,6 @@ def flat(value: Any, path: str = "") -> dict[str, Any]:  # noqa: ANN401 - of JSO
     return {k: v for key, each in value.items() for k, v in flat(each, f"{path}.{key}" if path else key).items()}
 
 
-def is_in_log(path: Path) -> bool:
-    """Whether this is the place of a run that has no folder, because a log has it."""
-    return not path.exists() and is_run_id(path.name) and path.absolute().parent.name == RUNS
-
-
 _OF_SUMMARY = {
     "column": "The total or column that the row summarises",
     "unit": "Its unit",
@@ -113,21 +182,11 @@ _OF_SUMMARY = {
 """Columns of a sweep's ``summary.parquet``."""
 
 
-def describe(path: Path) -> dict[str, Any]:
-    """Rows and columns of a Parquet file: ``{file, rows, columns: [{name, type, unit, description}]}``.
-
-    Raises:
-        ResultsError: the file is damaged or no Parquet file.
-
-    """
+def _described(path: Path) -> dict[str, Any]:
     try:
-        # The engine opens anything.
-        opened(path, available).close()
         found: dict[str, Any] = json.loads(_engine.describe_parquet(path))
     except OSError as error:
-        raise ResultsError(
-            damaged(path, f"not a readable Parquet file: {str(error).removeprefix(f'{path}: ')}")
-        ) from None
+        raise ResultsError(f"{path}: not a readable Parquet file: {str(error).removeprefix(f'{path}: ')}") from None
     for entry in found["columns"]:
         # Tables that Python writes carry no metadata; their columns are those of a run's summary.
         known = column(entry["name"], _OF_SUMMARY.get(entry["name"]))
@@ -135,98 +194,88 @@ def describe(path: Path) -> dict[str, Any]:
             entry["unit"], entry["description"] = known.unit, known.full
         elif not entry["description"] and "." in entry["name"]:
             entry["description"] = "Scenario value that the sweep varies"
-    return {"file": str(path), **found}
+    return found
 
 
-def write_csv(paths: list[Path], out: TextIO) -> None:
-    """Parquet files as one CSV: names in the first line, units as a comment in the second.
-
-    For tables of several runs each row starts with its run's id.
+def together(tables: list[Table]) -> pl.DataFrame:
+    """Several tables as one; those of several runs have the run's id in front of each row.
 
     Raises:
-        ResultsError: a file is damaged, its columns are not those of the first, or they cannot be CSV.
+        ResultsError: one is damaged, or its columns are not those of the first.
 
     """
-    columns: list[str] | None = None
-    with_ids = len(paths) > 1 and all((path.absolute().parent / MANIFEST).is_file() for path in paths)
-    for path in paths:
-        frame = read_table(path)
-        if with_ids:
-            frame = frame.select(pl.lit(path.absolute().parent.name).alias("run_id"), pl.all())
-        if columns not in (None, frame.columns):
-            raise ResultsError(f"{path}: not the columns of {paths[0]}")
-        units = [*([""] if with_ids else []), *(entry["unit"] for entry in describe(path)["columns"])]
-        try:
-            out.writelines(itertools.islice(csv_parts(frame, units), 0 if columns is None else 1, None))
-        except ValueError as error:
-            raise ResultsError(f"{path}: {error}") from None
-        columns = frame.columns
+    with_ids = len(tables) > 1 and all(each.run is not None for each in tables)
+    found: list[pl.DataFrame] = []
+    for each in tables:
+        frame = each.read()
+        if with_ids and each.run is not None:
+            frame = frame.select(pl.lit(each.run.run_id).alias("run_id"), pl.all())
+        if found and found[0].columns != frame.columns:
+            raise ResultsError(f"{each.place}: not the columns of {tables[0].place}")
+        found.append(frame)
+    try:
+        return found[0] if len(found) == 1 else pl.concat(found, how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise ResultsError(f"{tables[0].place} and others: {str(error).splitlines()[0]}") from None
+
+
+def write_csv(tables: list[Table], out: BinaryIO) -> None:
+    """Tables as one CSV: names in the first line, units as a comment in the second.
+
+    Raises:
+        ResultsError: as :func:`together`, or they cannot be CSV.
+
+    """
+    frame = together(tables)
+    units = {entry["name"]: entry["unit"] for entry in tables[0].describe()["columns"]}
+    try:
+        for part in csv_parts(frame, [units.get(name, "") for name in frame.columns]):
+            out.write(part.encode(errors="replace"))
+    except ValueError as error:
+        raise ResultsError(f"{tables[0].place}: {error}") from None
 
 
 def csv_parts(frame: pl.DataFrame, units: list[str]) -> Iterator[str]:
     """A table as CSV: the line of names with that of units, and the rows in parts of bounded size.
 
     Raises:
-        ValueError: it has columns of lists or of objects, or texts that are longer than a label.
+        ValueError: it has columns of lists or of objects.
 
     """
-    texts = [each for each in frame.iter_columns() if of_texts(each.dtype)]
-    sizes = [np.asarray(each.cast(pl.String).str.len_bytes().fill_null(0)) for each in texts]
-    total = sum(int(each.sum(dtype="u8")) for each in sizes)
-    if total > max(_MOST_TEXT, _LABEL * frame.height * len(sizes)):
-        raise ValueError(f"{total:,} bytes of text, which are not written")
-    longest = sum(int(each.max(initial=0)) for each in sizes)
     try:
         names = frame.clear().write_csv().removesuffix("\n")
         yield f"{names}\n# {','.join(units)}\n"
-        for part in frame.iter_slices(max(_PART // (longest + _NUMBER * max(frame.width, 1)), 1)):
+        for part in frame.iter_slices(_ROWS_AT_ONCE):
             yield part.write_csv(include_header=False)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"cannot be CSV: {str(error).splitlines()[0]}") from None
 
 
-_MOST_TEXT, _LABEL = 1 << 30, 256
-"""A table may have more bytes of text than the first only if a text has on average no more than the second."""
-
-_PART, _NUMBER = 1 << 26, 20
-"""Bytes of CSV that are made at a time, and of a number in it."""
+_ROWS_AT_ONCE = 65_536
+"""Rows of CSV that are made at a time."""
 
 _FCT_WHOLE, _FCT_SECONDS = ("flow", "src", "dst", "bytes"), ("start_s", "fct_s", "ideal_s")
 
 
-def write_fct(path: Path, out: TextIO) -> None:
+def write_fct(table: Table, out: BinaryIO) -> None:
     """A flows table as HPCC's ``fct.txt``; flows that did not complete are left out.
 
     Addresses are those that HPCC's simulator gives its nodes. The ports are invented, because flows here have none: the
     source port is 10000 plus the flow's number, modulo the number of ports; the destination port is HPCC's 100.
 
     Raises:
-        ResultsError: the file is damaged, or it is not a flows table.
+        ResultsError: it is damaged, or not a flows table.
 
     """
-    frame = read_table(path)
+    frame = table.read()
     missing = [name for name in (*_FCT_WHOLE, *_FCT_SECONDS) if name not in frame.columns]
     if missing:
-        raise ResultsError(f"{path}: not a flows table: it has no {', '.join(missing)}")
+        raise ResultsError(f"{table.place}: not a flows table: it has no {', '.join(missing)}")
     completed = frame.select(*_FCT_WHOLE, *_FCT_SECONDS).filter(pl.col("fct_s").is_not_null())
-    if name := not_numbers(completed):
-        raise ResultsError(f"{path}: not a flows table: not every {name} is a finite number")
-    try:
-        completed = completed.select(pl.col(_FCT_WHOLE).cast(pl.Int64), pl.col(_FCT_SECONDS).cast(pl.Float64))
-    except pl.exceptions.PolarsError as error:
-        raise ResultsError(f"{path}: not a flows table: {str(error).splitlines()[0]}") from None
     for flow, source, destination, size, *seconds in completed.iter_rows():
         addresses = " ".join(f"{_address(node):08x}" for node in (source, destination))
         times = " ".join(str(round(value * 1e9)) for value in seconds)
-        out.write(f"{addresses} {10000 + flow % 55536} 100 {size} {times}\n")
-
-
-def not_numbers(frame: pl.DataFrame) -> str | None:
-    """The first column that is not of numbers alone: finite ones, with which one can calculate."""
-    for each in frame.iter_columns():
-        if not each.dtype.is_numeric() or each.null_count() or not (each.cast(pl.Float64).abs() < MOST).all():
-            return each.name
-    return None
+        out.write(f"{addresses} {10000 + flow % 55536} 100 {size} {times}\n".encode())
 
 
 def _address(node: int) -> int:

@@ -1,4 +1,4 @@
-"""Values from JSON whose types are checked: a file with matching digests may still be somebody else's."""
+"""Values from JSON whose types are checked."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from fanin import _engine
 from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
-from fanin.results.store import Store
+from fanin.results.store import Finished, Store
 from fanin.run.observed import BOTTLENECK, elsewhere
 from fanin.scenario import checks, library, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
@@ -174,7 +174,10 @@ class Experiment(ScenarioFile):
                 resolved = self.resolved(given)
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
-        stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
+        stored = None
+        if store is not None:
+            finished = Finished(name, resolved["run"]["seed"], output, output.table_names)
+            (stored,) = store.keep([finished], resolved, self.name)
         return Run(name, json.loads(output.summary), stored, output, resolved["measure"])
 
     def simulate(

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from fanin.errors import WorkerError
 from fanin.results.failures import BrokenOff, Failure, NotBegun, describe
 from fanin.results.runs import Run
-from fanin.results.store import Finished, Output, Store, StoredRun
+from fanin.results.store import Finished, Output, Store
 from fanin.run.experiment import Experiment
 from fanin.run.memory import Estimate
 from fanin.scenario.file import Files
@@ -60,8 +60,6 @@ class Job:
     settings: Settings
     tables: frozenset[str] = frozenset()
     """Result tables to keep."""
-    folder: bool = False
-    """Whether the tables are wanted as files."""
 
     @cached_property
     def point(self) -> Settings:
@@ -91,8 +89,6 @@ class PooledRun:
     tables: set[str] = field(default_factory=set)
     indices: list[int] = field(default_factory=list)
     seed: int = 0
-    folder: bool = False
-    """Whether any of the jobs wants the tables as files."""
     files: Files = field(default_factory=dict)
     """The files that the scenario names, as they were when the run was identified."""
 
@@ -157,14 +153,7 @@ def kept(works: list[PooledRun], store: Store, outputs: Sequence[Output]) -> lis
     """The outputs of the first of some runs of one point, in the store."""
     first = works[0]
     finished = [
-        Finished(work.name, work.seed, output, work.tables, work.folder)
-        for work, output in zip(works, outputs, strict=False)
+        Finished(work.name, work.seed, output, work.tables) for work, output in zip(works, outputs, strict=False)
     ]
-    return [light(run) for run in store.keep(finished, first.resolved(), first.job.experiment.name)]
-
-
-def light(stored: StoredRun) -> Run:
-    """A stored run without its scenario, because a sweep has thousands of runs."""
-    manifest = {name: value for name, value in stored.manifest.items() if name != "scenario"}
-    measure = stored.manifest.get("scenario", {}).get("measure", {})
-    return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest, stored.line), measure=measure)
+    stored = store.keep(finished, first.resolved(), first.job.experiment.name)
+    return [Run(run.run_id, run.summary, run) for run in stored]

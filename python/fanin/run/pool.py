@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from fanin.errors import LeftOutError, RunError, ScenarioError, WorkerError
-from fanin.results.failures import BrokenOff, Failure, Failures, describe, is_of_run
+from fanin.results.failures import BrokenOff, Failure, describe, is_of_run
 from fanin.results.runs import Run
 from fanin.results.store import Store
-from fanin.run.job import Advance, Job, Kind, PooledRun, Progress, Workers, light
+from fanin.run.job import Advance, Job, Kind, PooledRun, Progress, Workers
 from fanin.run.memory import Estimate, estimate
 from fanin.run.threads import Threads
 from fanin.run.waiting import Waiting
@@ -92,11 +92,11 @@ def outcomes(
 
 @contextmanager
 def _stored(out: Store | Path | str | None) -> Iterator[Store | None]:
-    """A results folder; what was kept in it is on disk in the end."""
-    if out is None:
-        yield None
+    """A results folder; what was kept in it is on disk in the end, unless whoever gave the store goes on with it."""
+    if out is None or isinstance(out, Store):
+        yield out
         return
-    with closing(out if isinstance(out, Store) else Store(out)) as store:
+    with closing(Store(out)) as store:
         yield store
 
 
@@ -128,7 +128,6 @@ class _Pool:
         self._again = again
         self._go_on = go_on
         self._store = store
-        self._failures = None if store is None or stop_at_failures else Failures(store.root)
         self._finished: dict[int, Run | Failure] = {}
         self._running: dict[Future[Any], tuple[list[PooledRun], float]] = {}
         """Running runs, those of a point together, each with their start time."""
@@ -159,12 +158,12 @@ class _Pool:
         """The runs to simulate; all others are finished already."""
         missing, costs = [], {}
         for work in _distinct(self._wanted):
-            stored = None if self._store is None else self._store.find(work.name, work.tables, folder=work.folder)
+            stored = None if self._store is None else self._store.find(work.name, work.tables)
             if stored is not None:
                 costs[work.job.kind] = stored.summary["wall_s"]
-                self._find(work, light(stored))
+                self._find(work, Run(stored.run_id, stored.summary, stored))
                 continue
-            failure = self._failures and self._failures.find(work.name)
+            failure = None if self._store is None or self._strict else self._store.failure(work.name)
             if failure and not self._again:
                 self._find(work, failure)
                 continue
@@ -206,15 +205,12 @@ class _Pool:
             if self._strict and is_of_run(error):
                 raise RunError(f"{work.shown}: {describe(error)}") from error
             failure = work.failure(error)
-            if self._failures is not None and not isinstance(failure, BrokenOff):
-                self._failures.save(failure)
+            if self._store is not None and not isinstance(failure, BrokenOff):
+                self._store.fail(failure)
             found = [failure]
         else:
             # Includes the overhead of a run besides the engine's time, which dominates short runs.
             queue.learn(works[0].job.kind, (time.monotonic() - begun) / len(found))
-            if self._failures is not None:
-                for work, _ in zip(works, found, strict=False):
-                    self._failures.forget(work.name)
         for work, result in zip(works, found, strict=False):
             self._finish(work, result)
         self._simulated += len(found)
@@ -265,7 +261,6 @@ def _distinct(wanted: list[Job]) -> list[PooledRun]:
             if work is None:
                 work = works[name] = PooledRun(each, name, estimates[job.kind], seed=seed, files=files)
             work.tables |= each.tables
-            work.folder |= each.folder
             work.indices.append(index)
     return list(works.values())
 

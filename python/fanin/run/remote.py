@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -77,45 +76,18 @@ class Package:
     """A run's output as it is sent back."""
 
     summary: str
-    tables: dict[str, tuple[int, bytes]]
-    """Rows and content of the requested result tables, each a Parquet file."""
+    tables: dict[str, bytes]
+    """The requested result tables, each as the content of a Parquet file."""
     captured: bytes | None
-    digest: str = ""
-    """That of the rest, as it was sent."""
-
-    def sealed(self) -> Package:
-        """The package with its digest."""
-        return replace(self, digest=self._digest())
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it arrived as it was sent."""
-        return self.digest == self._digest()
-
-    def _digest(self) -> str:
-        found = hashlib.sha256(self.summary.encode())
-        for name, (rows, content) in self.tables.items():
-            found.update(f"{name} {rows} {len(content)} ".encode())
-            found.update(content)
-        found.update(self.captured or b"")
-        return found.hexdigest()
 
     @property
     def table_names(self) -> list[str]:
         """The requested result tables."""
         return list(self.tables)
 
-    def rows(self, name: str) -> int:
-        """The number of rows of a table."""
-        return self.tables[name][0]
-
     def parquet(self, name: str) -> bytes:
         """A table, as it arrived."""
-        return self.tables[name][1]
-
-    def write_parquet(self, name: str, path: str | Path) -> None:
-        """Writes a table, which arrives as a Parquet file."""
-        Path(path).write_bytes(self.parquet(name))
+        return self.tables[name]
 
     def capture(self) -> bytes | None:
         """The captured packets, if a capture was requested."""
@@ -174,8 +146,8 @@ def _packed(output: _engine.RunOutput, tables: frozenset[str], path: Path) -> Pa
     found = {}
     for name in (name for name in output.table_names if name in tables):
         output.write_parquet(name, path)
-        found[name] = output.rows(name), path.read_bytes()
-    return Package(output.summary, found, output.capture()).sealed()
+        found[name] = path.read_bytes()
+    return Package(output.summary, found, output.capture())
 
 
 def _refuse_copies(files: Files) -> None:

@@ -114,5 +114,5 @@ class Threads:
         return [Run(work.name, json.loads(output.summary), output=output, measure=measure) for work, output in pairs]
 
     def _run_alone(self, works: list[PooledRun], store: Store) -> list[Run]:
-        with writing(store.root), tempfile.TemporaryDirectory(prefix=store.spill().name, dir=store.folder) as folder:
+        with writing(store.root), tempfile.TemporaryDirectory(prefix=store.spill().name, dir=store.root) as folder:
             return kept(works, store, alone.simulate(task_of(works, store), Path(folder), self._stop.is_set))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
-
-_CHUNK = 1 << 20
 
 
 class ProblemError(Exception):
@@ -59,19 +55,10 @@ def download(content: bytes, name: str, media_type: str) -> Response:
     return Response(content, headers=_saved(name), media_type=media_type)
 
 
-def temporary(path: Path, media_type: str, name: str = "") -> Response:
-    """The content of a file, which is removed; with a name it is a file to save."""
-    return StreamingResponse(_removing(path), headers=_saved(name) if name else None, media_type=media_type)
+def parts(content: Iterator[bytes], name: str, media_type: str) -> Response:
+    """As :func:`download`, of a file that is sent as it is made."""
+    return StreamingResponse(content, headers=_saved(name), media_type=media_type)
 
 
 def _saved(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}
-
-
-def _removing(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        # What is open is there until it is closed.
-        with contextlib.suppress(OSError):
-            path.unlink()
-        while chunk := stream.read(_CHUNK):
-            yield chunk

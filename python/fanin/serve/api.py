@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,11 +15,10 @@ from starlette.routing import Route
 import fanin
 from fanin.claims.verdicts import VERDICTS
 from fanin.errors import FaninError, NotFoundError
-from fanin.results.store import CAPTURE, StoredRun
-from fanin.serve import page, reader
-from fanin.serve.answers import ProblemError, as_json, download, problem, temporary
-from fanin.serve.aside import aside
-from fanin.serve.index import COLUMNS
+from fanin.results.tables import Table
+from fanin.serve import page, tables
+from fanin.serve.answers import ProblemError, as_json, download, parts, problem
+from fanin.serve.listing import COLUMNS
 from fanin.serve.results import Results
 
 DESCRIPTION = Path(__file__).with_name("openapi.json")
@@ -34,9 +30,6 @@ _USUAL = 100
 
 _LARGEST = 1 << 53
 
-_THREADS = 40
-"""Requests that are answered at once; others wait."""
-
 _PARQUET = "application/vnd.apache.parquet"
 _PCAPNG = "application/x-pcapng"
 
@@ -45,7 +38,7 @@ Answer = Callable[[Results, Request], Response]
 
 def _ping(results: Results, _: Request) -> Response:
     engine = fanin.engine_version()
-    return as_json({"fanin": fanin.__version__, "engine": engine, "folder": str(results.folder.root)})
+    return as_json({"fanin": fanin.__version__, "engine": engine, "folder": str(results.root)})
 
 
 def _openapi(_: Results, __: Request) -> Response:
@@ -71,15 +64,13 @@ def _scenario(results: Results, request: Request) -> Response:
 def _outcome(results: Results, request: Request) -> Response:
     """Summary and tables in one answer, as a run in the page has them."""
     run = results.stored(request.path_params["run"])
-    limit = _number(request, "limit", reader.MOST_ROWS, reader.MOST_ROWS)
-    wanted = tuple(f"{table}.parquet" for table in run.tables)
-    path = results.read(reader.Request(run, wanted, limit=limit))
-    return temporary(path, "application/json")
+    limit = _number(request, "limit", tables.MOST_ROWS, tables.MOST_ROWS)
+    return as_json([tables.columns(Table(table, run), limit=limit) for table in run.tables])
 
 
 def _capture(results: Results, request: Request) -> Response:
     name = request.path_params["run"]
-    return download(results.capture(name), f"{name}-{CAPTURE}", _PCAPNG)
+    return download(results.capture(name), f"{name}-trace.pcapng", _PCAPNG)
 
 
 def _sweeps(results: Results, _: Request) -> Response:
@@ -105,51 +96,49 @@ def _claims(results: Results, request: Request) -> Response:
     return as_json(results.claims(paper, verdicts.get(wanted), _text(request, "search"), *_part(request)))
 
 
-Source = Callable[[Results, Request], tuple[StoredRun | Path, str, str]]
-"""Finds a table: its run or folder, its file there, and its name as a download without the ending."""
+Found = Callable[[Results, Request], tuple[Table, str]]
+"""Finds a table, and its name as a download without the ending."""
 
 
-def _of_run(results: Results, request: Request) -> tuple[StoredRun | Path, str, str]:
+def _of_run(results: Results, request: Request) -> tuple[Table, str]:
     run, table = request.path_params["run"], request.path_params["table"]
-    return *results.of_run(run, table), f"{run}-{table}"
+    return results.of_run(run, table), f"{run}-{table}"
 
 
-def _of_sweep(results: Results, request: Request) -> tuple[StoredRun | Path, str, str]:
+def _of_sweep(results: Results, request: Request) -> tuple[Table, str]:
     sweep, table = request.path_params["sweep"], request.path_params["table"]
-    return *results.of_sweep(sweep, table), f"{sweep}-{table}"
+    return results.of_sweep(sweep, table), f"{sweep}-{table}"
 
 
-def _of_experiment(results: Results, request: Request) -> tuple[StoredRun | Path, str, str]:
+def _of_experiment(results: Results, request: Request) -> tuple[Table, str]:
     table = _text(request, "table")
-    return *results.of_experiment(_text(request, "name"), table), table
+    return results.of_experiment(_text(request, "name"), table), table
 
 
-def _columns(source: Source) -> Answer:
+def _columns(find: Found) -> Answer:
     def answer(results: Results, request: Request) -> Response:
-        where, file, _ = source(results, request)
+        table, _ = find(results, request)
         offset = _number(request, "offset", 0, _LARGEST)
-        limit = _number(request, "limit", reader.MOST_ROWS, reader.MOST_ROWS)
-        path = results.read(reader.Request(where, (file,), offset=offset, limit=limit))
-        return temporary(path, "application/json")
+        limit = _number(request, "limit", tables.MOST_ROWS, tables.MOST_ROWS)
+        return as_json([tables.columns(table, offset, limit)])
 
     return answer
 
 
-def _csv(source: Source) -> Answer:
+def _csv(find: Found) -> Answer:
     def answer(results: Results, request: Request) -> Response:
-        where, file, name = source(results, request)
-        path = results.read(reader.Request(where, (file,), csv=True))
-        return temporary(path, "text/csv; charset=utf-8", f"{name}.csv")
+        table, name = find(results, request)
+        return parts(tables.csv(table), f"{name}.csv", "text/csv; charset=utf-8")
 
     return answer
 
 
-def _file(source: Source) -> Answer:
+def _file(find: Found) -> Answer:
     def answer(results: Results, request: Request) -> Response:
-        where, file, name = source(results, request)
-        if not file.endswith(".parquet"):
+        table, name = find(results, request)
+        if table.path.suffix == ".csv":
             raise ProblemError(404, "Not found", "the data of a plot are CSV")
-        return download(results.content(where, file), f"{name}.parquet", _PARQUET)
+        return download(table.content(), f"{name}.parquet", _PARQUET)
 
     return answer
 
@@ -182,8 +171,7 @@ ROUTES: dict[str, Answer] = {
 
 def application(results: Results, files: dict[str, page.File]) -> Starlette:
     """The page and the API of a results folder."""
-    threads = asyncio.Semaphore(_THREADS)
-    routes = [Route(path, _served(results, answer, threads), methods=["GET"]) for path, answer in ROUTES.items()]
+    routes = [Route(path, _served(results, answer), methods=["GET"]) for path, answer in ROUTES.items()]
 
     async def file(request: Request) -> Response:
         return page.answer(files, request)
@@ -195,14 +183,8 @@ def application(results: Results, files: dict[str, page.File]) -> Starlette:
     return app
 
 
-_UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, UnicodeError, ValueError, AssertionError
-)  # fmt: skip
-"""What reading a file raises that has matching digests and is not from here."""
-
-
-def _served(results: Results, answer: Answer, threads: asyncio.Semaphore) -> Callable[[Request], Any]:
-    def safe(request: Request) -> Response:
+def _served(results: Results, answer: Answer) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
         try:
             return answer(results, request)
         except ProblemError as error:
@@ -213,12 +195,6 @@ def _served(results: Results, answer: Answer, threads: asyncio.Semaphore) -> Cal
             return problem(422, "Not readable", str(error))
         except OSError as error:
             return problem(422, "Not readable", f"a file cannot be read: {error.strerror or error}")
-        except _UNREADABLE as error:
-            return problem(422, "Not readable", f"this is not what fanin writes ({type(error).__name__}: {error})")
-
-    async def endpoint(request: Request) -> Response:
-        async with threads:
-            return await aside(functools.partial(safe, request))
 
     return endpoint
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -12,85 +12,69 @@ from fanin.claims import ledger, record
 from fanin.claims.record import Record
 from fanin.claims.standing import Standing
 from fanin.errors import ResultsError
-from fanin.names import checked
 from fanin.numbers import summary
-from fanin.results import sums
-from fanin.results.confined import MOST_JSON, MOST_TABLE, Folder
 from fanin.results.dataset import Head, read_head
-from fanin.results.layout import CLAIMS, HEAD, SWEEPS
-from fanin.results.store import CAPTURE, StoredRun
+from fanin.results.layout import FAILED, HEAD, ROWS, SWEEPS
+from fanin.results.store import CAPTURE, Store, StoredRun
+from fanin.results.tables import Table
 from fanin.scenario.toml_text import to_toml
 from fanin.serve.answers import ProblemError
-from fanin.serve.index import COLUMNS, Index, Row, chosen
-from fanin.serve.reader import Reader, Request
-
-_FAILED = "failed.json"
+from fanin.serve.listing import COLUMNS, listed
 
 
 class Results:
     """A results folder."""
 
-    def __init__(self, root: Path, reader: Reader) -> None:
+    def __init__(self, root: Path) -> None:
         """Opens it.
-
-        Args:
-            root: The folder.
-            reader: The process that reads tables; the caller closes it.
 
         Raises:
             ResultsError: it is not a folder.
 
         """
-        self.folder = Folder(root)
-        self.index = Index(self.folder)
-        self._reader = reader
+        if not root.is_dir():
+            raise ResultsError(f"{root}: no such folder; run something first, or choose another with --out")
+        self.root = root.resolve()
+        self.store = Store(self.root)
         self._lock = threading.Lock()
 
     def runs(self, search: str, sort: str, *, descending: bool, offset: int, limit: int) -> dict[str, Any]:
         """A part of the list of runs."""
-        rows, damaged = self.index.rows()
-        found = chosen(rows, search, sort, descending=descending)
-        return {
-            "total": len(rows),
-            "found": len(found),
-            "offset": offset,
-            "columns": [_column(name) for name in COLUMNS],
-            "runs": found[offset : offset + limit],
-            "damaged": _damaged(damaged),
-        }
+        total, found, rows = listed(self.store, search, sort, descending=descending, offset=offset, limit=limit)
+        columns = [_column(name) for name in COLUMNS]
+        return {"total": total, "found": found, "offset": offset, "columns": columns, "runs": rows}
 
     def stored(self, name: str) -> StoredRun:
         """A run."""
-        run = self.index.run(name)
-        if run is None:
+        if not self.store.rows("SELECT 1 FROM runs WHERE id = ?", name):
             raise _missing("run", name)
-        return run
+        return self.store.read(name)
 
     def run(self, name: str) -> dict[str, Any]:
         """What is known of a run."""
         run = self.stored(name)
         totals = [{"topic": topic, "label": label, "value": value} for topic, label, value in summary.rows(run.summary)]
-        capture = CAPTURE in run.manifest["files"]
-        return {"run_id": name, "manifest": run.manifest, "totals": totals, "tables": run.tables, "capture": capture}
+        known = {"run_id": name, "manifest": run.manifest, "totals": totals, "tables": run.tables}
+        return {**known, "capture": CAPTURE in run.sizes}
 
     def scenario(self, name: str) -> str:
         """The resolved scenario of a run, as TOML; that of a program that was measured does not exist."""
-        scenario = self.stored(name).manifest.get("scenario")
-        if not isinstance(scenario, dict):
+        scenario = self.stored(name).scenario
+        if not scenario:
             raise _missing("scenario", name)
         return to_toml(scenario)
 
-    def of_run(self, name: str, table: str) -> tuple[StoredRun, str]:
-        """A run and the file of one of its tables."""
+    def of_run(self, name: str, table: str) -> Table:
+        """A table of a run."""
         run = self.stored(name)
         if table not in run.tables:
             raise _missing("table", table)
-        return run, f"{table}.parquet"
+        return Table(table, run)
 
     def capture(self, name: str) -> bytes:
         """The captured packets of a run."""
         run = self.stored(name)
-        if CAPTURE not in run.manifest["files"]:
+        if CAPTURE not in run.sizes:
             raise _missing("captured packets of run", name)
         return run.content(CAPTURE)
 
@@ -108,23 +92,22 @@ class Results:
     def sweep(self, name: str) -> dict[str, Any]:
         """A sweep with its failed runs."""
         head = self._head(self._sweep(name))
-        folder = self.folder.root / SWEEPS / name
-        failed = self._json(folder, _FAILED) if (folder / _FAILED).exists() else []
-        return {**asdict(head), "tables": ["runs", "summary"], "failed": failed}
+        failed = self.root / SWEEPS / name / FAILED
+        return {
+            **asdict(head),
+            "tables": ["runs", "summary"],
+            "failed": json.loads(failed.read_bytes()) if failed.exists() else [],
+        }
 
-    def of_sweep(self, name: str, table: str) -> tuple[Path, str]:
-        """The folder of a sweep and the file of one of its tables."""
-        folder = self.folder.root / SWEEPS / self._sweep(name)
+    def of_sweep(self, name: str, table: str) -> Table:
+        """A table of a sweep."""
+        folder = self.root / SWEEPS / self._sweep(name)
         if table not in ("runs", "summary"):
             raise _missing("table", table)
-        return self._confined(folder, f"{table}.parquet")
+        return Table(table, path=folder / f"{table}.parquet")
 
     def _names_of_sweeps(self) -> list[str]:
-        folder = self.folder.root / SWEEPS
-        if not folder.is_dir():
-            return []
-        names = (path.name for path in self.folder.folder(folder).iterdir())
-        return sorted(name for name in names if _is_name(name))
+        return sorted(path.parent.name for path in (self.root / SWEEPS).glob(f"[!.]*/{HEAD}"))
 
     def _sweep(self, name: str) -> str:
         if name not in self._names_of_sweeps():
@@ -132,9 +115,7 @@ class Results:
         return name
 
     def _head(self, name: str) -> Head:
-        folder = self.folder.root / SWEEPS / name
-        self._confined(folder, HEAD, MOST_JSON)
-        return read_head(folder)
+        return read_head(self.root / SWEEPS / name)
 
     def experiments(self) -> list[dict[str, Any]]:
         """The state of every experiment, and whether its data are here."""
@@ -146,21 +127,17 @@ class Results:
         tables = ["runs", *(plot.name for plot in found.plots if f"{plot.name}.csv" in plot.files)]
         return {**found.model_dump(mode="json"), "tables": tables}
 
-    def of_experiment(self, name: str, table: str) -> tuple[Path, str]:
-        """The folder of an experiment and the file of one of its tables: that of its runs, or the data of a plot."""
+    def of_experiment(self, name: str, table: str) -> Table:
+        """A table of an experiment: that of its runs, or the data of a plot."""
         plots = [plot.name for plot in self._record(name).plots if f"{plot.name}.csv" in plot.files]
         if table == "runs":
-            return self._confined(self.folder.root / name, "runs.parquet")
+            return Table(table, path=self.root / name / ROWS)
         if table not in plots:
             raise _missing("table", table)
-        return self._confined(self.folder.root / name, f"{table}.csv")
+        return Table(table, path=self.root / name / f"{table}.csv")
 
     def _record(self, name: str) -> Record:
-        self._refuse_strange()
-        if name not in ledger.recorded(self.folder.root):
-            raise _missing("experiment with results", name)
-        self.folder.file(self.folder.root / name / CLAIMS, MOST_JSON)
-        found = record.read(self.folder.root / name)
+        found = record.read(self.root / name) if name in ledger.recorded(self.root) else None
         if found is None:
             raise _missing("experiment with results", name)
         return found
@@ -179,55 +156,12 @@ class Results:
         return {"total": len(every), "found": len(found), "offset": offset, "claims": shown}
 
     def _standings(self) -> list[Standing]:
-        self._refuse_strange()
         with self._lock:
-            return ledger.standings(self.folder.root)
-
-    def _refuse_strange(self) -> None:
-        """The ledger opens many files of the folder, so that none of them may be a trap.
-
-        Raises:
-            ResultsError: one is.
-
-        """
-        _, damaged = self.index.rows()
-        why = next(self.folder.strange(), None) or next(iter(damaged.values()), None)
-        if why is not None:
-            raise ResultsError(why)
-
-    def _confined(self, folder: Path, file: str, most: int = MOST_TABLE) -> tuple[Path, str]:
-        """A folder and its file, if these and its digests may be opened."""
-        self.folder.folder(folder)
-        self.folder.file(folder / file, most)
-        if os.path.lexists(folder / sums.SUMS):
-            self.folder.file(folder / sums.SUMS, MOST_JSON)
-        return folder, file
-
-    def _json(self, folder: Path, file: str) -> Any:  # noqa: ANN401 - any JSON
-        path = Path(*self._confined(folder, file, MOST_JSON))
-        try:
-            return sums.loaded(sums.read_bytes(path))
-        except ValueError:
-            raise ResultsError(f"{path}: damaged (not JSON)") from None
-
-    def content(self, source: StoredRun | Path, file: str) -> bytes:
-        """The bytes of a file, after they were compared with their digest."""
-        return source.content(file) if isinstance(source, StoredRun) else sums.read_bytes(source / file)
-
-    def read(self, request: Request) -> Path:
-        """A file with what the tables of a request say."""
-        return self._reader.read(request)
+            return ledger.standings(self.root)
 
 
 def _missing(what: str, name: str) -> ProblemError:
     return ProblemError(404, "Not found", f"there is no {what} {name[:100]}")
-
-
-def _is_name(name: str) -> bool:
-    try:
-        return bool(checked(name))
-    except ValueError:
-        return False
 
 
 def _column(name: str) -> dict[str, str]:
@@ -237,5 +171,5 @@ def _column(name: str) -> dict[str, str]:
     return {"name": name, "label": label, "definition": info.definition, "unit": unit}
 
 
-def _damaged(found: dict[str, str]) -> list[Row]:
+def _damaged(found: dict[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "why": why} for name, why in found.items()]

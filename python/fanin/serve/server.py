@@ -8,10 +8,9 @@ import secrets
 import socket
 import sys
 import tempfile
-import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,6 @@ import uvicorn
 from fanin.errors import ResultsError
 from fanin.serve import api, page
 from fanin.serve.guard import Guard, is_loopback
-from fanin.serve.reader import Reader
 from fanin.serve.results import Results
 from fanin.show import front_end
 
@@ -68,8 +66,8 @@ def serve(out: Path, host: str, port: int, *, browser: bool, ready: Callable[[Se
     folder = front_end.found()
     files = page.files(folder)
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    with closing(Reader()) as reader, _listening(host, port) as listening:
-        results = Results(out, reader)
+    with _listening(host, port) as listening:
+        results = Results(out)
         served = Served(host, listening.getsockname()[1], token, folder)
         guarded = Guard(api.application(results, files), host, token, {"/", *files})
         config = uvicorn.Config(
@@ -85,8 +83,6 @@ def serve(out: Path, host: str, port: int, *, browser: bool, ready: Callable[[Se
             timeout_graceful_shutdown=2,
         )
         ready(served)
-        # A large store takes a while, which has passed when somebody looks.
-        threading.Thread(target=results.index.rows, daemon=True).start()
         with _opened(served.address, wanted=browser and folder is not None):
             uvicorn.Server(config).run(sockets=[listening])
 

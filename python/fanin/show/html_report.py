@@ -19,7 +19,6 @@ from fanin.claims import ledger
 from fanin.claims.standing import Standing
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
-from fanin.results import sums
 from fanin.results.files import whole_folder, writing
 from fanin.results.layout import CLAIMS, GENERATOR, PAGE, REPORT
 from fanin.show import front_end, page_data, ranking_matrix
@@ -87,9 +86,20 @@ def _refuse_to_replace(final: Path) -> None:
     if not final.exists():
         return
     with writing(final, "--to"):
-        if sums.is_report(final) or (final.is_dir() and not any(final.iterdir())):
+        if _is_report(final) or (final.is_dir() and not any(final.iterdir())):
             return
     raise ResultsError(f"{final}: not a report written by fanin, so it is not replaced; choose another with --to")
+
+
+def _is_report(folder: Path) -> bool:
+    """Whether this is the folder of a report."""
+    with contextlib.suppress(OSError), (folder / PAGE).open("rb") as stream:
+        return f'content="{GENERATOR}"'.encode() in stream.read(_HEAD)
+    return False
+
+
+_HEAD = 2000
+"""Bytes of a page in which it says what made it."""
 
 
 def _contents(out: Path, standings: list[Standing], folder: Path) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 from fanin.claims.record import PlotRecord
 from fanin.errors import ResultsError
 from fanin.later import pl
-from fanin.results import sums
 from fanin.scenario.format.plot import CATEGORICAL
 
 Keep = Callable[[str, bytes], str]
@@ -76,16 +75,11 @@ def figure(
 
 
 def _data(drawn: PlotRecord, folder: Path) -> bytes | None:
-    """The figure's data, if they are there.
-
-    The picture is not taken: opened by itself, an SVG is a document whose scripts run, and the folder may be a
-    stranger's.
-    """
+    """The figure's data, if they are there."""
     for name in drawn.files:
         path = folder / name
-        # A link could lead to any file of whoever opens a stranger's results.
-        if path.suffix == ".csv" and path.is_file() and not path.is_symlink():
-            return sums.read_bytes(path)
+        if path.suffix == ".csv" and path.is_file():
+            return path.read_bytes()
     return None
 
 

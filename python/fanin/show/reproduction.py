@@ -163,7 +163,7 @@ def judge_and_draw_all(
 
 @contextlib.contextmanager
 def _without_working_folder() -> Iterator[None]:
-    """Processes that are started meanwhile import nothing from the working folder, which may be a stranger's."""
+    """Processes that are started meanwhile import nothing from the working folder."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -250,7 +250,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     if not partial:
         warnings += [remarks.undrawn(each, has_rows=has_rows(each, runs, frame)) for each in empty]
     command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
-    with writing(folder), filling(folder, command) as new:
+    with writing(folder), filling(folder, _drawn_earlier(folder)) as new:
         (new / TABLE).write_bytes(parquet_of(frame))
         files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in plots}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in plots]
@@ -296,6 +296,14 @@ def _written_for(runs: Runs, *, quick: bool) -> str:
     )
     said = [f"the full run with {said[0]}"] if quick else said
     return " and ".join([*said, *(["the file's own values"] if experiment.changes else [])])
+
+
+def _drawn_earlier(folder: Path) -> list[str]:
+    """The files of the figures that an earlier command drew."""
+    with contextlib.suppress(ResultsError):
+        if (found := record.read(folder)) is not None:
+            return [name for plot in found.plots for name in plot.files]
+    return []
 
 
 def _draw(

@@ -72,7 +72,7 @@ def write(
     }
     if len(goals) == 1 and tuned.best and tuned.best[0].is_advice(goals, asked["margin"]):
         files["best.toml"] = snippet(tuned.best[0].values or {}).encode()
-    with writing(folder), filling(folder) as temporary:
+    with writing(folder), filling(folder, ["best.toml", "pareto.png", "pareto.svg"]) as temporary:
         for name, content in files.items():
             (temporary / name).write_bytes(content)
         drawn = _draw(tuned, goals, title, temporary) if len(goals) > 1 and tuned.best else []

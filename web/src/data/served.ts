@@ -72,7 +72,6 @@ export interface Runs {
   offset: number
   columns: ColumnInfo[]
   runs: Row[]
-  damaged: { name: string; why: string }[]
 }
 
 export interface RunDetail {

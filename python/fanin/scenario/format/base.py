@@ -16,7 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from fanin.names import checked, checked_run_id
+from fanin.names import checked
 from fanin.scenario.format.values import Scalar, expand, expand_all, expand_seeds
 
 _MAX_ON_AXIS = 1e100
@@ -114,9 +114,6 @@ def _goes_upwards(ends: tuple[float, float]) -> tuple[float, float]:
 
 Ends = Annotated[tuple[Drawn, Drawn], AfterValidator(_goes_upwards)]
 """Both ends of what is drawn."""
-
-RunId = Annotated[str, AfterValidator(checked_run_id)]
-"""The id of a run."""
 
 FileName = Annotated[str, AfterValidator(checked)]
 """A name that becomes a file name."""

@@ -5,17 +5,17 @@ An SVG names in its metadata the digest of all of these.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
 import fanin
-from fanin.errors import ResultsError
 from fanin.later import pl
-from fanin.results import sums
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import Series
 
@@ -56,6 +56,8 @@ def _code() -> str:
 def keep(earlier: Path, folder: Path, name: str, print_: str, ends: Iterable[str]) -> list[Path]:
     """Copies a figure that would be drawn the same into a new folder; returns its files, none if it must be drawn.
 
+    The picture is the last of its files that is put in its place, so that the others are of the same drawing.
+
     Args:
         earlier: The folder with the figures that were drawn before.
         folder: The new folder.
@@ -64,19 +66,8 @@ def keep(earlier: Path, folder: Path, name: str, print_: str, ends: Iterable[str
         ends: The kinds of files that are needed, such as ``svg`` and ``csv``.
 
     """
-    found = {}
-    try:
-        known = sums.read_sums(earlier)
-        for end in ends:
-            path = earlier / f"{name}.{end}"
-            # Without its digest a file may be of another drawing.
-            if known is None or path.name not in known.files:
-                return []
-            found[path.name] = sums.read_bytes(path)
-    except (ResultsError, OSError):
-        return []
-    if print_.encode() not in found.get(f"{name}.svg", b"")[:_HEAD]:
-        return []
-    for each, content in found.items():
-        (folder / each).write_bytes(content)
-    return [folder / each for each in found]
+    found = [f"{name}.{end}" for end in ends]
+    with contextlib.suppress(OSError):
+        if print_.encode() in (earlier / f"{name}.svg").read_bytes()[:_HEAD]:
+            return [Path(shutil.copyfile(earlier / each, folder / each)) for each in found]
+    return []

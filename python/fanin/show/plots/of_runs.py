@@ -10,11 +10,9 @@ from typing import Any, Literal
 from fanin.choose.diagnosis import buffer_bytes, own_buffer
 from fanin.errors import FaninError, ResultsError
 from fanin.later import pl
-from fanin.numbers.kinds import MOST, has_too_large, of_numbers, of_texts
 from fanin.numbers.summary import ColumnInfo, column, columns_of
 from fanin.numbers.units import seconds
 from fanin.results.stored_runs import Shown, ShownRuns
-from fanin.results.tables import not_numbers
 from fanin.run.observed import bottleneck, is_chosen, observed
 from fanin.scenario import remarks
 from fanin.scenario.checks import ASKED_FOR
@@ -226,7 +224,6 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     kind = KINDS[what]
     for run in runs.runs:
         _refuse_unrecorded(run, what, asked)
-        _refuse_other(run, what, asked)
     ports: set[str | None] = {None}
     if of_a_queue(table_of(what, asked)):
         ports = {port_of(run) for run in runs.runs}
@@ -333,89 +330,6 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
         raise ResultsError(f"{error}; {again}; a sweep keeps it with --tables {','.join(tables)}") from None
     if empty:
         raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
-
-
-def _refuse_other(run: Shown, what: str, asked: Asked) -> None:
-    """Refuses a run whose tables lack what is read of them or have something else there, as a stranger's may."""
-    plot = KINDS[what].plot([], asked)
-    assert plot.table is not None
-    names = [name.partition(".")[2] for name in ([plot.x or ""] if plot.kind == "cdf" else plot.y or [])]
-    if what == "queue" and asked.of is None:
-        names = ["packets", "bytes"]
-    drawn_of = {"cdf": names, "time": ["time_s", *names], "lanes": list(_LANES)}[plot.kind]
-    read = [(plot.table, dict.fromkeys(drawn_of, _NUMBERS))]
-    totals = ["simulated_s"] if plot.kind == "lanes" or what == "windows" else []
-    if what == "windows":
-        read.append(("flows", dict.fromkeys(_TIMES, _NUMBERS)))
-    if of_a_queue(plot.table):
-        read += [(table, columns) for table, columns in _OF_PORTS.items() if _is_kept(run, table)]
-        totals = ["simulated_s", "drops", "drops_random_loss", "drops_link_down"]
-    for table, columns in read:
-        _refuse_columns(run, table, columns)
-    for name in totals:
-        total = run.summary.get(name)
-        if not isinstance(total, int | float) or not abs(total) < MOST:
-            raise ResultsError(f"{run.place}: its total {name} is no number that a run has")
-    _refuse_scenario(run, what, plot.table)
-
-
-def _refuse_scenario(run: Shown, what: str, table: str) -> None:
-    """Refuses a run whose scenario lacks what is read of it, or has something else there."""
-    try:
-        if of_a_queue(table):
-            is_chosen(run.scenario)
-            port_of(run)
-        if what == "queue":
-            _limit(run)
-        if table in GRIDS:
-            _of_bins([run])
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
-        raise ResultsError(f"{run.place}: its scenario is none of fanin") from None
-
-
-def _is_kept(run: Shown, table: str) -> bool:
-    try:
-        run.table(table)
-    except ResultsError:
-        return False
-    return True
-
-
-def _refuse_columns(run: Shown, table: str, columns: dict[str, _Kind]) -> None:
-    frame = run.table(table)
-    for name, kind in columns.items():
-        if name not in frame.columns:
-            raise ResultsError(f"{run.place}: its table {table} has no column {name}")
-        if not kind.holds(frame.schema[name]):
-            raise ResultsError(f"{run.place}: {table}.{name} is of {frame.schema[name]}, not of {kind.says}")
-        if kind is _CALCULATED and not_numbers(frame.select(name)):
-            raise ResultsError(f"{run.place}: not every {table}.{name} is a finite number")
-        if kind is _NUMBERS and has_too_large(frame[name]):
-            raise ResultsError(f"{run.place}: {table}.{name} has a number of {MOST:g} or more, as no run has")
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """What a column has."""
-
-    says: str
-    holds: Callable[[pl.DataType], bool]
-
-
-_NUMBERS = _Kind("numbers", of_numbers)
-_CALCULATED = _Kind("finite numbers", of_numbers)
-"""With which something is calculated that the picture does not show."""
-_TEXTS = _Kind("texts", of_texts)
-_TRUTH = _Kind("truth values", lambda kind: kind == pl.Boolean)
-
-_TIMES = ("start_s", "completion_s", "timeouts")
-_LANES = (*_TIMES, "fct_s", "probe_wait_s")
-
-_OF_PORTS = {
-    "queues": {"port": _TEXTS, "bottleneck": _TRUTH},
-    "links": {"link": _TEXTS, "bytes": _CALCULATED, "rate_bps": _CALCULATED},
-}
-"""Result tables that tell which port was observed and which one limited a run, and the columns that tell it."""
 
 
 def _limit(run: Shown) -> tuple[float, str]:

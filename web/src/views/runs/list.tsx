@@ -41,7 +41,6 @@ export function List({ folder }: { folder: string }) {
           {loaded.error.message}
         </p>
       )}
-      {shown && <Damaged damaged={shown.damaged} />}
       {shown && <Table shown={shown} wanted={wanted} change={change} />}
       {shown && <Parts shown={shown} change={change} />}
     </>
@@ -71,20 +70,6 @@ function Search({ text, change }: { text: string; change: (text: string) => void
         }}
       />
     </label>
-  )
-}
-
-function Damaged({ damaged }: Pick<Runs, 'damaged'>) {
-  if (damaged.length === 0) return null
-  return (
-    <details class="note part">
-      <summary>{`${damaged.length} entries of the folder cannot be read or were not opened`}</summary>
-      <ul>
-        {damaged.slice(0, PAGE).map(({ name, why }) => (
-          <li key={name}>{`${name}: ${why}`}</li>
-        ))}
-      </ul>
-    </details>
   )
 }
 
