@@ -35,7 +35,7 @@ def told(path, text, **overrides):
     path.write_text(text)
     experiment = fanin.load(path)
     run = experiment.run(overrides=overrides)
-    found = facts(run, experiment.of_fan_in(overrides), experiment.loads(overrides)["fan_in"])
+    found = facts(run, experiment.of_fan_in(overrides), experiment.handle(overrides))
     return found, course(found)
 
 
@@ -314,7 +314,7 @@ def test_an_oversubscribed_uplink_is_found(tmp_path):
 def test_a_controllers_part_is_told():
     experiment = fanin.load("sdtcp/fig9")
     overrides = {"transport.scheme": "sdtcp"}
-    found = facts(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), [])
+    found = facts(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), experiment.handle(overrides))
     words = course(found)
     assert f"the controller exchanged {found.summary['control_messages']:,} messages" in words.why
     # A long flow keeps the link busy before the burst; only the time of the burst counts.
@@ -352,7 +352,7 @@ def test_the_last_loss_is_not_guessed_when_the_table_is_full(tmp_path):
         def table(_):
             return few
 
-    found = facts(Cut, experiment.of_fan_in(), experiment.loads()["fan_in"])
+    found = facts(Cut, experiment.of_fan_in(), experiment.handle())
     assert (found.port.first_drop_s, found.port.last_drop_s) == (few["time_s"].min(), None)
     assert " and later and lost " in course(found).why
 
@@ -1105,7 +1105,8 @@ def test_waits_for_what_a_fault_took_are_no_collapse(tmp_path):
 
 
 def test_timers_without_a_loss_are_no_collapse():
-    found = facts(fanin.load("dtcwa/section2").run(), fanin.load("dtcwa/section2").of_fan_in(), [])
+    experiment = fanin.load("dtcwa/section2")
+    found = facts(experiment.run(), experiment.of_fan_in(), experiment.handle())
     assert (found.summary["drops"], found.is_spurious) == (0, True)
     assert course(found).what.startswith("No collapse, but timers decide ")
 

@@ -28,10 +28,11 @@ from fanin.results.records import checked_time
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
-from fanin.scenario import library, sections
+from fanin.scenario import library
 from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
 from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.format.values import parse_seeds
+from fanin.scenario.handle import tables_of
 from fanin.scenario.points import points
 from fanin.scenario.settings import Settings
 
@@ -176,7 +177,7 @@ class Record(_Part):
 
 def digest(experiment: Experiment) -> str:
     """Fingerprint of the content of an experiment's file, without comments and white space."""
-    texts = [sections.tables_of(text) for text in experiment.texts]
+    texts = [tables_of(text, path) for path, text in experiment.sources.items()]
     said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
