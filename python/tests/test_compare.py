@@ -418,13 +418,15 @@ def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
 
 def test_waits_for_tail_loss_probes_are_told_beside_timeouts(cli, work):
     Path("rack.toml").write_text(LOST_TAILS)
-    done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", "--seeds", "1..3", "--no-store")
+    done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", "--seeds", "1..3", "--no-store", *BARE)
     rows = {line.split("\t")[0]: line.split("\t") for line in done.out.split("# Retransmission")[1].splitlines()}
     assert rows["scheme"][-1] == "tail loss probes"
+    assert rows["Linux CUBIC"][2] == "0"
     assert int(rows["Linux CUBIC"][-1]) > 0
     assert "queries that waited for a tail loss probe only are not among those with a timeout" in done.out
 
 
+BARE = ("--set", "network.frame-overhead=0B")
 LOST_TAILS = """\
 [network]
 topology = "star"
@@ -861,15 +863,18 @@ def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_give
 def test_all_schemes_fit_about_a_hundred_lines_of_80_columns(cli, work, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
-    done = cli("compare", "small.toml", "--seeds", "1..3", "--no-store", "--goal", "query-p99")
+    done = cli("compare", "small.toml", "--seeds", "1..6", "--no-store", "--goal", "query-p99")
     lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.out).splitlines()
     assert len(lines) <= 105
     assert max(map(len, lines)) <= 80
     told = " ".join(lines)
     assert "too narrow for Jain, marks" in told
     # What needs no row of its own is told in a line.
-    assert "no timeout and no probe: PFDCT, PFDCT-ST, SAB, RCC, RCCE, ICTCP, which is 0 (0..708) of a thousand" in told
-    assert "whether NewReno, DCTCP, L2DCT and 7 more have more than PFDCT is open; about 12 seeds would decide" in told
+    assert "no timeout and no probe: SAB, PFDCT, PFDCT-ST, RCC, RCCE, ICTCP, which is 0 (0..459) of a thousand" in told
+    assert (
+        "whether Linux CUBIC, Linux Reno and Linux DCTCP have more than SAB is open; about 17 seeds would decide"
+        in told
+    )
 
 
 def test_a_background_over_other_times_is_cautioned(cli, work):
@@ -883,3 +888,15 @@ def test_a_background_over_other_times_is_cautioned(cli, work):
     # What came before the queries is no part of that time, however long it was.
     later = ("--seeds", "1", "--set", "network.rate=100Mbps", "--set", "traffic.answers.start=5s")
     assert said in cli(*given, "background", *later).err
+
+
+def test_systems_are_compared_over_the_same_wire(cli, work):
+    """Linux's stack brings Ethernet's frames, the others bring none."""
+    for scheme, frames in (("newreno", "0B"), ("linux", "38B")):
+        own = fanin.load("small.toml", [("transport.scheme", scheme)])
+        assert own.resolved()["network"]["frame-overhead"] == frames
+        others = ("newreno", "linux", "linux-dctcp")
+        cases = [comparison.in_its_frames(own, {"transport.scheme": other}) for other in others]
+        assert {own.resolved(case)["network"]["frame-overhead"] for case in cases} == {frames}
+    given = comparison.in_its_frames(own, {"transport.scheme": "newreno", "network.frame-overhead": "20B"})
+    assert given["network.frame-overhead"] == "20B"

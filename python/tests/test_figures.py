@@ -559,6 +559,13 @@ def test_a_plot_whose_rows_match_nothing_is_an_error_that_names_the_values(cli, 
     assert result.code == 3
     assert f"bounded.toml:{line}: plot.0.rows.bytes: no row has <1KB; bytes goes from 64000 to 64000" in result.err
 
+    column = '[[column]]\nid = "few_s"\nlabel = "Small"\nof = "flows.fct_s"\nrows = { bytes = "<1KB" }\n'
+    path.write_text(head + column)
+    result = cli("reproduce", "bounded.toml")
+    assert result.code == 3
+    line_of_rows = (head + column).splitlines().index('rows = { bytes = "<1KB" }') + 1
+    assert f"bounded.toml:{line_of_rows}: column.0.rows.bytes: no row has <1KB; bytes goes from " in result.err
+
     for wrong in ("<10ms", "small", "<small"):
         path.write_text(head + BOUNDED.replace("BOUND", wrong))
         result = cli("check", "bounded.toml")

@@ -400,3 +400,10 @@ def test_htsim_tiers_become_a_network_that_checks(tmp_path):
     scenario.write_text(network + '[[traffic]]\nkind = "background"\nfrom = "host-127"\nto = "host-0"\n')
     load(scenario).check()
     assert "pods = 8" in network
+
+
+def test_queues_of_a_topology_are_said_to_be_left_out(tmp_path):
+    path = tmp_path / "t.topo"
+    path.write_text(FAT_TREE.replace("Tier 1\n", "Queue_Up 100\nTier 1\nQueue_Down 100\n"), encoding="utf-8")
+    _, said = imports.topology(path)
+    assert said[0] == "queue_up, queue_down of the tiers are ignored: set network.buffer for queues"

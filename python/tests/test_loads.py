@@ -220,6 +220,16 @@ def test_a_threshold_above_what_is_of_use(cli, incast):
     assert warnings(cli, *fast, "network.delay=100us", "scheme.dctcp.mark-threshold=2000pkt") == []
 
 
+def test_of_larger_packets_fewer_keep_the_link_busy(cli, incast):
+    jumbo = ("transport.mtu=9000B", "network.buffer=12MB", "transport.initial-window=10mss")
+    assert not any("mark-threshold" in each for each in warnings(cli, *jumbo[1:]))
+    (found,) = (each for each in warnings(cli, *jumbo) if "mark-threshold" in each)
+    # 65 packets of 1538 B, rounded down, of the 9,000 that one has here.
+    assert found.startswith(
+        'set scheme.dctcp.mark-threshold = "11pkt" or less: the default, 65pkt, is above 11 packets'
+    )
+
+
 @pytest.mark.parametrize("rate", ["1Gbps", "10Gbps", "25Gbps", "100Gbps"])
 @pytest.mark.parametrize("scheme", ["dctcp", "linux-dctcp"])
 @pytest.mark.parametrize("delay", ["1us", "25us"])

@@ -33,7 +33,7 @@ from fanin.choose.rounds import Asked, Rounds
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import FEWEST
-from fanin.registry import reacts_to_marks, registry, scheme_title
+from fanin.registry import reacts_to_marks, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
@@ -87,7 +87,9 @@ def advise(
     outlook = Outlook(plan, advance)
     how: dict[str, Any] = {"workers": workers, "again": again, "advance": outlook.advance}
     laboratory = Laboratory(experiment, out, go_on=lambda: outlook.has_time, **how)
-    warnings = unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment)
+    warnings = (
+        unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment, tried)
+    )
     warnings += with_schemes_of_their_own(experiment)
     warnings += few_samples(asked.goal.measures, [facts.summary])
     warnings += too_early(experiment, [facts.summary])
@@ -225,17 +227,16 @@ def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
     return found
 
 
-def _unlike(experiment: Experiment) -> list[str]:
+def _unlike(experiment: Experiment, tried: list[Remedy]) -> list[str]:
     """Warns that some systems are tried with another threshold than that of the scenario's switch."""
     given = given_threshold(experiment)
     if given is None:
         return []
-    schemes = [row["key"] for row in registry()["schemes"] if reacts_to_marks(row["key"])]
-    unlike = [scheme_title(key) for key in schemes if not marks_by_one_threshold(key)]
-    return [
-        f"the switch marks from {given[1]} on ({given[0]}), and so it does for the other schemes with one threshold; "
-        f"{', '.join(unlike)} have a switch that marks otherwise, and are tried with that"
-    ]
+    schemes = dict.fromkeys(str(each.settings[SCHEME]) for each in tried if SCHEME in each.settings)
+    unlike = [scheme_title(key) for key in schemes if reacts_to_marks(key) and not marks_by_one_threshold(key)]
+    said = f"the switch marks from {given[1]} on ({given[0]}), and so it does for the other schemes with one threshold"
+    beside = f"; {', '.join(unlike)} have a switch that marks otherwise, and are tried with that" if unlike else ""
+    return [said + beside]
 
 
 def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:

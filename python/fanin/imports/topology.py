@@ -8,6 +8,16 @@ from fanin.imports.source import Source, Stated
 
 _Table = dict[str, Stated]
 
+_READ = (
+    "radix_down",
+    "radix_up",
+    "downlink_speed_gbps",
+    "downlink_latency_ns",
+    "switch_latency_ns",
+    "bundle",
+    "oversubscribed",
+)
+
 
 def topology(path: Path) -> tuple[str, list[str]]:
     """The ``[network]`` table of an htsim topology of two or three tiers, and what was ignored.
@@ -61,7 +71,9 @@ def _cables(source: Source, tiers: list[_Table]) -> tuple[list[str], list[str]]:
         lines.append(f'{rate} = "{_get(source, tier, "downlink_speed_gbps")}Gbps"')
         lines.append(f'{delay} = "{_get(source, tier, "downlink_latency_ns")}ns"')
     slow = _any(tiers, "switch_latency_ns")
-    said = [f"switch latencies of {slow} ns are ignored: add them to the delays"] if slow else []
+    others = dict.fromkeys(key for tier in tiers for key in tier if key not in _READ)
+    said = [f"{', '.join(others)} of the tiers are ignored: set network.buffer for queues"] if others else []
+    said += [f"switch latencies of {slow} ns are ignored: add them to the delays"] if slow else []
     said += ["link bundles are ignored"] if _any(tiers, "bundle", 1) else []
     return lines, said
 

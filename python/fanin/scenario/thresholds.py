@@ -167,7 +167,7 @@ def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_def
     if not is_default:
         return f"{marking.path} = {marking.threshold}: {bound.why}"
     if bound.or_ == "less":
-        room = f", or give the buffer room for {2 * mark:,.0f} packets"
+        room = f", or give the buffer room for {2 * mark:,.0f} packets" if most_marked(buffer) < mark else ""
     elif bound.packets > most_marked(buffer):
         room = f", and give the buffer room for {2 * bound.packets:,} packets"
     else:
@@ -222,9 +222,11 @@ def _too_low_or_high(mark: float, port: FanInPort, sent_at_once: float) -> _Boun
 
     Alizadeh et al. 2010: by Eq. 13, 20 packets would do at 10 Gbit/s, but more than 60 were needed for the full rate,
     in line with bursts of 30 to 40 packets. So what hosts send at once is added, up to the paper's own threshold; and
-    no more is of use than keeps the link busy while a round trip's packets and a burst are missing.
+    no more is of use than keeps the link busy while a round trip's packets and a burst are missing. Larger packets than
+    the paper's need fewer.
     """
-    in_flight, usual = port["path_packets"], usual_threshold(port["rate_bps"])
+    in_flight = port["path_packets"]
+    usual = usual_threshold(port["rate_bps"]) * min(1.0, _USUAL_BYTES / port["packet_bytes"])
     least, with_bursts = in_flight / 7, keeping_busy(in_flight, sent_at_once, port["rate_bps"])
     if mark < with_bursts:
         # Rounded up: a threshold that is just too low must not be said to be below itself.
@@ -255,6 +257,9 @@ def keeping_busy(in_flight: float, burst: float, rate_bps: float) -> float:
     # The paper's threshold at 1 Gbit/s is for hosts with such bursts, but with windows that hold none as large.
     return max(in_flight / 7, min(in_flight / 7 + burst, usual_threshold(rate_bps)))
 
+
+_USUAL_BYTES = 1538
+"""The largest packet of usual Ethernet, with its frame."""
 
 USUAL_LEAST, USUAL_PER_10G = 20, 65
 """The default of these thresholds in packets: the least, and for each 10 Gbit/s."""

@@ -67,8 +67,11 @@ def _provisional(advice: Advice) -> str:
 
 def _take(advice: Advice, best: Advised) -> list[str]:
     own = advice.own
+    # That of the scenario as it is is none.
+    tried, untried = len(advice.every) - 1, len(advice.untried)
+    take = f"There was time for {tried} of {tried + untried} remedies. Of these, take" if untried else "Take"
     said = [
-        f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}"
+        f"{take} {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}"
         f"{_at_cost(best)}{_at_bounds(best)}.{_by_far(best.change, best.margin)} It needs {best.remedy.needs}."
     ]
     if best.found is not None:
