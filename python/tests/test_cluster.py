@@ -81,7 +81,7 @@ from fanin.run import remote
 
 def simulate(task):
     # In one piece, so that whoever sees it can read it.
-    Path("begun.tmp").write_text(str((task.settings, task.seeds)))
+    Path("begun.tmp").write_text(str((task.scenario.changes, task.seeds)))
     Path("begun.tmp").replace("begun")
     threading.Event().wait()
 
@@ -343,7 +343,7 @@ def test_what_is_sent_and_sent_back_survives_the_way(work):
     run = small.run(seed=2)
     assert json.loads(package.summary)["result_hash"] == run.summary["result_hash"]
     assert Path("flows.parquet").stat().st_size > 0
-    broken = Task(task.text, task.file, [("network.rate", "0bps")], [1], task.tables, task.versions)
+    broken = Task(task.scenario.with_changes({"network.rate": "0bps"}), [1], task.tables, task.versions)
     with pytest.raises(RunError):
         simulate(broken)
 
