@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 use crate::errors::scenario_error;
 use crate::run::{ASK_EVERY, RunOutput, Watch, simulate};
 
+type UnusedValue = (String, Option<(String, &'static str)>);
+
 /// A scenario: a file in TOML, with changes of single values.
 ///
 /// The text is parsed once. What it says is checked when something is asked for the first time, so that a file may lack
@@ -89,7 +91,7 @@ impl Scenario {
     /// Args:
     ///     path: Keys, and indices (from 0) into lists, such as ``("traffic", 1, "senders")``.
     fn line(&self, path: Vec<Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
-        let path = path.iter().map(|part| Ok(part.str()?.to_str()?.to_owned())).collect::<PyResult<Vec<_>>>()?;
+        let path = path.into_iter().map(|part| Ok(part.str()?.to_str()?.to_owned())).collect::<PyResult<Vec<_>>>()?;
         Ok(self.document.line(&path))
     }
 
@@ -165,7 +167,7 @@ impl Scenario {
     /// Returns:
     ///     Pairs of a path and what makes it ineffective: another path and its value, or ``None`` if nothing in the scenario
     ///     has its scheme.
-    fn unused(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<(String, &'static str)>)>> {
+    fn unused(&self, py: Python<'_>) -> PyResult<Vec<UnusedValue>> {
         Ok(self.scenario(py)?.unused().into_iter().map(|value| (value.path, value.beside)).collect())
     }
 

@@ -238,7 +238,9 @@ impl View<'_> {
                     }
                 }
             }
-            onward.keys().for_each(|node| seen[node.index()] = true);
+            for node in onward.keys() {
+                seen[node.index()] = true;
+            }
             reached = onward;
         }
         found

@@ -64,7 +64,7 @@ impl Memory {
             "bottleneck" => 1.0,
             _ => preview.ports as f64,
         };
-        let rows = trace_rows(measure, (duration, carried, crossing), observed, flows);
+        let rows = trace_rows(measure, duration, carried, crossing, observed, flows);
         let width = measure.time("bin").secs();
         let bins = if width > 0.0 { duration / width } else { 0.0 };
         let most = measure.integer("capture-limit") as f64;
@@ -81,9 +81,9 @@ impl Memory {
     }
 }
 
-/// Rows of the traces of queues and of probes; of a run, its duration, and the packets that a port carries, and that cross
-/// any of them.
-fn trace_rows(measure: &Values, (duration, carried, crossing): (f64, f64, f64), ports: f64, flows: f64) -> f64 {
+/// Rows of the traces of queues and of probes. A port carries at most `carried` packets, and all together `crossing` different
+/// ones.
+fn trace_rows(measure: &Values, duration: f64, carried: f64, crossing: f64, ports: f64, flows: f64) -> f64 {
     let mut rows = 0.0;
     if measure.is("queue-trace", "on-change") {
         rows += 2.0 * (carried * ports).min(crossing * LONGEST_PATH);

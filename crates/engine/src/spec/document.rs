@@ -3,7 +3,6 @@
 use super::error::{Fault, Origin, SpecError};
 use super::lines::Lines;
 use super::repeated;
-use super::scenario::KEYS;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -59,11 +58,11 @@ impl Document {
         found
     }
 
-    /// What the file says of a simulation, with `overrides` written into it: pairs of a dotted key path and a value. Of
-    /// other tables there are only the names.
-    pub(super) fn with(&self, overrides: &[(String, String)]) -> Result<Table, SpecError> {
+    /// What the file has under these top-level `keys`, with `overrides` written into it: pairs of a dotted key path and a
+    /// value. Of other tables there are only the names.
+    pub(super) fn with(&self, keys: &[&str], overrides: &[(String, String)]) -> Result<Table, SpecError> {
         let own = self.root.0.iter().map(|(key, node)| {
-            let node = if KEYS.contains(&key.as_str()) { node.clone() } else { node.emptied() };
+            let node = if keys.contains(&key.as_str()) { node.clone() } else { node.emptied() };
             (key.clone(), node)
         });
         let mut root = Table(own.collect());

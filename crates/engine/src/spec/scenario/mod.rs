@@ -108,7 +108,7 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::parse`].
     pub fn of(document: &Document, overrides: &[(String, String)]) -> Result<Self, SpecError> {
-        let root = document.with(overrides)?;
+        let root = document.with(KEYS, overrides)?;
         let reader = Reader { root: &root, file: &document.file };
         let read = reader.top_level().and_then(|()| Self::read(&reader));
         let scenario = read.map_err(|mut first| {

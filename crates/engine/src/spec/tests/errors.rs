@@ -273,12 +273,12 @@ fn text_that_is_not_toml() {
     for deep in [
         format!("a = {}{}", "[".repeat(50_000), "]".repeat(50_000)),
         format!("a = {}1{}", "{ a = ".repeat(50_000), " }".repeat(50_000)),
-        format!("a = 1\na = 2\nb = {}", "[".repeat(50_000)),
         format!("{}a = 1", "a.".repeat(50_000)),
     ] {
         let error = parse(&deep).unwrap_err();
-        assert!(error.contains("nested too deeply") || error.contains("given twice"), "{error}");
+        assert!(error.contains("its values or keys are nested too deeply"), "{error}");
     }
+    assert!(parse(&format!("a = 1\na = 2\nb = {}", "[".repeat(50_000))).is_err());
 }
 
 #[test]
