@@ -11,13 +11,12 @@ import inspect
 import itertools
 import json
 import re
-import tempfile
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import fanin
+from fanin._engine import Scenario
 from fanin.cli.commands import COMMANDS
 from fanin.registry import heading, registry
 from fanin.show.plots import styles
@@ -102,11 +101,8 @@ def topologies() -> str:
 def switches(topology: str) -> str:
     """The names of a topology's switches, those of one tier by the first and the last."""
     text = f'[network]\ntopology = "{topology}"\n[[traffic]]\nkind = "incast"\nsenders = 2\nbytes-each = "1KB"\n'
-    with tempfile.TemporaryDirectory() as folder:
-        (path := Path(folder) / "scenario.toml").write_text(f'{text}[run]\nduration = "1ms"\n', encoding="utf-8")
-        links = fanin.load(path).links()["link"]
-    ends = [end.partition("/")[0] for link in links for end in link.split("->")]
-    found = [end for end in dict.fromkeys(ends) if end.partition("-")[0] not in {"host", "sender", "receiver"}]
+    nodes = Scenario(f'{text}[run]\nduration = "1ms"\n').network()["nodes"]
+    found = [node["name"] for node in nodes if node["kind"] == "switch"]
     number = {name: int(f"0{name.partition('-')[2]}") for name in found}
     tiers = itertools.groupby(sorted(found, key=_tier), key=_tier)
     named = [sorted(names, key=number.__getitem__) for _, names in tiers]

@@ -410,10 +410,10 @@ def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
         Path("room.toml").write_text(ROOM.format(rate=rate).replace("600KB", "1MB"))
         given = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "30pkt"}
         experiment = fanin.load("room.toml", given)
-        assert thresholds(facts(experiment.run(), experiment.of_fan_in(), [])) == (own, own // 3)
+        assert thresholds(facts(experiment.run(), experiment.of_fan_in(), experiment.handle())) == (own, own // 3)
     small = fanin.load("room.toml", {"network.admission": "static", "network.buffer": "10pkt"})
     # From no more than half of the buffer on, which `fanin check` does not warn of.
-    assert thresholds(facts(small.run(), small.of_fan_in(), [])) == (5, 5)
+    assert thresholds(facts(small.run(), small.of_fan_in(), small.handle())) == (5, 5)
 
 
 def test_ctrl_c_in_json_is_provisional_too(cli, rack, interrupt):
@@ -893,7 +893,7 @@ def tried(text, **overrides):
     """The remedies for a scenario by their names, with what a run of it says."""
     Path("tried.toml").write_text(text)
     experiment = fanin.load("tried.toml", overrides)
-    happened = facts(experiment.run(), experiment.of_fan_in(), experiment.loads()["fan_in"])
+    happened = facts(experiment.run(), experiment.of_fan_in(), experiment.handle())
     found, _ = remedies(happened, experiment)
     return {each.name: each for each in found}, happened, experiment
 
@@ -1295,7 +1295,8 @@ def test_windows_of_receivers_that_limit_the_transfers_are_tried_as_large_as_the
     assert happened.limited_bps is not None
     assert (larger.settings, larger.effort) == ({"transport.receive-buffer": "1006KB"}, Effort.HOSTS)
     assert "a maximum of 2012000 in net.ipv4.tcp_rmem" in larger.needs
-    cured = facts(fanin.load("tried.toml", FAR | larger.settings).run(), happened.scenario, [])
+    wider = fanin.load("tried.toml", FAR | larger.settings)
+    cured = facts(wider.run(), happened.scenario, wider.handle())
     assert cured.queries.p99_s < happened.queries.p99_s / 2
     # Where they do not limit anything, they are left as they are.
     assert not any("windows of" in name for name in tried(LINUX)[0])

@@ -15,6 +15,7 @@ import pytest
 
 import fanin
 from fanin import later
+from fanin._engine import Scenario
 from fanin.cli.terminal import print_table
 from fanin.imports.source import Source
 from fanin.results import store
@@ -294,7 +295,7 @@ def test_a_whole_file_replaces_neither_pipes_nor_links(work):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_the_engines_own_files_report_a_full_disk():
-    output = fanin._engine.run("\n".join(_minimal()), "x.toml", [])
+    output = Scenario("\n".join(_minimal()), "x.toml").run()
     with pytest.raises(OSError, match="No space left") as raised:
         output.write_parquet("flows", "/dev/full")
     assert raised.value.errno == errno.ENOSPC
@@ -448,7 +449,7 @@ def test_the_engine_opens_no_device_that_an_override_names(work):
     listed = '[[traffic]]\nkind = "flows"\nname = "a"\nfile = "x.csv"\nsenders = 2\n'
     Path("listed.toml").write_text(f'[network]\ntopology = "star"\n{listed}')
     experiment = fanin.load("listed.toml", {"traffic.a.file": "/dev/zero"})
-    for read in (experiment.preview, experiment.links, experiment.resolved, experiment.run):
+    for read in (experiment.preview, experiment.network, experiment.resolved, experiment.run):
         with pytest.raises(fanin.errors.FaninError, match="/dev/zero: not a regular file"):
             read()
 
@@ -506,7 +507,7 @@ def test_a_value_without_its_quotes_is_shown_with_them(cli, work, written, meant
 )
 def test_what_is_nested_too_deeply_is_named(cli, work, text):
     (work / "small.toml").write_text(f"{text}\n")
-    complaint(cli("check", "small.toml"), "small.toml: its values or keys are nested too deeply")
+    complaint(cli("check", "small.toml"), "small.toml:1: its values or keys are nested too deeply")
     assert cli("reproduce", "small.toml").code == 3
     assert cli("list", "experiments").code == 0
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fanin import _engine
+from fanin._engine import Scenario
 from fanin.registry import registry
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_every_scheme_has_the_same_hash() -> None:
     texts = [SCENARIO.format(scheme=scheme) for scheme in schemes]
     answers = ask([{"op": "run", "scenario": {"toml": text, "name": "a.toml"}} for text in texts])
     assert len(answers) == len(schemes) >= 14
-    native = [json.loads(_engine.run(text, "a.toml", []).summary) for text in texts]
+    native = [json.loads(Scenario(text, "a.toml").run().summary) for text in texts]
     # A network in which nothing happens would prove little.
     assert sum(run["drops"] + run["marks"] > 0 for run in native) > len(schemes) / 2
     for scheme, run, answer in zip(schemes, native, answers, strict=True):
@@ -83,15 +84,18 @@ def test_every_scheme_has_the_same_hash() -> None:
 
 def test_it_says_of_a_scenario_what_python_says() -> None:
     scenario = {"toml": SCENARIO.format(scheme="dctcp"), "name": "a.toml", "overrides": [["run.seed", "4"]]}
-    asked = (scenario["toml"], "a.toml", [("run.seed", "4")])
+    asked = Scenario(scenario["toml"], "a.toml", [("run.seed", "4")])
     told = {
-        "registry": _engine.registry(),
-        "schema": _engine.schema(),
-        "check": _engine.check(*asked),
-        "loads": _engine.loads(*asked),
-        "topology": _engine.network(*asked),
-        "resolved": _engine.resolved_table(*asked),
+        "registry": json.loads(_engine.registry()),
+        "schema": json.loads(_engine.schema()),
+        "check": asked.check(),
+        "loads": asked.loads(),
+        "resolved": asked.resolved(),
     }
     answers = ask([{"op": op, "scenario": scenario} for op in told])
-    for (op, text), answer in zip(told.items(), answers, strict=True):
-        assert answer["value"] == json.loads(text), op
+    for (op, value), answer in zip(told.items(), answers, strict=True):
+        assert answer["value"] == value, op
+    ((nodes, links),) = (each["value"].values() for each in ask([{"op": "topology", "scenario": scenario}]))
+    # There, ends are places among the nodes.
+    named = [{**link, **{end: nodes[link[end]]["name"] for end in ("from", "to")}} for link in links]
+    assert asked.network() == {"nodes": nodes, "links": named}

@@ -344,9 +344,10 @@ def test_check_counts_runs_and_resolves_values(cli, work):
     assert values["network.delay"]["is_default"] is False
     assert values["transport.mss"]["is_default"] is True
     assert values["transport.mss"]["source"]
-    assert values["network.delay"]["from"] == "small.toml:6"
-    assert values["traffic.bursts.senders"]["from"] == "small.toml:21"
-    assert values["transport.mss"]["from"] == "default"
+    assert values["network.delay"]["set_at"] == "small.toml:6"
+    assert values["traffic.bursts.senders"]["set_at"] == "small.toml:21"
+    assert values["transport.mss"]["set_at"] is None
+    assert (values["transport.mss"]["number"], values["transport.mss"]["unit"]) == (1460.0, "B")
     table = cli("check", "small.toml", "--resolved", "--set", "transport.mss=1KB").out
     assert "from\tsource of the default" in table
     # The source of a default that is replaced would read as that of the value.
@@ -571,9 +572,9 @@ def test_check_shows_what_the_environment_brings(cli, work):
     (work / "small.toml").write_text(f'environment = "qualnet"\n{text}')
     rows = json.loads(cli("check", "small.toml", "--resolved", "--json").out)["values"]
     values = {row["path"]: row for row in rows}
-    assert (values["environment"]["value"], values["environment"]["from"]) == ("qualnet", "small.toml:1")
+    assert (values["environment"]["value"], values["environment"]["set_at"]) == ("qualnet", "small.toml:1")
     assert values["transport.mss"]["source"].startswith("environment qualnet: TCP-MSS 512")
-    assert (values["transport.mss"]["value"], values["transport.mss"]["from"]) == ("512B", "default")
+    assert (values["transport.mss"]["value"], values["transport.mss"]["set_at"]) == ("512B", None)
     assert values["transport.initial-window"]["value"] == "2mss"
     assert (values["transport.stack"]["value"], values["network.switch"]["value"]) == ("qualnet", "qualnet")
 

@@ -23,6 +23,7 @@ import pytest
 from patches import stored
 
 import fanin
+from fanin._engine import Scenario
 from fanin.errors import ClusterError, RunError
 from fanin.results.failures import BrokenOff, Failure
 from fanin.results.runs import Run
@@ -80,7 +81,7 @@ from fanin.run import remote
 
 def simulate(task):
     # In one piece, so that whoever sees it can read it.
-    Path("begun.tmp").write_text(str((task.settings, task.seeds)))
+    Path("begun.tmp").write_text(str((task.scenario.changes, task.seeds)))
     Path("begun.tmp").replace("begun")
     threading.Event().wait()
 
@@ -324,7 +325,7 @@ def test_interrupted_while_it_connects(work, number, code):
 
 
 def test_a_worker_refuses_to_simulate_for_another_version(work):
-    task = Task(*fanin.load("small.toml").engine_input([]), [1], frozenset(), Versions("9.9", "9.9+abc"))
+    task = Task(fanin.load("small.toml").handle(), [1], frozenset(), Versions("9.9", "9.9+abc"))
     with pytest.raises(
         ClusterError, match=r"a worker on .* has fanin .*, but this machine has fanin 9.9 \(engine 9.9\+abc\)"
     ):
@@ -333,14 +334,14 @@ def test_a_worker_refuses_to_simulate_for_another_version(work):
 
 def test_what_is_sent_and_sent_back_survives_the_way(work):
     small = fanin.load("small.toml")
-    task = Task(*small.engine_input([]), [2, 3], frozenset({"flows"}), versions())
+    task = Task(small.handle(), [2, 3], frozenset({"flows"}), versions())
     package, other = pickle.loads(pickle.dumps(simulate(pickle.loads(pickle.dumps(task)))))
     assert package.table_names == ["flows"]
     assert json.loads(other.summary)["result_hash"] == small.run(seed=3).summary["result_hash"]
     run = small.run(seed=2)
     assert json.loads(package.summary)["result_hash"] == run.summary["result_hash"]
     assert package.parquet("flows") == run.output.parquet("flows")
-    broken = Task(task.text, task.file, [("network.rate", "0bps")], [1], task.tables, task.versions)
+    broken = Task(task.scenario.with_changes({"network.rate": "0bps"}), [1], task.tables, task.versions)
     with pytest.raises(RunError):
         simulate(broken)
 
@@ -469,7 +470,7 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
             with pytest.raises(ClusterError, match=r"worker on .* cannot write temporary files: No space left"):
                 outcomes([job], "results", workers=workers)
         with monkeypatch.context() as patched:
-            patched.setattr(remote._engine, "run_seeds", hungry)
+            patched.setattr(Scenario, "run_seeds", hungry)
             (found,) = outcomes([job], "results", workers=workers)
         assert (type(found), "does not have enough memory" in found.error) == (BrokenOff, True)
         assert type(outcomes([job], "results", workers=workers)[0]) is Run
@@ -496,7 +497,7 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
             patched.setattr(Store, "find", find)
             outcomes([job], "results", workers=workers)
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
-            patched.setattr(remote._engine, "run_seeds", run)
+            patched.setattr(Scenario, "run_seeds", run)
             outcomes([job], "results", workers=workers)
     assert (Store("results").made_for(), Store("results").rows("SELECT * FROM failures")) == ({}, [])
 

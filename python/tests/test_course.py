@@ -9,6 +9,7 @@ import pytest
 import fanin
 from fanin.choose.diagnosis import facts
 from fanin.choose.waits import Waits, waits
+from fanin.numbers.units import Quantity
 from fanin.show.course import commands, course
 
 STAR = """\
@@ -35,7 +36,7 @@ def told(path, text, **overrides):
     path.write_text(text)
     experiment = fanin.load(path)
     run = experiment.run(overrides=overrides)
-    found = facts(run, experiment.of_fan_in(overrides), experiment.loads(overrides)["fan_in"])
+    found = facts(run, experiment.of_fan_in(overrides), experiment.handle(overrides))
     return found, course(found)
 
 
@@ -314,7 +315,7 @@ def test_an_oversubscribed_uplink_is_found(tmp_path):
 def test_a_controllers_part_is_told():
     experiment = fanin.load("sdtcp/fig9")
     overrides = {"transport.scheme": "sdtcp"}
-    found = facts(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), [])
+    found = facts(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), experiment.handle(overrides))
     words = course(found)
     assert f"the controller exchanged {found.summary['control_messages']:,} messages" in words.why
     # A long flow keeps the link busy before the burst; only the time of the burst counts.
@@ -352,7 +353,7 @@ def test_the_last_loss_is_not_guessed_when_the_table_is_full(tmp_path):
         def table(_):
             return few
 
-    found = facts(Cut, experiment.of_fan_in(), experiment.loads()["fan_in"])
+    found = facts(Cut, experiment.of_fan_in(), experiment.handle())
     assert (found.port.first_drop_s, found.port.last_drop_s) == (few["time_s"].min(), None)
     assert " and later and lost " in course(found).why
 
@@ -520,7 +521,8 @@ def test_a_wait_for_the_initial_timer_is_not_blamed_on_the_minimum(tmp_path):
 
 
 def test_a_timer_of_measured_round_trips_that_doubles_is_not_taken_for_the_initial_one():
-    transport = {"rto-initial": "1s", "rto-min": "200ms", "syn-timeout": "1s"}
+    second, least = Quantity("1s", 1.0, "s"), Quantity("200ms", 0.2, "s")
+    transport = {"rto-initial": second, "rto-min": least, "syn-timeout": second}
     base = {"group": "a", "bytes": 1000, "start_s": 0.0, "ideal_s": 0.0, "timeouts_syn": 0, "loss_probes": 0}
     base |= {"waiting_s": None, "delivered_bytes": 1000, "timer_wait_s": 0.0, "probe_wait_s": 0.0}
 
@@ -1108,7 +1110,8 @@ def test_waits_for_what_a_fault_took_are_no_collapse(tmp_path):
 
 
 def test_timers_without_a_loss_are_no_collapse():
-    found = facts(fanin.load("dtcwa/section2").run(), fanin.load("dtcwa/section2").of_fan_in(), [])
+    experiment = fanin.load("dtcwa/section2")
+    found = facts(experiment.run(), experiment.of_fan_in(), experiment.handle())
     assert (found.summary["drops"], found.is_spurious) == (0, True)
     assert course(found).what.startswith("No collapse, but timers decide ")
 
@@ -1402,7 +1405,8 @@ def test_schemes_on_different_stacks_are_told_by_that_of_the_fan_in(cli, work):
     assert "receive-buffer" not in experiment.resolved()["transport"]
     whole = experiment.of_fan_in()
     assert (whole["transport"]["receive-buffer"], whole["transport"]["ack-every"]) == ("3145728B", 2)
-    assert [group["own-scheme"] for group in whole["traffic"]] == [False, True]
+    given = [row["path"] for row in experiment.resolved_table() if not row["is_default"]]
+    assert [path for path in given if path.endswith(".scheme")] == ["transport.scheme", "traffic.q.scheme"]
     for command in (["run", "--no-store"], ["advise", "--capacities", "0", "--seeds", "1..3"], ["check"]):
         assert cli(command[0], "mixed.toml", *command[1:]).code == 0, command
     assert cli("compare", "mixed.toml", "--schemes", "linux,dctcp", "--seeds", "1,2").code == 0

@@ -968,7 +968,7 @@ def test_an_environment_or_a_value_for_all_systems_is_kept_apart(cli, work):
 def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path):
     small = fanin.load("small.toml")
     plot = Plot.model_validate({"kind": "topology", "id": "network"})
-    _, csv = topology.draw_topology(plot, small.links(), small.buffers(), tmp_path, png=False)
+    _, csv = topology.draw_topology(plot, small.network(), small.buffers(), tmp_path, png=False)
     text = csv.with_suffix(".svg").read_text()
     assert "bottleneck: switch-0-&gt;switch-1" in text
     assert "buffer of a switch's port: 20 packets" in text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fanin
-from fanin import _engine
+from fanin._engine import Scenario
 from fanin.registry import registry
 from fanin.scenario.thresholds import USUAL_LEAST, USUAL_PER_10G, usual_threshold
 
@@ -367,7 +367,7 @@ def test_the_usual_threshold_is_the_default():
 
 @pytest.mark.parametrize("gbit", [0.1, 1, 2.5, 6.4, 10, 25, 40, 100, 125, 400])
 def test_the_usual_threshold_is_that_of_the_engine(gbit):
-    resolved = json.loads(_engine.resolve(INCAST, "", [("network.rate", f"{gbit}Gbps")]))
+    resolved = Scenario(INCAST, "", {"network.rate": f"{gbit}Gbps"}).values()
     assert resolved["scheme"]["dctcp"]["mark-threshold"] == f"{usual_threshold(gbit * 1e9)}pkt"
 
 

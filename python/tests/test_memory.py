@@ -17,7 +17,7 @@ from fanin.results import free_memory
 from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run
 from fanin.results.store import Store
-from fanin.run import alone, memory, pool, threads
+from fanin.run import alone, pool, threads
 from fanin.run.job import Job, PooledRun
 from fanin.run.memory import Estimate, estimate
 from fanin.run.pool import outcomes
@@ -116,7 +116,7 @@ def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
     peak = int(done.stdout)
     pairs = [tuple(setting.split("=", 1)) for setting in settings]
     experiment = fanin.load(file)
-    expected = estimate(experiment.resolved(pairs), experiment.preview(pairs)).bytes()
+    expected = estimate(experiment.handle(pairs)).bytes()
     assert peak < 1.5 * expected, (peak, expected)
     assert expected < 4 * peak + 8e6, (peak, expected)
 
@@ -129,34 +129,34 @@ def test_finite_work_bounds_what_is_recorded(work):
 
     def needed(**more):
         given = fast | {path.replace("_", "."): value for path, value in more.items()}
-        return estimate(experiment.resolved(given), experiment.preview(given)).bytes()
+        return estimate(experiment.handle(given)).bytes()
 
     # 24 transfers of 44 packets, although 100 Gbit/s would carry 250 million in 30 s.
     assert needed() == needed(run_duration="300s") < 20e6
     assert needed() < needed(measure_queues="all") < 40e6
     Path("endless.toml").write_text(Path("short.toml").read_text() + '[[traffic]]\nkind = "background"\nflows = 1\n')
     endless = fanin.load("endless.toml")
-    assert estimate(endless.resolved(fast), endless.preview(fast)).bytes() > 30e9
+    assert estimate(endless.handle(fast)).bytes() > 30e9
 
 
 def test_every_shipped_experiment_has_an_estimate():
     for name in library.experiments():
         experiment = fanin.load(name)
         if experiment.needs_network:
-            assert 1e6 < estimate(experiment.resolved(), experiment.preview()).bytes() < 4e9, name
+            assert 1e6 < estimate(experiment.handle()).bytes() < 4e9, name
 
 
 def test_what_the_first_run_of_a_kind_had_tells_about_the_others():
-    loose = Estimate(flows=1e6, rest=1e6)
-    assert loose.bytes() == 1e6 + 1e6 * memory.PER_FLOW
-    assert loose.bytes(100) == pytest.approx(1e6 + 125 * memory.PER_FLOW)
+    loose = Estimate(flows=1e6, rest=1e6, per_flow=2200.0)
+    assert loose.bytes() == 1e6 + 1e6 * 2200.0
+    assert loose.bytes(100) == pytest.approx(1e6 + 125 * 2200.0)
     # Never more than the scenario allows.
     assert loose.bytes(1e6) == loose.bytes()
 
 
 def test_of_flows_that_are_over_a_row_remains():
-    few = Estimate(flows=1e6, rest=1e6, at_once=1000)
-    assert few.bytes() == 1e6 + 1000 * memory.PER_FLOW + (1e6 - 1000) * memory.PER_FINISHED
+    few = Estimate(flows=1e6, rest=1e6, at_once=1000, per_flow=2200.0, per_finished=450.0)
+    assert few.bytes() == 1e6 + 1000 * 2200.0 + (1e6 - 1000) * 450.0
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_sweep_without_memory_ends_all_the_same(work, monkeypatch):
 def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
     small = fanin.load("small.toml")
     fits, large = Job(small, [("run.seed", "7")]), Job(small, [("traffic.bursts.senders", "3")])
-    monkeypatch.setattr(pool, "_estimate", lambda job, _: Estimate(0, 1e12 if job.settings == large.settings else 0))
+    monkeypatch.setattr(pool, "_estimate", lambda job: Estimate(0, 1e12 if job.settings == large.settings else 0))
     monkeypatch.setattr(threads, "available", lambda: 1e9)
     with pytest.warns(UserWarning, match="fewer runs in parallel"):
         found = outcomes([large, fits], "results", workers=Threads(2))
@@ -281,14 +281,16 @@ def test_a_run_in_a_process_of_its_own_can_fail_and_be_stopped(work, monkeypatch
     with pytest.raises(RunError, match="stopped"):
         alone.simulate(task, work, lambda: True)
     with pytest.raises(RunError, match="must be"):
-        alone.simulate(replace(task, settings=[("network.rate", "0bps")]), work, lambda: False)
+        alone.simulate(
+            replace(task, scenario=task.scenario.with_changes({"network.rate": "0bps"})), work, lambda: False
+        )
     monkeypatch.setattr(sys, "executable", "false")
     with pytest.raises(WorkerError, match=r"the process of the run died \(exit code 1\)"):
         alone.simulate(task, work, lambda: False)
 
 
 def test_a_reproduction_goes_on_without_the_runs_that_do_not_fit(cli, work, monkeypatch):
-    def needed(job, _):
+    def needed(job):
         return Estimate(0, 1e12 if ("traffic.bursts.senders", "24") in job.settings else 0)
 
     monkeypatch.setattr(pool, "_estimate", needed)
@@ -348,9 +350,8 @@ def test_a_list_has_as_many_flows_as_lines(work):
     for text, lines in (("start_s,src,dst,bytes\n0,0,1,5\n1,0,1,5\n", 3), ("start_s,src,dst,bytes\n0,0,1,5", 2)):
         (work / "flows.csv").write_text(text)
         experiment = fanin.load("flows.toml")
-        resolved = experiment.resolved()
-        assert resolved["traffic"][0]["file-lines"] == lines
-        assert estimate(resolved, experiment.preview()).flows == lines - 1
+        assert experiment.resolved()["traffic"][0]["file-lines"] == lines
+        assert estimate(experiment.handle()).flows == lines - 1
 
 
 def grouped(folder, limits):

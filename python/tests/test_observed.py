@@ -7,7 +7,7 @@ import pytest
 from patches import stored
 
 import fanin
-from fanin import _engine
+from fanin._engine import Scenario
 from fanin.run.observed import bottleneck, elsewhere
 
 RACKS = """
@@ -48,8 +48,8 @@ def racks(work):
 @pytest.fixture
 def simulated(monkeypatch):
     """The scenarios that the engine simulates in this process, each with its overrides."""
-    made, run = [], _engine.run
-    monkeypatch.setattr(_engine, "run", lambda *given: (made.append(given[2]), run(*given))[1])
+    made, run = [], Scenario.run
+    monkeypatch.setattr(Scenario, "run", lambda own, *given: (made.append(own.changes), run(own, *given))[1])
     return made
 
 
@@ -109,11 +109,11 @@ def test_a_fault_at_the_observed_port_would_move_with_it(racks):
     experiment = fanin.load("fault.toml")
     run = experiment.run()
     assert run.summary["bottleneck"] != HERE
-    assert elsewhere(run, experiment.resolved()) is None
+    assert elsewhere(run, experiment.resolved(), experiment.network) is None
     named = fanin.load("fault.toml", {"fault.loss.link": HERE})
     again = named.run()
     assert again.flows().equals(run.flows())
-    assert elsewhere(again, named.resolved()) == (HERE, run.summary["bottleneck"])
+    assert elsewhere(again, named.resolved(), named.network) == (HERE, run.summary["bottleneck"])
 
 
 def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks):
@@ -214,16 +214,18 @@ bytes-each = "64KB"
 
 def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
     (work / "one.toml").write_text(ONE_AT_A_TIME)
-    run = fanin.load("one.toml").run()
+    experiment = fanin.load("one.toml")
+    run = experiment.run()
     assert not run.summary["drops"]
     assert run.summary["bottleneck"].startswith("sender-")
-    assert bottleneck(run) == "switch-0->receiver-0"
+    assert bottleneck(run, experiment.network) == "switch-0->receiver-0"
     found = cli("run", "one.toml", "--no-store", "--json")
     assert "so the queue is that of" not in found.err
     assert json.loads(found.out)["diagnosis"]["port"] == "switch-0->receiver-0"
     # One sender fills its own link as much as the receiver's.
     (work / "one.toml").write_text(ONE_AT_A_TIME.replace("senders = 40", "senders = 1"))
-    assert bottleneck(fanin.load("one.toml").run()) == "switch-0->receiver-0"
+    experiment = fanin.load("one.toml")
+    assert bottleneck(experiment.run(), experiment.network) == "switch-0->receiver-0"
     done = cli("compare", "one.toml", "--schemes", "newreno,linux", "--seeds", "1..2")
     assert "whose queue was measured" not in done.err
 
@@ -252,16 +254,18 @@ count = 300
 
 def test_without_a_loss_the_bottleneck_is_the_busiest_link(work):
     (work / "all.toml").write_text(ALL_TO_ALL)
-    run = fanin.load("all.toml").run()
+    experiment = fanin.load("all.toml")
+    run = experiment.run()
     links = run.links().with_columns(busy=pl.col("bytes") / pl.col("rate_bps")).sort("busy", descending=True)
     assert run.summary["drops"] == 0
     busy = dict(links.select("link", "busy").iter_rows())
     assert busy[run.summary["bottleneck"]] < 0.95 * links["busy"][0]
-    assert bottleneck(run) == links["link"][0]
+    assert bottleneck(run, experiment.network) == links["link"][0]
 
 
 def test_a_link_that_loses_at_random_has_no_full_queue(work):
     (work / "fault.toml").write_text(ONE_AT_A_TIME + FAULT.replace("bottleneck", "sender-0->switch-0"))
-    run = fanin.load("fault.toml").run()
+    experiment = fanin.load("fault.toml")
+    run = experiment.run()
     assert run.summary["drops"] == run.summary["drops_random_loss"] > 0
-    assert bottleneck(run) == "switch-0->receiver-0"
+    assert bottleneck(run, experiment.network) == "switch-0->receiver-0"

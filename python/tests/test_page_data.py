@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fanin import _engine
+from fanin._engine import Scenario
 from fanin.claims import ledger
 from fanin.show import page_data, plain, ranking_matrix
 
@@ -89,7 +89,7 @@ def test_every_scenario_runs(name):
     start = [("run.duration", "1us"), ("measure.warmup", "0s")]
     for scheme in schemes or [""]:
         chosen = [("transport.scheme", scheme)] if scheme else []
-        assert json.loads(_engine.run(toml, name, [*start, *chosen], None).summary)["result_hash"]
+        assert json.loads(Scenario(toml, name, [*start, *chosen]).run().summary)["result_hash"]
 
 
 def test_every_paper_and_guide_has_a_preset():

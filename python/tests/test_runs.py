@@ -297,8 +297,8 @@ def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
 def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
     """As when two threads of a process simulate one seed of two scenarios."""
     (work / "many.toml").write_text(MANY)
-    given, store = fanin.load("many.toml").engine_input([]), Store("results")
-    held = [fanin._engine.run_seeds(*given, [1, 2], 600.0, None, store.spill()) for _ in range(2)]
+    handle, store = fanin.load("many.toml").handle(), Store("results")
+    held = [handle.run_seeds([1, 2], 600.0, None, store.spill()) for _ in range(2)]
     first, second = ([json.loads(output.summary)["result_hash"] for output in outputs] for outputs in held)
     assert first == second
     assert len(list(store.root.glob(".tmp-*"))) == 4

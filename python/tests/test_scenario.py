@@ -1,18 +1,18 @@
 import copy
-import tomllib
+import json
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fanin
-from fanin import _engine
+from fanin._engine import Scenario
 from fanin.errors import ScenarioError
-from fanin.scenario import file, library, remarks
+from fanin.scenario import handle, library, remarks
 from fanin.scenario.format.plot import is_of_table
 from fanin.scenario.format.values import expand, parse_range, parse_values
 from fanin.scenario.sections import parse
-from fanin.scenario.toml_lines import line_of, without
 
 
 def test_ranges_include_their_ends():
@@ -104,17 +104,19 @@ def test_errors_name_file_line_and_key(text, message):
 
 def test_lines_are_found_through_headers_and_arrays():
     text = '# top\na = 1\n[t."x.y"]\nb = 2\n[[c]]\nd = 3\n[[c]]\n  "e f" = 4\n'
-    assert line_of(text, ("a",)) == 2
-    assert line_of(text, ("t", "x.y", "b")) == 4
-    assert line_of(text, ("c", 0, "d")) == 6
-    assert line_of(text, ("c", 1, "e f")) == 8
-    assert line_of(text, ("c", 1, "missing")) == 7
-    assert line_of(text, ("nowhere",)) is None
+    line = Scenario(text).line
+    assert line(("a",)) == 2
+    assert line(("t", "x.y", "b")) == 4
+    assert line(("c", 0, "d")) == 6
+    assert line(("c", 1, "e f")) == 8
+    assert line(("c", 1, "missing")) == 7
+    assert line(("nowhere",)) is None
+    assert line(()) is None
 
 
 HOSTILE = """\
 a = 1 # like \"\"\" or ['\u2028[t]\u2028b = 9
-[owned] # ' \x85[t]\x85
+[owned] # ' \u00a0[t]
 x = [
 [ "t" ],
   1, # ]
@@ -135,22 +137,10 @@ d = 4
 
 
 def test_nothing_in_a_value_or_a_comment_is_a_key_or_a_header():
-    whole = tomllib.loads(HOSTILE)
-    assert list(whole) == ["a", "owned", "t"]
-    kept = without(HOSTILE, frozenset({"owned"}))
-    assert tomllib.loads(kept) == {name: whole[name] for name in ("a", "t")}
     places = [("owned", "y"), ("owned", 'e " ['), ("t", "b"), ("t", "c"), ("owned", "inner"), ("t", 'q"', "d")]
-    for text in (HOSTILE, kept):
-        assert [line_of(text, place) for place in places if place[0] == "t"] == [12, 13, 18]
-    assert [line_of(HOSTILE, place) for place in places] == [7, 10, 12, 13, 16, 18]
-
-
-@pytest.mark.parametrize("inside", ["1" * 100_000, "[ " + " " * 100_000 + "]", '"' + "a" * 100_000 + '"'])
-def test_the_time_of_a_scan_is_in_proportion_to_the_text(inside):
-    """The patterns once took a time that is exponential in a line's length."""
-    text = f"x = [\n{inside}\n]\ny = 1\n"
-    assert line_of(text, ("y",)) == 4
-    assert without(text, frozenset({"x"})) == text
+    assert [Scenario(HOSTILE).line(place) for place in places] == [7, 10, 12, 13, 16, 18]
+    assert Scenario(HOSTILE).line(("owned", 'e " [', "k")) == 10
+    assert Scenario(HOSTILE).line(("owned", "x", 1)) == 5
 
 
 def test_a_byte_order_mark_is_no_part_of_a_file(cli, work):
@@ -205,20 +195,72 @@ def test_a_preference_that_a_stack_overrules_is_warned_of(work):
         assert found("dt-cwa", stack="linux-6", initial_window=window) == []
 
 
-def test_experiments_that_share_a_scenario_ask_the_engine_for_it_once(work, monkeypatch):
+def test_experiments_that_share_a_scenario_read_it_once(work):
     (work / "other.toml").write_text('runs-of = "small.toml"\n')
-    asked, resolve = [], _engine.resolve
-
-    def counted(*given):
-        asked.append(given)
-        return resolve(*given)
-
-    monkeypatch.setattr(_engine, "resolve", counted)
-    file._resolved.cache_clear()
+    for each in (handle.opened, handle.with_changes):
+        each.cache_clear()
     first = fanin.load("small.toml").resolved({"run.seed": 7})
     whole = copy.deepcopy(first)
     # Who changes what was found changes nothing for others.
     first["run"]["seed"] = 8
     assert fanin.load("other.toml").resolved({"run.seed": 7}) == whole
-    assert len(asked) == 1
+    # Nor is a scenario with another seed another one.
     assert fanin.load("small.toml").resolved({"run.seed": 9}) != whole
+    assert (handle.opened.cache_info().misses, handle.with_changes.cache_info().misses) == (2, 1)
+
+
+def test_values_with_a_unit_know_their_number(work):
+    resolved = fanin.load("small.toml").resolved()
+    found = resolved["transport"]["rto-min"]
+    assert (found, found.number, found.unit) == ("10ms", 0.01, "s")
+    again = pickle.loads(pickle.dumps(found))
+    assert (again, again.number, again.unit) == ("10ms", 0.01, "s")
+    assert (resolved["network"]["buffer"].number, resolved["network"]["buffer"].unit) == (20.0, "pkt")
+    assert (resolved["transport"]["initial-window"].number, resolved["transport"]["initial-window"].unit) == (
+        2.0,
+        "pkt",
+    )
+    assert resolved["network"]["rate"].number == 1e9
+    assert type(resolved["transport"]["scheme"]) is str
+
+
+def test_a_scenario_is_changed_by_making_another(work):
+    text = (work / "small.toml").read_text()
+    scenario = Scenario(text, "small.toml")
+    more = scenario.with_changes({"traffic.bursts.senders": 5, "transport.sack": True})
+    assert more.changes == [("traffic.bursts.senders", "5"), ("transport.sack", "true")]
+    assert [each.values()["traffic"][1]["senders"] for each in (scenario, more)] == [3, 5]
+    assert more.with_changes([("traffic.bursts.senders", "7")]).check()["groups"][1]["flows"] == 7
+    rows = {row["path"]: row for row in more.resolved()}
+    assert rows["traffic.bursts.senders"]["set_at"] == "--set"
+    assert rows["transport.rto-min"]["set_at"] == "small.toml:10"
+    assert (rows["transport.rto-min"]["number"], rows["transport.rto-min"]["unit"]) == (0.01, "s")
+    assert rows["transport.rto-initial"]["set_at"] is None
+    same = pickle.loads(pickle.dumps(more))
+    assert (same.text, same.file, same.changes) == (text, "small.toml", more.changes)
+    hashes = [json.loads(each.run(seed=3).summary)["result_hash"] for each in (more, same)]
+    assert hashes[0] == hashes[1] != json.loads(scenario.run(seed=3).summary)["result_hash"]
+    assert more.default("transport.rto-min") == "200ms"
+    assert repr(more) == "<Scenario small.toml traffic.bursts.senders=5 transport.sack=true>"
+
+
+def test_a_file_may_lack_what_changes_bring(work):
+    text = (work / "small.toml").read_text().replace("senders = 3\n", "")
+    scenario = Scenario(text, "small.toml")
+    with pytest.raises(ScenarioError, match=r"small\.toml:\d+: traffic\.bursts\.senders: is required"):
+        scenario.check()
+    assert scenario.with_changes({"traffic.bursts.senders": 2}).check()["hosts"] == 5
+    with pytest.raises(ScenarioError, match=r"x\.toml:1: not TOML"):
+        Scenario("a = ", "x.toml")
+    with pytest.raises(ValueError, match="no traffic of the scenario has the scheme rcc"):
+        scenario.with_changes({"traffic.bursts.senders": 2}).values("rcc")
+
+
+def test_ends_of_links_and_what_they_are_is_known(work):
+    network = fanin.load("small.toml").network()
+    kinds = {node["name"]: node["kind"] for node in network["nodes"]}
+    assert kinds["switch-0"] == "switch"
+    assert {link["buffer_bytes"] is None for link in network["links"] if kinds[link["from"]] == "host"} == {True}
+    there, back = network["links"][:2]
+    assert (there["from"], there["to"]) == (back["to"], back["from"])
+    assert there["name"] == f"{there['from']}->{there['to']}"

@@ -23,7 +23,7 @@ def after(path, text, **overrides):
     """The facts of a run, and what was tried on it."""
     path.write_text(text)
     experiment = fanin.load(path, overrides)
-    found = facts(experiment.run(), experiment.of_fan_in(), experiment.loads()["fan_in"])
+    found = facts(experiment.run(), experiment.of_fan_in(), experiment.handle())
     return found, trials(experiment, found, int(experiment.resolved()["run"]["seed"]))
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_tried_on_a_run_that_is_fast_cut_short_or_long(tmp_path, monk
     few = {"traffic.servers.rounds": 3, "traffic.servers.senders": 500, "run.duration": "5s", "transport.rto-min": "4s"}
     for values, is_short in ((longer, False), (longer | {"run.duration": "300ms"}, True), (few, True)):
         experiment = fanin.load(path, values)
-        assert facts(experiment.run(), experiment.of_fan_in(), []).is_short == is_short
+        assert facts(experiment.run(), experiment.of_fan_in(), experiment.handle()).is_short == is_short
     assert tried(found, None) == ""
     monkeypatch.setattr(diagnosis, "MOST_EVENTS", 1000)
     assert (found.is_to_mend, found.is_short) == (True, False)

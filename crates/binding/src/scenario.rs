@@ -17,8 +17,8 @@ pub fn check(scenario: &Scenario) -> Result<Value, SpecError> {
     Ok(json!({ "hosts": hosts, "switches": switches, "ports": ports, "buffered": buffered, "groups": groups }))
 }
 
-/// What the traffic can put on the ports of the switches: the tiers between switches, and the ports that a fan-in can
-/// fill.
+/// What the traffic can put on the ports of the switches: the tiers between switches, the ports that a fan-in can fill,
+/// and the observed port with the shortest and the longest round trip of traffic that fills it.
 ///
 /// # Errors
 ///
@@ -26,8 +26,9 @@ pub fn check(scenario: &Scenario) -> Result<Value, SpecError> {
 pub fn loads(scenario: &Scenario) -> Result<Value, SpecError> {
     let loads = sim::loads(scenario)?;
     let tiers: Vec<Value> = loads.tiers.iter().map(tier_load).collect();
-    let fan_in: Vec<Value> = loads.fan_in.iter().map(fan_in_port).collect();
-    Ok(json!({ "tiers": tiers, "fan_in": fan_in }))
+    let ports = |ports: &[FanInPort]| ports.iter().map(fan_in_port).collect::<Vec<_>>();
+    let observed = loads.observed.map(|ends| ports(&ends)).unwrap_or_default();
+    Ok(json!({ "tiers": tiers, "fan_in": ports(&loads.fan_in), "observed": observed }))
 }
 
 /// The network as nodes and links, which are in the order of the tables of a run.
@@ -42,14 +43,34 @@ pub fn network(scenario: &Scenario) -> Result<Value, SpecError> {
     Ok(json!({ "nodes": nodes, "links": links }))
 }
 
+/// How much memory a run will need at most: bytes for each flow, and besides.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn memory(scenario: &Scenario) -> Result<Value, SpecError> {
+    let memory = sim::memory(scenario, &sim::check(scenario)?);
+    Ok(json!({
+        "flows": memory.flows,
+        "at_once": memory.at_once,
+        "bytes_per_flow": memory.per_flow,
+        "bytes_per_finished": memory.per_finished,
+        "bytes_besides": memory.rest,
+    }))
+}
+
 /// Every value of the scenario with its source.
-pub fn resolved_table(scenario: &Scenario) -> Value {
+pub fn resolved(scenario: &Scenario) -> Value {
     let rows = scenario.resolved_table().into_iter().map(|row| {
         json!({
             "path": row.path,
+            "scheme": row.scheme,
             "value": row.value,
+            "number": row.quantity.map(|(number, _)| number),
+            "unit": row.quantity.map(|(_, unit)| unit),
+            "set_at": row.set_at,
             "ignored_with": row.ignored_with.map(|(key, word)| format!("{key} = {word}")),
-            "is_default": row.is_default,
+            "is_default": row.is_default(),
             "source": row.source,
             "doc": row.doc,
         })
@@ -118,7 +139,9 @@ fn fan_in_port(port: &FanInPort) -> Value {
         "rate_bps": port.rate.bps(),
         "first_packets": port.first,
         "buffer_bytes": port.buffer,
+        "buffer_packets": port.buffer / port.packet,
         "packet_bytes": port.packet,
+        "path_packets": port.rate.bps() as f64 * port.rtt.secs() / 8.0 / port.packet as f64,
         "rtt_s": port.rtt.secs(),
     })
 }

@@ -90,7 +90,7 @@ fn act(
         "check" => fanin_binding::check(&scenario(request)?)?,
         "loads" => fanin_binding::loads(&scenario(request)?)?,
         "topology" => fanin_binding::network(&scenario(request)?)?,
-        "resolved" => fanin_binding::resolved_table(&scenario(request)?),
+        "resolved" => fanin_binding::resolved(&scenario(request)?),
         "run" => outcome::describe(&sim::run(&scenario(request)?, Some(progress))?, numbers),
         _ => return Err(Refusal::Request(format!("no operation is called \"{operation}\""))),
     })

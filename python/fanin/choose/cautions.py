@@ -14,7 +14,7 @@ from fanin.choose.goals import Measure
 from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST, fewest_for
 from fanin.numbers.summary import BACKGROUND, format_value
-from fanin.numbers.units import quantity, seconds
+from fanin.numbers.units import number
 from fanin.registry import is_scheduled, reacts_to_marks, scheme_title
 from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
@@ -241,9 +241,8 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
 def merged_before(scenario: Mapping[str, Any]) -> str:
     """Why a resolved scenario says nothing of its scheme: hosts merge what it schedules; nothing if that is not so."""
     transport = scenario["transport"]
-    merged = quantity(transport.get("gro"))
     # What no interrupt hands over together is not merged.
-    merges = merged is not None and merged[0] > 0 and seconds(transport["interrupt-interval"]) > 0
+    merges = number(transport.get("gro", 0)) > 0 and transport["interrupt-interval"].number > 0
     if not is_scheduled(transport["scheme"]) or not merges:
         return ""
     return (
@@ -254,11 +253,12 @@ def merged_before(scenario: Mapping[str, Any]) -> str:
 
 def with_schemes_of_their_own(experiment: Experiment) -> list[str]:
     """A warning of traffic that keeps its scheme whatever system is compared."""
-    own = [f"traffic.{group['name']}" for group in experiment.of_fan_in()["traffic"] if group["own-scheme"]]
-    if not own:
+    given = [row["path"] for row in experiment.resolved_table() if not row["is_default"]]
+    keys = [path for path in given if path.startswith("traffic.") and path.endswith(".scheme")]
+    if not keys:
         return []
-    keys = ", ".join(f"{path}.scheme" for path in own)
-    return [f"{some_of(own)}: a scheme of its own, which stays the same in every row; leave {keys} out to compare it"]
+    own, named = [path.removesuffix(".scheme") for path in keys], ", ".join(keys)
+    return [f"{some_of(own)}: a scheme of its own, which stays the same in every row; leave {named} out to compare it"]
 
 
 def merging(experiment: Experiment, schemes: Sequence[str]) -> list[str]:

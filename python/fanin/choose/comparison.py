@@ -264,8 +264,8 @@ def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scala
         rows = experiment.resolved_table(values)
         scheme = next(row["value"] for row in rows if row["path"] == SCHEME)
         for row in rows:
-            path, _, other = row["path"].partition(" of ")
-            if path.startswith("transport.") and path not in own | {SCHEME} and other in ("", scheme):
+            path = row["path"]
+            if path.startswith("transport.") and path not in own | {SCHEME} and row["scheme"] in (None, scheme):
                 found.setdefault(path, {})[name] = row["value"]
     return {path: values for path, values in found.items() if len(set(values.values())) > 1}
 

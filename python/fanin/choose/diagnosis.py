@@ -7,20 +7,20 @@ What its link lay idle counts only while a transfer was under way.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from fanin._engine import Scenario
 from fanin.choose.goals import usual_goal
 from fanin.choose.queries import Alone, Queries, Spread, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.numbers.units import number, quantity, seconds
+from fanin.numbers.units import Quantity, number
 from fanin.results.runs import Run
-from fanin.run.observed import OF_FAULTS, bottleneck, faulty_s, from_hosts, lost_to_faults, mean_rate
-from fanin.scenario.engine_rows import FanInPort
+from fanin.run.observed import OF_FAULTS, bottleneck, faults_of_rates, faulty_s, lost_to_faults, mean_rate
+from fanin.scenario.engine_rows import FanInPort, Network
 from fanin.scenario.loads import without_jitter
 from fanin.scenario.thresholds import header_bytes, packet_bytes
 from fanin.scenario.traffic import (
@@ -100,6 +100,8 @@ class Port:
     """What the hosts of its switch can send together."""
     out_bps: float
     """What all ports of its switch towards other switches carry together."""
+    cables: str | None
+    """The tier of its cable, as keys of the scenario begin with it; ``None`` for a cable of a host."""
     between_switches: bool
     beside: int
     """Number of ports of its switch."""
@@ -158,7 +160,7 @@ class Facts:
     @property
     def warmup_s(self) -> float:
         """How much of the beginning is left out of the time over which the goodput is measured; 0 without a warm-up."""
-        warmup = seconds(self.scenario["measure"]["warmup"])
+        warmup = self.scenario["measure"]["warmup"].number
         return warmup if warmup < self.summary["simulated_s"] else 0.0
 
     @property
@@ -182,20 +184,20 @@ class Facts:
         transport = self.scenario["transport"]
         window = min(self.size(transport["initial-window"]), self.receive_window)
         is_short = window < _EVERY_OTHER * self.size(transport["mss"])
-        return is_short and int(transport["ack-every"]) >= _EVERY_OTHER and seconds(transport["ack-delay"]) > 0
+        return is_short and int(transport["ack-every"]) >= _EVERY_OTHER and transport["ack-delay"].number > 0
 
     @property
     def delays_acknowledgements(self) -> bool:
         """Whether receivers delay acknowledgements for many round trips, if windows fall to one segment."""
         transport = self.scenario["transport"]
-        delay_s = seconds(transport["ack-delay"])
+        delay_s = number(transport["ack-delay"])
         return int(transport["ack-every"]) >= _EVERY_OTHER and delay_s >= _MANY * self.round_trip_s
 
     @property
     def stalled(self) -> bool:
         """Whether such windows made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
-        delay_s = seconds(transport["ack-delay"])
+        delay_s = number(transport["ack-delay"])
         if not self.may_stall or self.idle_share < _COLLAPSED:
             return False
         if not self.typical_bytes:
@@ -217,7 +219,7 @@ class Facts:
     @property
     def interrupts_s(self) -> float:
         """What hosts add to a round trip at most, until they are told of a segment and of its acknowledgement."""
-        return 2 * seconds(self.scenario["transport"]["interrupt-interval"])
+        return 2 * number(self.scenario["transport"]["interrupt-interval"])
 
     @property
     def limited_bps(self) -> float | None:
@@ -440,7 +442,7 @@ class Facts:
         if not self.typical_bytes:
             return 1.0
         here, there = (
-            _alone(each, self.typical_bytes, self.round_trip_s, seconds(each["transport"]["interrupt-interval"])).last_s
+            _alone(each, self.typical_bytes, self.round_trip_s, each["transport"]["interrupt-interval"].number).last_s
             for each in (self.scenario, scenario)
         )
         alone = here + 8 * self.typical_bytes / self.port.rate_bps if self.queries is None else self.queries.alone_s
@@ -451,9 +453,9 @@ class Facts:
         """Bytes of a full packet."""
         return packet_bytes(self.scenario)
 
-    def size(self, text: str) -> float:
+    def size(self, size: Quantity) -> float:
         """A size of the scenario in bytes."""
-        return _size(self.scenario, text)
+        return _size(self.scenario, size)
 
     @property
     def first_windows(self) -> tuple[int, float]:
@@ -498,7 +500,7 @@ class Facts:
             "rto-initial": self.waits.initially,
             "rto-min": self.waits.least,
         }
-        waited_s = {key: count * seconds(self.scenario["transport"][key]) for key, count in counts.items() if count}
+        waited_s = {key: count * self.scenario["transport"][key].number for key, count in counts.items() if count}
         return sorted(waited_s, key=waited_s.__getitem__, reverse=True)
 
     def as_dict(self) -> dict[str, Any]:
@@ -521,7 +523,7 @@ class Facts:
             "waited_for_probes": waits.probed,
             "waited_initially": waits.initially,
             "waiting": waits.waiting,
-            "timer_s": None if timer is None else seconds(self.scenario["transport"][timer]),
+            "timer_s": None if timer is None else self.scenario["transport"][timer].number,
             "timeouts": self.timeouts,
             "round_trip_s": self.round_trip_s,
             "under_way_s": self.under_way_s,
@@ -543,48 +545,39 @@ def _receive_window(scenario: dict[str, Any]) -> float:
     return mss * max(1, _size(scenario, transport["receive-buffer"]) // mss)
 
 
-def buffer_bytes(scenario: dict[str, Any], port: str) -> float:
-    """What a port of a switch can hold, in bytes, while the others are empty."""
-    network = scenario["network"]
-    if network["admission"] != "static":
-        alpha = float(network["dt-alpha"])
-        return _size(scenario, network["shared-buffer"]) * alpha / (1 + alpha)
-    return _size(scenario, own_buffer(network, port))
+def buffer_bytes(scenario: dict[str, Any], network: Network, port: str) -> float:
+    """What a port of a switch can hold, in bytes, while the others are empty; that of any for a port of a host."""
+    own, is_static = scenario["network"], scenario["network"]["admission"] == "static"
+    found = next(link["buffer_bytes"] for link in network["links"] if link["name"] == port)
+    held = _size(scenario, own["buffer" if is_static else "shared-buffer"]) if found is None else float(found)
+    return held if is_static else held * float(own["dt-alpha"]) / (1 + float(own["dt-alpha"]))
 
 
-def own_buffer(network: dict[str, Any], port: str) -> str:
-    """The buffer that a scenario gives to a port: of its tier, if that has one of its own."""
-    own = network.get(f"{port.partition('-')[0]}-buffer", "0pkt")
-    return str(own if number(own) else network["buffer"])
-
-
-def _size(scenario: dict[str, Any], text: str) -> float:
+def _size(scenario: dict[str, Any], size: Quantity) -> float:
     """A size of the scenario in bytes."""
-    if text.endswith("mss"):
-        return float(text.removesuffix("mss")) * packet_bytes(scenario)
-    found = quantity(text)
-    assert found is not None
-    return found[0] * packet_bytes(scenario) if found[1] == "pkt" else found[0]
+    return float(size.number * packet_bytes(scenario) if size.unit == "pkt" else size.number)
 
 
-def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
+def facts(run: Run, scenario: dict[str, Any], handle: Scenario) -> Facts:
     """What a run's totals and tables say.
 
     Args:
         run: The run, with its tables.
         scenario: Its scenario with every default filled in.
-        ports: The ports that its fan-ins can fill (:meth:`fanin.scenario.file.ScenarioFile.loads`).
+        handle: The same as the engine has it.
 
     """
+    ports, network = handle.loads()["fan_in"], handle.network()
     summary, queues, drops = run.summary, run.queues(), run.table("drops")
     scenario = as_run(scenario, summary)
     observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
     flows = run.flows()
-    name = _name(run, scenario, ports) or observed or run.links()["link"][0]
-    port = _port(run, name, queues, drops)
+    name = _name(run, scenario, ports, network) or observed or run.links()["link"][0]
+    port = _port(run, name, network, queues, drops)
     flows = flows.filter(pl.col("start_s").is_null() | (pl.col("start_s") < summary["simulated_s"]))
     times = _times(flows, summary)
-    rate = mean_rate(port.name, port.rate_bps, scenario["fault"], observed, (times.begin_s, times.end_s))
+    changes = faults_of_rates(scenario["fault"], observed, network)
+    rate = mean_rate(port.name, port.rate_bps, changes, (times.begin_s, times.end_s))
     port = replace(port, rate_bps=rate, is_slowed=rate < port.rate_bps)
     delivered = float(flows["delivered_bytes"].sum())
     share = delivered / port.sent_bytes if port.sent_bytes else 1.0
@@ -594,7 +587,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     round_trip = _round_trip(flows, scenario, lowest)
     alone = _alone(scenario, size, round_trip)
     own = next((each["buffer_bytes"] for each in ports if each["port"] == port.name), None)
-    holds = buffer_bytes(scenario, port.name) if own is None else float(own)
+    holds = buffer_bytes(scenario, network, port.name) if own is None else float(own)
     loaded = round_trip + 8 * (holds if port.largest_bytes is None else port.largest_bytes) / port.rate_bps
     flows = with_waiting(flows, loaded)
     bursts = in_bursts(flows, [group["name"] for group in scenario["traffic"] if group["kind"] == "flows"], loaded)
@@ -603,7 +596,7 @@ def facts(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> Facts:
     def of(flows: pl.DataFrame, spreads: dict[str, Spread]) -> Queries | None:
         return queries(flows, spreads, _wire(scenario), alone, summary["simulated_s"])
 
-    access = number(scenario["network"]["rate"])
+    access = scenario["network"]["rate"].number
     each = [of(flows, _spreads(group, ports, access)) for group in fan_in if "jitter" in group]
     handshake = round_trip if is_fresh(scenario) else 0.0
     many, end_s = [*(group["name"] for group in fan_in), *in_bursts_of], summary["simulated_s"]
@@ -641,8 +634,8 @@ def _waited_for_faults(flows: pl.DataFrame, drops: pl.DataFrame, faults: list[di
     of_faults = pl.col("connection").is_in(lost.implode())
     for fault in faults:
         if fault["kind"] in ("link-down", "controller-outage"):
-            begin_s = seconds(fault["at"])
-            until_s = begin_s + (seconds(fault["for"]) or math.inf)
+            begin_s = fault["at"].number
+            until_s = begin_s + (fault["for"].number or math.inf)
             of_faults |= (pl.col("start_s") < until_s) & (pl.col("completion_s").fill_null(end_s) > begin_s)
     return 2 * waited.filter(of_faults).height > waited.height
 
@@ -688,14 +681,14 @@ def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float
     ideal = pl.col("ideal_hpcc_s") - 8 * _wire(scenario) / lowest_bps
     found = flows.filter(pl.col("bytes").is_not_null()).select(ideal.median()).item()
     # Endless transfers have no ideal; hosts of one switch are two links apart.
-    return float(found) if found is not None and found > 0 else 4 * seconds(scenario["network"]["delay"])
+    return float(found) if found is not None and found > 0 else 4 * scenario["network"]["delay"].number
 
 
 def _spreads(group: dict[str, Any], ports: list[FanInPort], access_bps: float) -> dict[str, Spread]:
     """How far apart answers of a group may begin, and what rate they share, at the port that takes longest for all."""
     # Ten times the mean of an exponential distribution is more than one of 20,000 exceeds.
-    begin = sum(most * seconds(group.get(key, "0s")) for key, most in (("jitter", 1.0), ("exponential", 10.0)))
-    think = seconds(group.get("think-jitter", "0s")) if has_requests(group) else 0.0
+    begin = sum(most * number(group.get(key, 0)) for key, most in (("jitter", 1.0), ("exponential", 10.0)))
+    think = number(group.get("think-jitter", 0)) if has_requests(group) else 0.0
     own = [port for port in ports if port["group"] == group["name"] and port["responses"]]
     # All cross the receiver's link, and some of them other ports.
     rate = min([access_bps, *(port["rate_bps"] * at_once(group) / port["responses"] for port in own)])
@@ -724,7 +717,7 @@ def _alone(scenario: dict[str, Any], size: float, round_trip_s: float, interrupt
     A packet waits for an interrupt only if one has just been, so that the least is without.
     """
     asked = [group for group in scenario["traffic"] if has_requests(group)]
-    think_s = max((seconds(group["think"]) for group in asked if "think" in group), default=0.0)
+    think_s = max((group["think"].number for group in asked if "think" in group), default=0.0)
     ways = 2 if asked else 1
     first = is_fresh(scenario) * (round_trip_s + interrupt_s) + ways * (round_trip_s / 2 + interrupt_s) + think_s
     return Alone(first, first + (_windows(scenario, size) - 1) * (round_trip_s + interrupt_s))
@@ -736,13 +729,12 @@ def is_fresh(scenario: dict[str, Any]) -> bool:
     return any(group.get("connections", "fresh") == "fresh" for group in groups)
 
 
-def _name(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> str | None:
+def _name(run: Run, scenario: dict[str, Any], ports: list[FanInPort], network: Network) -> str | None:
     """The port that was found to be the bottleneck, or of a fan-in's that lost packets if none crosses that."""
-    found, links = bottleneck(run, scenario["fault"]), run.links()
+    found, links = bottleneck(run, lambda: network, scenario["fault"]), run.links()
     crossed = [each["port"] for each in ports]
-    is_receivers = found is not None and found.partition("->")[2] in {
-        link.partition("->")[0] for link in from_hosts(links)
-    }
+    hosts = {node["name"] for node in network["nodes"] if node["kind"] == "host"}
+    is_receivers = any(link["to"] in hosts for link in network["links"] if link["name"] == found)
     # Other hosts get answers as well: the aggregators of a relay tree, and several clients.
     others = any(
         group["kind"] != "incast" and group.get("receivers") != 1 for group in scenario["traffic"] if is_fan_in(group)
@@ -753,24 +745,27 @@ def _name(run: Run, scenario: dict[str, Any], ports: list[FanInPort]) -> str | N
     return str(own["link"][0]) if own.height else found
 
 
-def _port(run: Run, name: str, queues: pl.DataFrame, drops: pl.DataFrame) -> Port:
+def _port(run: Run, name: str, network: Network, queues: pl.DataFrame, drops: pl.DataFrame) -> Port:
     """A port."""
-    links = run.links()
+    nodes = {node["name"]: node for node in network["nodes"]}
+    ends = [(nodes[link["from"]], nodes[link["to"]]) for link in network["links"]]
+    # Tiers are how many links a node is away from the nearest host.
+    links = run.links().with_columns(
+        pl.Series("from", [begin["name"] for begin, _ in ends]),
+        pl.Series("to", [end["name"] for _, end in ends]),
+        pl.Series("up", [end["tier"] - begin["tier"] for begin, end in ends]),
+    )
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
     reasons = own["reason"].cast(pl.String).value_counts(sort=True)
     measured = queues.filter(pl.col("port") == found["link"])
-    here, _, there = found["link"].partition("->")
-    ends = links.with_columns(
-        pl.col("link").str.split_exact("->", 1).struct.rename_fields(["from", "to"]).struct.unnest()
-    )
-    hosts = ends.filter(pl.col("link").is_in(from_hosts(links)))["from"].to_list()
-    into = ends.filter((pl.col("to") == here) & pl.col("from").is_in(hosts))
-    out = ends.filter((pl.col("from") == here) & ~pl.col("to").is_in(hosts))
+    here, there = nodes[found["from"]], nodes[found["to"]]
+    hosts = [node["name"] for node in network["nodes"] if node["kind"] == "host"]
+    into = links.filter((pl.col("to") == here["name"]) & pl.col("from").is_in(hosts))
+    out = links.filter((pl.col("from") == here["name"]) & ~pl.col("to").is_in(hosts))
     # Where a packet that goes up may go as well: only one link leads down to a host.
-    height = _heights(hosts, [(begin, end) for begin, end in ends.select("from", "to").iter_rows()])
-    up = out.filter(pl.col("to").replace_strict(height, return_dtype=pl.Int64) > height.get(here, math.inf))
-    between = here not in hosts and there not in hosts
+    up = out.filter(pl.col("up") > 0)
+    switch = there if here["kind"] == "host" else here
     return Port(
         name=found["link"],
         rate_bps=float(found["rate_bps"]),
@@ -785,19 +780,12 @@ def _port(run: Run, name: str, queues: pl.DataFrame, drops: pl.DataFrame) -> Por
         largest_bytes=float(measured["max_bytes"][0]) if measured.height else None,
         into_bps=float(into["rate_bps"].sum()),
         out_bps=float(out["rate_bps"].sum()),
-        between_switches=between,
-        beside=ends.filter(pl.col("from") == (there if here in hosts else here)).height,
+        cables=next(link["cables"] for link in network["links"] if link["name"] == name),
+        between_switches="host" not in (here["kind"], there["kind"]),
+        beside=links.filter(pl.col("from") == switch["name"]).height,
         paths=up.height,
         path_share=float(found["bytes"] / up["bytes"].sum()) if found["link"] in up["link"] and found["bytes"] else 0.0,
     )
-
-
-def _heights(hosts: Collection[str], links: list[tuple[str, str]]) -> dict[str, int]:
-    """How many links each node is away from the nearest host."""
-    height = dict.fromkeys(hosts, 0)
-    while found := {end: height[begin] + 1 for begin, end in links if begin in height and end not in height}:
-        height |= found
-    return height
 
 
 def cause_of_timeouts(name: str) -> str:

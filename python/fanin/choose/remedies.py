@@ -23,7 +23,7 @@ from fanin.choose.threshold import (
 )
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import number, quantity, rate_text, seconds
+from fanin.numbers.units import Quantity, rate_text
 from fanin.registry import reacts_to_losses_alone, reacts_to_marks, registry, scheme_row, scheme_title
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
@@ -40,15 +40,15 @@ from fanin.scenario.thresholds import (
 
 AS_IT_IS = "as it is"
 
-_SHORT_TIMERS = ("10ms", "1ms")
+_SHORT_TIMERS = (Quantity("10ms", 10e-3, "s"), Quantity("1ms", 1e-3, "s"))
 """Minima of the timer that are many round trips of a data centre and far below the default of 200 ms."""
 
 _SHORTEST_TIMER = _SHORT_TIMERS[-1]
 
-_INITIAL_TIMER = "10ms"
+_INITIAL_TIMER = _SHORT_TIMERS[0]
 """An initial timer for connections of a data centre that have measured no round trip."""
 
-_SMALL_FIRST_WINDOW = "2mss"
+_SMALL_FIRST_WINDOW = Quantity("2mss", 2.0, "pkt")
 """A small first window."""
 
 _USUAL_ALPHA = 8
@@ -143,9 +143,9 @@ def _initcwnd(segments: int) -> str:
     return f"ip route change ROUTE initcwnd {segments} on the senders"
 
 
-def _rto_min(timer: str) -> str:
+def _rto_min(timer: Quantity) -> str:
     """The command that sets a minimum of the timer."""
-    micro = round(seconds(timer) * 1e6)
+    micro = round(timer.number * 1e6)
     return (
         f"ip route change ROUTE rto_min {timer} on the senders, or from Linux 6.11 on sysctl "
         f"net.ipv4.tcp_rto_min_us={micro}"
@@ -223,13 +223,13 @@ def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
 def _of_hosts(facts: Facts) -> Iterator[Remedy]:
     transport = facts.scenario["transport"]
     for timer in _SHORT_TIMERS:
-        if seconds(transport["rto-min"]) > seconds(timer):
+        if transport["rto-min"].number > timer.number:
             yield Remedy(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
     # One hook sets what a connection waits for before it has measured a round trip: for its SYN, and for its data.
     asked = [
         path
         for path, waited in (("rto-initial", facts.waits.initially), ("syn-timeout", facts.waits_for_syn))
-        if waited and seconds(transport[path]) > seconds(_INITIAL_TIMER)
+        if waited and transport[path].number > _INITIAL_TIMER.number
     ]
     if asked:
         yield Remedy(
@@ -295,12 +295,14 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
             "an application that keeps its connections open from query to query",
             alone=min(1.0, facts.alone(facts.scenario | {"traffic": [group | {"connections": "persistent"}]})),
         )
-    answer = quantity(group.get("bytes-each", ""))
-    if "jitter" in group and answer is not None and at_once:
-        all_s = at_once * answer[0] * 8 / facts.port.rate_bps
+    answer = group.get("bytes-each")
+    if "jitter" in group and isinstance(answer, Quantity) and at_once:
+        all_s = at_once * answer.number * 8 / facts.port.rate_bps
         micro = max(1, round(_START_SPREAD_FACTOR * all_s * 1e6))
-        spread = f"{micro}us" if micro < _MILLISECONDS_FROM_US else f"{round(micro / 1e3)}ms"
-        if seconds(group["jitter"]) < seconds(spread):
+        spread = Quantity(f"{micro}us", micro / 1e6, "s")
+        if micro >= _MILLISECONDS_FROM_US:
+            spread = Quantity(f"{round(micro / 1e3)}ms", round(micro / 1e3) / 1e3, "s")
+        if group["jitter"].number < spread.number:
             yield Remedy(
                 f"starts spread over {spread}",
                 {f"traffic.{group['name']}.jitter": spread},
@@ -387,7 +389,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
     row = scheme_row(scheme)
     effort, needs = Effort.from_row(row), row["needs"]
     transport = facts.scenario["transport"]
-    is_long = stack != transport["stack"] or seconds(transport["rto-min"]) > seconds(_SHORTEST_TIMER)
+    is_long = stack != transport["stack"] or transport["rto-min"].number > _SHORTEST_TIMER.number
     timer = Remedy(
         f"timer of {_SHORTEST_TIMER}", {"transport.rto-min": _SHORTEST_TIMER}, Effort.HOSTS, _rto_min(_SHORTEST_TIMER)
     )
@@ -469,7 +471,7 @@ def _default_threshold(facts: Facts) -> int:
 def _slowest_bps(facts: Facts) -> float:
     """The rate of the slowest links."""
     network = facts.scenario["network"].items()
-    return min(rate for key, value in network if key.endswith("rate") and (rate := number(value)))
+    return min(rate for key, value in network if key.endswith("rate") and (rate := float(value.number)))
 
 
 def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:

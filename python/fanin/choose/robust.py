@@ -16,13 +16,13 @@ from fanin.choose.goals import Goal
 from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import Spread
-from fanin.numbers.units import seconds
+from fanin.numbers.units import Quantity
 from fanin.registry import reacts_to_marks
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
 
-_INTERRUPTS = ("0s", "8us", "16us", "64us")
+_INTERRUPTS = tuple(Quantity(f"{micro}us" if micro else "0s", micro / 1e6, "s") for micro in (0, 8, 16, 64))
 """From none to a usual setting for throughput; Linux's adaptive moderation chooses between 1 and 256 us."""
 
 Effect = Literal["unfinished", "not comparable", "undecided", "no difference that counts", "better", "worse"]
@@ -149,8 +149,8 @@ def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Var
     found = [Variation(AS_GIVEN, {})]
     # Only this stack has hosts as they are; on the others interrupts would be the only part of one.
     for interval in _INTERRUPTS if transport["stack"] == "linux-6" else ():
-        if seconds(interval) != seconds(transport["interrupt-interval"]):
-            name = f"interrupts every {interval}" if seconds(interval) else "an interrupt for every packet"
+        if interval.number != transport["interrupt-interval"].number:
+            name = f"interrupts every {interval}" if interval.number else "an interrupt for every packet"
             found.append(Variation(name, {"transport.interrupt-interval": interval}))
     groups = [group for group in traffic if "connections" in group]
     fresh = [group for group in groups if group["connections"] == "fresh"]

@@ -16,7 +16,7 @@ from fanin.choose.goals import Measure, measure
 from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import RunError, ScenarioError
 from fanin.numbers.summary import column, format_value
-from fanin.numbers.units import number, rate_text
+from fanin.numbers.units import rate_text
 from fanin.results import never_ended
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
@@ -188,8 +188,8 @@ def trials(
     found = []
     for change, outcome in zip(changes, others, strict=True):
         if outcome.rows:
-            scenario, ports = resolved(experiment, change.settings), experiment.loads(change.settings)["fan_in"]
-            told = _of_queries(facts, diagnosed(outcome.runs[0], scenario, ports))
+            scenario, handle = resolved(experiment, change.settings), experiment.handle(change.settings)
+            told = _of_queries(facts, diagnosed(outcome.runs[0], scenario, handle))
             changed = _changed(measures, own.rows[0], outcome.rows[0])
             found.append(Trial(change, [told.get(each.name, each) for each in changed]))
     helping = [each for each in found if each.gain - (1 - each.change.alone) >= MIN_GAIN]
@@ -205,9 +205,9 @@ def _propose_without_remedy(experiment: Experiment, facts: Facts) -> Iterator[Ch
         found.append(Change(name, {jitter: SOME_JITTER}, Effort.NOTHING, is_asked=True))
     if (excess := facts.excess) is not None:
         asking = [each for each in facts.scenario["traffic"] if each["name"] in excess.groups and "load" in each]
-        most = max(asking, key=lambda group: number(group["load"]), default=None)
+        most = max(asking, key=lambda group: float(group["load"]), default=None)
         if most is not None:
-            fits = f"{100 * _STABLE_LOAD * number(most['load']) / excess.load:.0f}%"
+            fits = f"{100 * _STABLE_LOAD * float(most['load']) / excess.load:.0f}%"
             found.append(
                 Change("a load that fits", {f"traffic.{most['name']}.load": fits}, Effort.APPLICATION, is_less=True)
             )
@@ -222,9 +222,8 @@ def _propose_without_remedy(experiment: Experiment, facts: Facts) -> Iterator[Ch
 def _rate_of(facts: Facts) -> tuple[str, str]:
     """The rate of the links between switches that the port is of, and twice of it."""
     network = facts.scenario["network"]
-    core = ("core-rate",) if "core-" in facts.port.name else ()
-    key = next((key for key in (*core, "uplink-rate", "trunk-rate") if key in network), "rate")
-    return key, f"{2 * number(network[key]) / 1e9:g}Gbps"
+    key = f"{facts.port.cables}-rate" if facts.port.cables else "rate"
+    return key, f"{2 * network[key].number / 1e9:g}Gbps"
 
 
 def _remedies(experiment: Experiment, facts: Facts) -> list[Change]:

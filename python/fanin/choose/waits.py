@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fanin.later import pl
-from fanin.numbers.units import seconds
 
 _MIN_PROBE_RTTS = 5
 """A tail loss probe that costs more than so many round trips, the queue's wait included, is a wait."""
@@ -98,10 +97,10 @@ def waits(
 
     """
     in_fan_in = pl.col("group").cast(pl.String).is_in(list(fan_in))
-    initial_s, least_s = seconds(transport["rto-initial"]), seconds(transport["rto-min"])
+    initial_s, least_s = transport["rto-initial"].number, transport["rto-min"].number
     expired = pl.col("timeouts") - pl.col("timeouts_syn")
     measured_s = _doubling(expired.clip(1), max(least_s, loaded_s))
-    ran_s = pl.col("timer_wait_s") - _doubling(pl.col("timeouts_syn"), seconds(transport["syn-timeout"]))
+    ran_s = pl.col("timer_wait_s") - _doubling(pl.col("timeouts_syn"), transport["syn-timeout"].number)
     is_late = pl.col("probe_wait_s") > _MIN_PROBE_RTTS * loaded_s
     is_probed = (pl.col("timeouts") == 0) & pl.col("waiting_s").is_null() & is_late
     timed = flows.filter(pl.col("timeouts") > 0)

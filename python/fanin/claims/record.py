@@ -26,9 +26,10 @@ from fanin.results.layout import CLAIMS, FORMAT, together
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
-from fanin.scenario import library, sections
+from fanin.scenario import library
 from fanin.scenario.format.base import FileName, FileNameOrNone
 from fanin.scenario.format.claim import Claim
+from fanin.scenario.handle import tables_of
 from fanin.scenario.points import points
 
 _TOTALS = ("events", "packet_hops", "wall_s")
@@ -137,7 +138,7 @@ class Record(_Part):
 
 def digest(experiment: Experiment) -> str:
     """Fingerprint of the content of an experiment's file, without comments and white space."""
-    texts = [sections.tables_of(text) for text in experiment.texts]
+    texts = [tables_of(text, path) for path, text in experiment.sources.items()]
     said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 

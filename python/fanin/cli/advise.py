@@ -217,7 +217,7 @@ def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Facts]:
         warnings.catch_warnings(action="ignore", category=fanin.ScenarioWarning),
     ):
         run = experiment.run(seed, progress=progress)
-    return run, time.monotonic() - begun, facts(run, experiment.of_fan_in(), experiment.loads()["fan_in"])
+    return run, time.monotonic() - begun, facts(run, experiment.of_fan_in(), experiment.handle())
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, offered_rows
 from fanin.numbers.units import rate_text
-from fanin.scenario.engine_rows import Loads, packets
+from fanin.scenario.engine_rows import Loads, ValueRow
 
 
 def check(
@@ -43,14 +43,18 @@ def check(
     larger, that is the limit. Where no fan-in fills the port that is likely to fill first, the same limits count for
     the nearest and the farthest hosts. If the threshold is the default, it says what to set.
 
-    --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, values}. offered is an array of
-    {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier, below_bps,
-    out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is the one with it.
+    --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, observed, values}. offered is
+    an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier,
+    below_bps, out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is the one
+    with it.
     fan_in is one of {group, port, tier, cables, responses, arriving_bps, rate_bps, first_packets, buffer_bytes,
-    packet_bytes, rtt_s}, where tier is null for a port towards a receiver, cables is the tier as keys of its cables
-    begin, and rtt_s is without queues. values is present only with --resolved; it is an array of {path, value,
-    is_default, from, source, doc}, where from is file:line, --set or default, and source is the source of the default,
-    or the rule from which it was computed.
+    buffer_packets, packet_bytes, path_packets, rtt_s}, where tier is null for a port towards a receiver, cables is the
+    tier as keys of its cables begin, path_packets is C x RTT, and rtt_s is without queues. observed is the port whose
+    queue is measured, with the shortest rtt_s of traffic that crosses it, and with the longest. values is present only
+    with --resolved; it is an array of {path, scheme, value, number, unit, set_at, is_default, source, doc}. There,
+    scheme is null unless schemes of the scenario differ in the key, number and unit are those of results and null of
+    words, set_at is file:line or --set and null for a default, and source is the source of the default, or the rule
+    from which it was computed.
 
     **Examples**
 
@@ -65,7 +69,9 @@ def check(
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     experiment.check(settings)
-    loads: Loads = experiment.loads(settings) if experiment.needs_network else {"tiers": [], "fan_in": []}
+    loads: Loads = {"tiers": [], "fan_in": [], "observed": []}
+    if experiment.needs_network:
+        loads = experiment.loads(settings)
     of_sweep = [*experiment.warnings(settings, swept=True), *experiment.unshown()]
     # Also where a sweep varies what fits, the tables below are those of the scenario without it.
     of_ports = remarks(experiment, settings) if experiment.needs_network else []
@@ -87,7 +93,7 @@ def check(
             f"{experiment.path}: every value in effect",
             ["path", "value", "from", "source of the default"],
             # Beside a value that replaces the default, the default's source would read as the value's.
-            ([row["path"], str(row["value"]), row["from"], row["source"] if row["is_default"] else ""] for row in rows),
+            map(_shown, rows),
         )
     if offered:
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
@@ -98,9 +104,15 @@ def check(
     note(f"{experiment.path}: valid; {swept}")
 
 
-def _in_effect(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _in_effect(rows: list[ValueRow]) -> list[dict[str, Any]]:
     """The values of a scenario without those that another one takes the effect of, such as the way of admission."""
-    return [{key: row[key] for key in row if key != "ignored_with"} for row in rows if row["ignored_with"] is None]
+    every = ({**row} for row in rows if row["ignored_with"] is None)
+    return [{key: value for key, value in row.items() if key != "ignored_with"} for row in every]
+
+
+def _shown(row: dict[str, Any]) -> list[str]:
+    path = f"{row['path']} of {row['scheme']}" if row["scheme"] else row["path"]
+    return [path, row["value"], row["set_at"] or "default", row["source"] if row["is_default"] else ""]
 
 
 def _print_loads(loads: Loads) -> None:
@@ -132,7 +144,7 @@ def _print_loads(loads: Loads) -> None:
                     rate_text(each["arriving_bps"]),
                     rate_text(each["rate_bps"]),
                     f"{each['first_packets']:.4g} packets",
-                    f"{packets(each):,} packets, {each['buffer_bytes'] / 1e6:.4g} MB",
+                    f"{each['buffer_packets']:,} packets, {each['buffer_bytes'] / 1e6:.4g} MB",
                 ]
                 for each in loads["fan_in"]
             ),

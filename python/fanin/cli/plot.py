@@ -242,7 +242,7 @@ def _at_bottlenecks(
     moved = {
         place: ports
         for place, (_, run, given) in enumerate(runs)
-        if (ports := elsewhere(run, experiment.resolved(given))) is not None
+        if (ports := elsewhere(run, experiment.resolved(given), experiment.handle(given).network)) is not None
     }
     if not moved:
         return runs

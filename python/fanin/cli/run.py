@@ -37,7 +37,6 @@ from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
-from fanin.numbers.units import seconds
 from fanin.scenario.traffic import waits
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def run(
     wanted, of_seed = overrides(set_), [] if seed is None else [("run.seed", str(seed))]
     settings = _capturing(experiment, wanted) if pcap else wanted
     room, given = memory_of(memory), [*settings, *of_seed]
-    needed = estimate(experiment.resolved(given), experiment.preview(given)).bytes()
+    needed = estimate(experiment.handle(given)).bytes()
     refuse_oversized(needed, available() if room is None else room)
     place = Store(out) if store else None
     if place is not None:
@@ -151,7 +150,7 @@ def run(
     of_totals = [remarks.incomplete(finished.summary), remarks.unsteady([finished.summary], resolved)]
     for remark in filter(None, [*of_totals, *remarks.without_effect(finished.summary, resolved)]):
         note(f"warning: {remark}")
-    happened = facts(finished, resolved, experiment.loads(settings)["fan_in"])
+    happened = facts(finished, resolved, experiment.handle(settings))
     told, known_as = course(happened), "" if finished.stored is None else finished.stored.place
     if not json:
         # What is known is not lost if nobody waits for what is tried.
@@ -225,8 +224,8 @@ def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
             continue
         if seen["offered"] is None or "count" not in group or waits(group):
             return None
-        last = max(last, seconds(group["start"]) + group["count"] * seen["offered"]["interval_s"])
-    return min(last / seconds(resolved["run"]["duration"]), 1.0) if last else 1.0
+        last = max(last, group["start"].number + group["count"] * seen["offered"]["interval_s"])
+    return min(last / resolved["run"]["duration"].number, 1.0) if last else 1.0
 
 
 def _print(title: str, finished: fanin.Run, *, all_: bool) -> None:

@@ -187,11 +187,11 @@ def _parameters(scenario: object) -> list[str]:
 def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, str]]:
     """Section, name, key and declared path of every parameter of a scenario's traffic groups and faults."""
     from fanin.scenario import library
-    from fanin.scenario.toml_lines import loaded
+    from fanin.scenario.handle import tables_of
 
     try:
         _, path = library.find(str(scenario))
-        tables = loaded(path.read_text(encoding="utf-8-sig"))
+        tables = tables_of(path.read_text(encoding="utf-8-sig"), str(path))
     except Exception:
         # Completion does not report errors in the scenario.
         return []

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from fanin import _engine
 
 FRAME_BYTES = 1500.0
 """A full packet, of an Ethernet without jumbo frames: what estimates take a packet for."""
+
+
+class Quantity(str):
+    """A value of a scenario with its unit: the text of the file, and its number.
+
+    >>> fanin.load("sdtcp/fig9").resolved()["transport"]["rto-min"].number
+    0.2
+
+    """
+
+    __slots__ = ("number", "unit")
+    number: float
+    """In the unit of results."""
+    unit: str
+    """``s``, ``bit/s``, ``B`` or ``pkt``, which segments are too."""
+
+    def __new__(cls, text: str, number: float, unit: str) -> Self:
+        """A text that has this number in the unit of results."""
+        found = super().__new__(cls, text)
+        found.number, found.unit = number, unit
+        return found
+
+    def __getnewargs__(self) -> tuple[str, float, str]:  # type: ignore[override]
+        return str(self), self.number, self.unit
 
 
 def quantity(value: object) -> tuple[float, str] | None:
@@ -13,6 +39,8 @@ def quantity(value: object) -> tuple[float, str] | None:
 
     A bare number has no unit. Values that are not quantities give ``None``.
     """
+    if isinstance(value, Quantity):
+        return value.number, value.unit
     if isinstance(value, int | float):
         return float(value), ""
     return _engine.quantity(value) if isinstance(value, str) else None

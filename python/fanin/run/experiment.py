@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from fanin import _engine
+from fanin._engine import RunOutput
 from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
@@ -18,7 +18,7 @@ from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.format.bounds import matches
 from fanin.scenario.points import points
 from fanin.scenario.run_id import run_id
-from fanin.scenario.settings import Overrides, Settings, settings
+from fanin.scenario.settings import Overrides, Settings, settings, without_seed
 
 
 class Experiment(ScenarioFile):
@@ -110,7 +110,7 @@ class Experiment(ScenarioFile):
             return []
 
         def found(values: Settings) -> list[remarks.Unused]:
-            return _engine.unused(self._engine_text, str(self.scenario_path), values)
+            return self._handle(values).unused()
 
         replaced = self.overrides + given
         own = found(replaced)
@@ -166,7 +166,8 @@ class Experiment(ScenarioFile):
             given.append(("run.seed", str(seed)))
         resolved = self.resolved(given)
         output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
-        if moved is not None and (ports := elsewhere(Run("", json.loads(output.summary), None, output), resolved)):
+        made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
+        if moved is not None and (ports := elsewhere(made, resolved, network)):
             _, found = ports
             if output.observe(found):
                 moved(*ports)
@@ -188,7 +189,7 @@ class Experiment(ScenarioFile):
         files: Files | None = None,
         *,
         on_the_way: bool = False,
-    ) -> _engine.RunOutput:
+    ) -> RunOutput:
         """Runs the engine, with the interpreter released.
 
         Args:
@@ -203,10 +204,12 @@ class Experiment(ScenarioFile):
             ResultsError: the rows cannot be written.
 
         """
+        given, seed = without_seed(settings(overrides))
+        handle = self.handle(given, files)
         if store is None:
-            return _engine.run(*self.engine_input(overrides, files), progress, None, on_the_way)
+            return handle.run(seed, progress, None, on_the_way)
         with writing(store.root):
-            return _engine.run(*self.engine_input(overrides, files), progress, store.spill(), on_the_way)
+            return handle.run(seed, progress, store.spill(), on_the_way)
 
     def simulate_seeds(
         self,
@@ -216,7 +219,7 @@ class Experiment(ScenarioFile):
         progress: Callable[[float], bool] | None = None,
         store: Store | None = None,
         files: Files | None = None,
-    ) -> list[_engine.RunOutput]:
+    ) -> list[RunOutput]:
         """Runs the engine with one seed after the other, in one call with the interpreter released.
 
         Args:
@@ -233,9 +236,9 @@ class Experiment(ScenarioFile):
 
         """
         if store is None:
-            return _engine.run_seeds(*self.engine_input(overrides, files), seeds, seconds, progress)
+            return self.handle(overrides, files).run_seeds(seeds, seconds, progress)
         with writing(store.root):
-            return _engine.run_seeds(*self.engine_input(overrides, files), seeds, seconds, progress, store.spill())
+            return self.handle(overrides, files).run_seeds(seeds, seconds, progress, store.spill())
 
     def _repr_html_(self) -> str:
         rows = [("file", str(self.path)), ("paper", f"{self.document.paper} {self.document.figure}".strip())]

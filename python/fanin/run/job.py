@@ -15,7 +15,7 @@ from fanin.results.store import Finished, Output, Store
 from fanin.run.experiment import Experiment
 from fanin.run.memory import Estimate
 from fanin.scenario.file import Files
-from fanin.scenario.settings import Settings
+from fanin.scenario.settings import SEED, Settings, without_seed
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,6 @@ Advance = Callable[[Progress], None]
 
 Kind = tuple[object, ...]
 
-SEED = "run.seed"
-
-_LONG = 19
-"""Seeds with so many digits may be too large, which the engine says."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -74,8 +69,7 @@ class Job:
     @property
     def seed(self) -> int | None:
         """The seed among its settings, if there is one and it is plain."""
-        text = dict(self.settings).get(SEED, "")
-        return int(text) if text.isdecimal() and text.isascii() and len(text) < _LONG else None
+        return without_seed(self.settings)[1]
 
 
 @dataclass

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, Protocol
 
 from fanin.later import pl
-from fanin.numbers.units import number, seconds
 from fanin.results.columns import Table
 from fanin.results.dataset import Row
 from fanin.results.runs import Run
 from fanin.scenario import remarks
+from fanin.scenario.engine_rows import Network, between, of_hosts
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Settings
 from fanin.scenario.traffic import as_run
@@ -43,7 +43,7 @@ def observed(run: _Measured) -> str | None:
     return ports[0] if ports else None
 
 
-def bottleneck(run: _Measured, faults: Iterable[dict[str, Any]] = ()) -> str | None:
+def bottleneck(run: _Measured, network: Callable[[], Network], faults: Iterable[dict[str, Any]] = ()) -> str | None:
     """The port that limited a run: its total of that name, or the busiest one if no queue lost a packet.
 
     Where nothing is lost, the bytes that wait tell little: a host holds what another link is too slow for, or what it
@@ -52,6 +52,7 @@ def bottleneck(run: _Measured, faults: Iterable[dict[str, Any]] = ()) -> str | N
 
     Args:
         run: The run.
+        network: Returns its network.
         faults: Those of its resolved scenario, which may have lowered the rate of a link.
 
     Raises:
@@ -64,32 +65,51 @@ def bottleneck(run: _Measured, faults: Iterable[dict[str, Any]] = ()) -> str | N
     links, end = run.table("links"), run.summary["simulated_s"]
     rows, own = links.select("link", "bytes", "rate_bps").iter_rows(), observed(run)
     # What sent nothing was not busy.
-    busy = {link: sent / mean_rate(link, rate, faults, own, (0.0, end)) for link, sent, rate in rows if sent and rate}
+    known = network()
+    changes = faults_of_rates(faults, own, known)
+    busy = {link: sent / mean_rate(link, rate, changes, (0.0, end)) for link, sent, rate in rows if sent and rate}
     most = max(busy.values(), default=0)
     if most <= 0:
         return None
     near: list[str] = [link for link, share in busy.items() if share >= _ABOUT * most]
-    of_hosts = from_hosts(links)
-    shared = [link for link in near if link not in of_hosts]
+    leaving = of_hosts(known)
+    shared = [link for link in near if link not in leaving]
     return next((port for port in (found, own) if port in shared), (shared or near)[0])
 
 
-def mean_rate(
-    link: str, rate: float, faults: Iterable[dict[str, Any]], observed: str | None, within: tuple[float, float]
-) -> float:
+Changes = list[tuple[set[str], dict[str, Any]]]
+"""Faults that change the rates of links, each with these links."""
+
+
+def faults_of_rates(faults: Iterable[dict[str, Any]], observed: str | None, network: Network) -> Changes:
+    """The faults that change the rates of links, each with the links.
+
+    Args:
+        faults: The faults of a resolved scenario.
+        observed: The port that the scenario calls its bottleneck.
+        network: Its network.
+
+    """
+    found: Changes = []
+    for fault in faults:
+        link = observed if fault["link"] == "bottleneck" else str(fault["link"])
+        if fault["kind"] == "rate" and link is not None:
+            found.append((between(network, link, both_ways=fault["direction"] == "both"), fault))
+    return found
+
+
+def mean_rate(link: str, rate: float, changes: Changes, within: tuple[float, float]) -> float:
     """The rate of a link in the mean over some time, in which faults may have changed it.
 
     Args:
         link: Its name.
         rate: Its rate without faults, in bit/s.
-        faults: The faults of a resolved scenario.
-        observed: The port that the scenario calls its bottleneck.
+        changes: The faults that change rates.
         within: The time, from when to when in seconds.
 
     """
     begin, end = within
-    own = [fault for fault in faults if fault["kind"] == "rate" and link in _links_of(fault, observed)]
-    spans = [(number(fault["rate"]), *_span(fault, within)) for fault in own]
+    spans = [(fault["rate"].number, *_span(fault, within)) for links, fault in changes if link in links]
     turns = sorted({begin, end, *(at for _, *ends in spans for at in ends)})
     sent = 0.0
     for at, until in pairwise(turns):
@@ -114,17 +134,10 @@ def faulty_s(faults: Iterable[dict[str, Any]], within: tuple[float, float]) -> f
     return max((last - first for first, last in spans), default=0.0)
 
 
-def _links_of(fault: dict[str, Any], observed: str | None) -> set[str | None]:
-    """The links that a fault is at."""
-    link = observed if fault["link"] == "bottleneck" else str(fault["link"])
-    here, _, there = (link or "").partition("->")
-    return {link, f"{there}->{here}"} if fault["direction"] == "both" else {link}
-
-
 def _span(fault: dict[str, Any], within: tuple[float, float]) -> tuple[float, float]:
     """From when to when a fault lasts, of some time."""
     begin, end = within
-    at, lasts = seconds(fault["at"]), seconds(fault["for"])
+    at, lasts = fault["at"].number, fault["for"].number
     first = min(max(at, begin), end)
     return first, max(first, min(at + lasts if lasts else end, end))
 
@@ -133,13 +146,7 @@ _ABOUT = 0.95
 """A link that sent for so much of the time that the busiest one did is about as busy."""
 
 
-def from_hosts(links: pl.DataFrame) -> set[str]:
-    """The links that lead out of hosts: a host has one cable, a switch has several."""
-    of = links.select("link", begin=pl.col("link").str.split_exact("->", 1).struct.field("field_0"))
-    return set(of.filter(pl.len().over("begin") == 1)["link"])
-
-
-def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
+def elsewhere(run: Run, resolved: dict[str, Any], network: Callable[[], Network]) -> tuple[str, str] | None:
     """The observed port and the one that turned out to be the bottleneck, if these differ.
 
     ``None`` also if the scenario says which port to observe, or if a fault is at that port, which would move as well.
@@ -147,12 +154,13 @@ def elsewhere(run: Run, resolved: dict[str, Any]) -> tuple[str, str] | None:
     Args:
         run: The run.
         resolved: Its scenario with every default filled in.
+        network: Returns its network.
 
     """
     here, resolved = observed(run), as_run(resolved, run.summary)
     if here is None or is_chosen(resolved) or any(fault.get("link") == "bottleneck" for fault in resolved["fault"]):
         return None
-    found = bottleneck(run, resolved["fault"])
+    found = bottleneck(run, network, resolved["fault"])
     return None if found in (None, here) else (here, found)
 
 
@@ -174,17 +182,18 @@ def unmeasured(experiment: ScenarioFile, runs: Iterable[tuple[Settings, Row]], s
     """
     if not any(name.startswith("queue_") for name in shown):
         return []
-    known: dict[tuple[tuple[str, str], ...], pl.DataFrame | None] = {}
+    known: dict[tuple[tuple[str, str], ...], Network | None] = {}
     ports = []
     for given, row in runs:
         if row.get("bottleneck") is None or row.get("queue_mean_packets") is None:
             continue
         of_network = tuple(setting for setting in given if setting[0].startswith(_DECIDE))
         if of_network not in known:
-            known[of_network] = None if is_chosen(experiment.resolved(given)) else experiment.links(given)
+            known[of_network] = None if is_chosen(experiment.resolved(given)) else experiment.network(given)
         # A host holds what it sends at once; the table of links, which would tell if its own is busy, is not kept.
-        if (links := known[of_network]) is not None and row["bottleneck"] not in from_hosts(links):
-            ports.append((str(links.filter(pl.col("bottleneck"))["link"].item()), row["bottleneck"]))
+        if (network := known[of_network]) is not None and row["bottleneck"] not in of_hosts(network):
+            own = next(link["name"] for link in network["links"] if link["bottleneck"])
+            ports.append((own, row["bottleneck"]))
     return [remark] if (remark := remarks.unmeasured(ports)) else []
 
 

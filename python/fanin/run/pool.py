@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -254,7 +254,7 @@ def _distinct(wanted: list[Job]) -> list[PooledRun]:
         resolved = job.experiment.resolved(job.settings)
         files = job.experiment.files(resolved)
         if job.kind not in estimates:
-            estimates[job.kind] = _estimate(job, resolved)
+            estimates[job.kind] = _estimate(job)
         seeds = [resolved["run"]["seed"] if each.seed is None else each.seed for _, each in same]
         for (index, each), name, seed in zip(same, ids_of_seeds(resolved, seeds), seeds, strict=True):
             work = works.get(name)
@@ -271,9 +271,9 @@ def _together(numbered: tuple[int, Job]) -> object:
     return index if job.seed is None else (id(job.experiment), job.kind)
 
 
-def _estimate(job: Job, resolved: Mapping[str, Any]) -> Estimate:
+def _estimate(job: Job) -> Estimate:
     try:
-        return estimate(resolved, job.experiment.preview(job.settings))
+        return estimate(job.experiment.handle(job.point))
     except ScenarioError:
         # The network cannot be built, which the run itself will report.
         return Estimate(0, 0)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin import _engine, extension
+from fanin._engine import Scenario
 from fanin.errors import ClusterError, RunError, WorkerError
 from fanin.results.failures import describe, is_of_run
 from fanin.results.free_memory import available
@@ -18,7 +19,6 @@ from fanin.run.job import PooledRun
 from fanin.run.memory import refuse_oversized
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import Files, changed
-from fanin.scenario.settings import Settings
 
 
 class VersionError(ClusterError):
@@ -45,10 +45,7 @@ def versions() -> Versions:
 class Task:
     """Runs of one point as they are sent."""
 
-    text: str
-    file: str
-    settings: Settings
-    """Scenario values to replace, except for the seed."""
+    scenario: Scenario
     seeds: list[int]
     tables: frozenset[str]
     """Result tables to send back."""
@@ -67,8 +64,8 @@ def task_of(works: list[PooledRun], store: Store | None) -> Task:
     # A run that is stored with other tables is repeated with all of them.
     tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}
     job, seeds = works[0].job, [work.seed for work in works]
-    text, file, settings = job.experiment.engine_input(job.point, works[0].files)
-    return Task(text, file, settings, seeds, frozenset(tables), versions(), works[0].files)
+    scenario = job.experiment.handle(job.point, works[0].files)
+    return Task(scenario, seeds, frozenset(tables), versions(), works[0].files)
 
 
 @dataclass(frozen=True)
@@ -129,9 +126,7 @@ def simulated(task: Task) -> list[Package]:
     _refuse_copies(task.files)
     with tempfile.TemporaryDirectory(prefix="fanin-") as folder:
         try:
-            outputs = _engine.run_seeds(
-                task.text, task.file, task.settings, task.seeds, CHUNK_S, None, Path(folder) / "rows"
-            )
+            outputs = task.scenario.run_seeds(task.seeds, CHUNK_S, None, Path(folder) / "rows")
         except BaseException as error:
             if is_of_run(error):
                 raise RunError(describe(error)) from None

@@ -19,9 +19,9 @@ from fanin.scenario.format.claim import Case, Location
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.handle import line_of
 from fanin.scenario.points import points
 from fanin.scenario.settings import Settings, override
-from fanin.scenario.toml_lines import line_of
 
 ASKED_FOR = {
     "bins": ("bin", "0s"),
@@ -120,7 +120,9 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
         found = changes(experiment)
         if len(found) > _MOST_CHANGES:
             message = f"{len(found):,} values of its variables and variants; at most {_MOST_CHANGES:,} are checked"
-            raise ScenarioError(str(experiment.path), line_of(experiment.text, ("sweep",)), "sweep", message)
+            raise ScenarioError(
+                str(experiment.path), line_of(experiment.text, str(experiment.path), ("sweep",)), "sweep", message
+            )
         _check_changes(experiment, given, found)
         for choice in experiment.open:
             _check_open(experiment, given, choice)
@@ -141,13 +143,15 @@ def _check_bases(experiment: ScenarioFile) -> None:
         if (found := departures.find(case)) and (location[0] != "claims" or all(map(departures.find, cases))):
             message = f"{case.id}: the paper leaves open, and neither it nor the environment has, {', '.join(found)}"
             key = ".".join(map(str, location))
-            raise ScenarioError(str(experiment.path), line_of(experiment.text, location), key, message, "reading")
+            raise ScenarioError(
+                str(experiment.path), line_of(experiment.text, str(experiment.path), location), key, message, "reading"
+            )
 
 
 def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> None:
     """Checks that an open parameter is a scenario value that the sweep does not vary, or an axis of variants."""
     location: Location = ("open", *choice.path.split("."))
-    line = line_of(experiment.text, location)
+    line = line_of(experiment.text, str(experiment.path), location)
     key = ".".join(map(str, location))
     if choice.path in experiment.labels:
         for value in choice.admissible:
@@ -190,7 +194,7 @@ def _check_change(experiment: ScenarioFile, given: Settings, change: Change, own
         # The path may be quoted or written as dotted keys; if it is not found, the table's line is used.
         *table, path = change.location if len(change.location) != 3 else (*change.location, error.key)
         spellings = ((*table, path), (*table, *str(path).split(".")))
-        line = max(line_of(change.text, spelling) or 0 for spelling in spellings)
+        line = max(line_of(change.text, change.file, spelling) or 0 for spelling in spellings)
         key = ".".join(map(str, (*table, path)))
         raise ScenarioError(change.file, line or None, key, error.message, error.suggestion) from None
 
@@ -390,4 +394,6 @@ class _Names:
     def _fail(self, location: Location, message: str, close: str | None) -> NoReturn:
         experiment = self._experiment
         key = ".".join(map(str, location))
-        raise ScenarioError(str(experiment.path), line_of(experiment.text, location), key, message, close)
+        raise ScenarioError(
+            str(experiment.path), line_of(experiment.text, str(experiment.path), location), key, message, close
+        )

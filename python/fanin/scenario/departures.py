@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
+from fanin._engine import Scenario
 from fanin.numbers.units import quantity
+from fanin.scenario.engine_rows import ValueRow
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Case
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point, points
-from fanin.scenario.settings import Settings, override
-from fanin.scenario.toml_lines import line_of
-
-_ONE_KEY = re.compile(r"\s*[\w.\"-]+\s*=\s*(\"[^\"]*\"|[^\s{\[\"]+)\s*(#.*)?$")
-"""A line with one key and a value that ends there."""
+from fanin.scenario.settings import override
 
 
 def as_judged(experiment: ScenarioFile) -> list[Case]:
@@ -121,55 +117,29 @@ class Departures:
         given = [(path, override(value)) for path, value in point.values.items() if path not in varied]
         name = tuple(given)
         if name not in self._known:
-            rows = _table(*experiment.engine_input(given))
+            scenario = experiment.handle(given)
+            rows = _by_path(scenario)
             self._known[name] = [
-                f"{choice.path} = {rows[choice.path].value}"
+                f"{choice.path} = {rows[choice.path]['value']}"
                 for choice in experiment.open
                 if choice.path in rows
-                and not rows[choice.path].is_default
-                and not any(_is_same(rows[choice.path].value, override(value)) for value in choice.printed)
-                and rows[choice.path].value != self._default(choice.path, given)
+                and not rows[choice.path]["is_default"]
+                and not any(_is_same(rows[choice.path], override(value)) for value in choice.printed)
+                and rows[choice.path]["value"] != scenario.default(choice.path)
             ]
         return self._known[name]
 
-    def _default(self, path: str, given: Settings) -> str | None:
-        """The value of a key that the file does not set; ``None`` if the file's own cannot be taken out."""
-        text, name, settings = self._experiment.engine_input(given)
-        line = line_of(text, tuple(path.split(".")))
-        key = path.rpartition(".")[2]
-        lines = text.split("\n")
-        if line is not None and re.match(rf"\s*([\w.-]+\.)?{re.escape(key)}\s*=", lines[line - 1]):
-            if not _ONE_KEY.match(lines[line - 1]):
-                return None
-            lines[line - 1] = ""
-        rows = _table("\n".join(lines), name, [each for each in settings if each[0] != path])
-        return rows[path].value if path in rows and rows[path].is_default else None
 
-
-class _Value(NamedTuple):
-    """A value of a scenario."""
-
-    value: str
-    is_default: bool
-
-
-def _table(text: str, name: str, settings: Settings) -> dict[str, _Value]:
-    """The values of a scenario by their paths."""
-    return _known_table(text, name, tuple(settings))
-
-
-# Variants that differ in one key only are often the same without, and experiments share scenarios.
-@lru_cache(maxsize=1024)
-def _known_table(text: str, name: str, settings: tuple[tuple[str, str], ...]) -> dict[str, _Value]:
-    rows = ScenarioFile.table_of(text, name, list(settings))
-    return {row["path"]: _Value(row["value"], row["is_default"]) for row in rows}
+def _by_path(scenario: Scenario) -> dict[str, ValueRow]:
+    """The values of a scenario by their paths, without those in which its schemes differ."""
+    return {row["path"]: row for row in scenario.resolved() if row["scheme"] is None}
 
 
 def _text(value: Scalar) -> str:
     return override(float(value)) if isinstance(value, int) and not isinstance(value, bool) else override(value)
 
 
-def _is_same(value: str, other: str) -> bool:
-    """Whether two values of a key are the same, in whichever units they are written."""
-    found = quantity(value)
-    return value == other or (found is not None and found == quantity(other))
+def _is_same(row: ValueRow, other: str) -> bool:
+    """Whether a value of a key is another one, in whichever units they are written."""
+    known = row["unit"] is not None and (row["number"], row["unit"]) == quantity(other)
+    return known or row["value"] == other

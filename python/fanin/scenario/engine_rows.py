@@ -1,8 +1,54 @@
-"""What the engine says of a scenario before anything runs: loads of tiers, ports of a fan-in, ports of the network."""
+"""What the engine says of a scenario before anything runs: its values, its network, and what traffic does to that."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
+
+
+class ValueRow(TypedDict):
+    """A value in effect."""
+
+    path: str
+    scheme: str | None
+    """Whose end points have it, if another scheme of the scenario has another value of the key."""
+    value: str
+    """As in a scenario file, without quotes."""
+    number: float | None
+    """The same in the unit of results; ``None`` of words."""
+    unit: str | None
+    """``s``, ``bit/s``, ``B``, ``pkt`` or nothing; ``None`` of words."""
+    set_at: str | None
+    """``file:line``, or ``--set``; ``None`` for a default."""
+    is_default: bool
+    source: str
+    """Where the default comes from."""
+    ignored_with: str | None
+    """What takes its effect away."""
+    doc: str
+
+
+class GroupPreview(TypedDict):
+    """What a group of traffic will do at most."""
+
+    name: str
+    flows: float
+    at_once: float
+    mean_bytes: float
+    """0 for endless data."""
+    offered: dict[str, Any] | None
+    """Its load: ``group mean_bytes interval_s offered_bps load load_of capacity_bps``, as in the summary of a run."""
+
+
+class Preview(TypedDict):
+    """The size of a network and its traffic."""
+
+    hosts: int
+    switches: int
+    ports: int
+    """Those of the switches."""
+    buffered: int
+    """Full packets that the switches can hold."""
+    groups: list[GroupPreview]
 
 
 class TierLoad(TypedDict):
@@ -38,37 +84,79 @@ class FanInPort(TypedDict):
     """Packets of the first windows of these responses."""
     buffer_bytes: int
     """What it can hold while the other ports of its switch are empty."""
+    buffer_packets: int
+    """The same in full packets."""
     packet_bytes: int
+    path_packets: float
+    """C x RTT in packets."""
     rtt_s: float
     """Round trip of a full packet and its acknowledgement, without queues."""
 
 
 class Loads(TypedDict):
-    """The tiers from the hosts up, and the ports that a fan-in can fill."""
+    """What traffic can put on the ports of the switches."""
 
     tiers: list[TierLoad]
+    """From the hosts up."""
     fan_in: list[FanInPort]
+    """The ports that a fan-in can fill."""
+    observed: list[FanInPort]
+    """The port whose queue is measured, with the shortest and the longest round trip across it; empty of a host."""
 
 
-class Port(TypedDict):
-    """A port of a host or a switch."""
+class Node(TypedDict):
+    """A host or a switch."""
 
     name: str
-    rate_bps: float
-    delay_s: float
-    buffer_bytes: int | None
-    """If the ports of a switch share memory, all of it; ``None`` for a host."""
-    cables: str | None
-    """The tier as the keys of its cables begin, such as "uplink"; ``None`` for a cable of a host."""
-    bottleneck: bool
-    """Whether it is the one that is likely to fill first."""
+    kind: str
+    tier: int
+    """How many links it is away from the nearest host."""
 
 
-def packets(port: FanInPort) -> int:
-    """Full packets that a port can hold."""
-    return port["buffer_bytes"] // port["packet_bytes"]
+Link = TypedDict(
+    "Link",
+    {
+        "name": str,
+        "from": str,
+        "to": str,
+        "rate_bps": float,
+        "delay_s": float,
+        "buffer_bytes": int | None,
+        "cables": str | None,
+        "bottleneck": bool,
+    },
+)
+"""One direction of a cable, and the port that sends on it: see :meth:`fanin._engine.Scenario.network`."""
 
 
-def of_path(port: FanInPort) -> float:
-    """C x RTT in packets."""
-    return port["rate_bps"] * port["rtt_s"] / 8 / port["packet_bytes"]
+class Network(TypedDict):
+    """Nodes, and links in the order of the result table of that name."""
+
+    nodes: list[Node]
+    links: list[Link]
+
+
+class Memory(TypedDict):
+    """What a run takes at most."""
+
+    flows: float
+    at_once: float
+    bytes_per_flow: float
+    """Of each flow at once."""
+    bytes_per_finished: float
+    """Of each other one."""
+    bytes_besides: float
+
+
+def of_hosts(network: Network) -> set[str]:
+    """The links that lead out of hosts."""
+    hosts = {node["name"] for node in network["nodes"] if node["kind"] == "host"}
+    return {link["name"] for link in network["links"] if link["from"] in hosts}
+
+
+def between(network: Network, ends: str, *, both_ways: bool) -> set[str]:
+    """The links that a fault names: one, or all parallel ones between two ends, perhaps with their other directions."""
+    links = network["links"]
+    found = [at for at, link in enumerate(links) if ends in (link["name"], f"{link['from']}->{link['to']}")]
+    # Both directions of a cable are side by side.
+    return {links[at]["name"] for at in (*found, *(at ^ 1 for at in found if both_ways))}

@@ -9,24 +9,23 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from fanin import _engine
+from fanin._engine import Scenario
 from fanin.errors import ResultsError, ScenarioError
-from fanin.later import pl
 from fanin.numbers.units import number, quantity
 from fanin.scenario import library, sections
-from fanin.scenario.engine_rows import Loads, Port
+from fanin.scenario.engine_rows import Loads, Network, Preview, ValueRow
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.handle import line_of, tables_of, with_changes
 from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
-from fanin.scenario.settings import Overrides, Settings, settings
-from fanin.scenario.toml_lines import line_of, without
+from fanin.scenario.settings import Overrides, Settings, settings, without_seed
 from fanin.scenario.traffic import is_fan_in
 
 Files = Mapping[str, str | None]
@@ -53,9 +52,8 @@ class ScenarioFile:
             self._text = sections.read_text(self.scenario_path)
             base = sections.parse(self._text, str(self.scenario_path))
             if base.runs_of is not None:
-                line = line_of(self.text, ("runs-of",))
+                line = line_of(self.text, str(self.path), ("runs-of",))
                 raise ScenarioError(str(path), line, "runs-of", f"{origin} has none of its own", base.runs_of)
-        self._engine_text = without(self._text, sections.OWNED)
         mine = self.document
         self.sweep: Sweep = mine.sweep or base.sweep or Sweep()
         variants_from = (self.text, str(path)) if mine.variant else self.origin
@@ -78,7 +76,7 @@ class ScenarioFile:
         """The variants and columns of another experiment, before its own; its own replace those of the same name."""
         other = ScenarioFile(*library.find(name))
         if other.document.variants_of is not None:
-            line = line_of(self.text, ("variants-of",))
+            line = line_of(self.text, str(self.path), ("variants-of",))
             raise ScenarioError(str(self.path), line, "variants-of", f"{name} has it too; name the one that it names")
         self._other_sources = other.sources
         self._variants_from = other._variants_from | self._variants_from
@@ -94,7 +92,9 @@ class ScenarioFile:
             if wrong is not None:
                 message = "no variant has this axis" if known is None else f'no variant is "{wrong}"'
                 hint = nearest(wrong, known or list(self.labels))
-                raise ScenarioError(path, line_of(text, ("quick", "variant")), f"quick.variant.{axis}", message, hint)
+                raise ScenarioError(
+                    path, line_of(text, path, ("quick", "variant")), f"quick.variant.{axis}", message, hint
+                )
 
     def _open(self, declared: list[Choice] | str | None) -> list[Choice]:
         """The open parameters, possibly declared by another experiment."""
@@ -103,7 +103,9 @@ class ScenarioFile:
         _, path = library.find(declared)
         found = sections.parse(sections.read_text(path), str(path)).open_
         if not isinstance(found, list):
-            raise ScenarioError(str(self.path), line_of(self.text, ("open",)), "open", f"{declared} has no [open]")
+            raise ScenarioError(
+                str(self.path), line_of(self.text, str(self.path), ("open",)), "open", f"{declared} has no [open]"
+            )
         return found
 
     @property
@@ -174,11 +176,6 @@ class ScenarioFile:
         return bool(asked) or self.given is not None or drawn
 
     @property
-    def texts(self) -> list[str]:
-        """The texts of :attr:`sources`."""
-        return list(dict.fromkeys(self.sources.values()))
-
-    @property
     def sources(self) -> dict[str, str]:
         """The files that define what is run and shown, with their texts: its own, and those that it refers to."""
         return {str(self.path): self.text, str(self.scenario_path): self._text} | self._other_sources
@@ -211,7 +208,7 @@ class ScenarioFile:
 
     @cached_property
     def _own_environment(self) -> str:
-        return str(sections.tables_of(self._text).get("environment", ""))
+        return str(tables_of(*self.origin).get("environment", ""))
 
     @property
     def changes(self) -> str:
@@ -224,30 +221,54 @@ class ScenarioFile:
         """Names of the traffic groups."""
         return [group["name"] for group in self.resolved()["traffic"]]
 
+    def handle(self, overrides: Overrides | None = None, files: Files | None = None) -> Scenario:
+        """The scenario as the engine has it.
+
+        Args:
+            overrides: Scenario values to replace.
+            files: Lists of flows with the fingerprints that they must have, where the scenario gives none.
+
+        Raises:
+            ScenarioError: the message names file, line, key and the nearest valid name.
+            NotFoundError: a list of flows is a pipe or a device, from which the engine could read forever.
+
+        """
+        found = self._handle(self.overrides + settings(overrides))
+        lists = self._lists_of_flows(found)
+        wanted = [(name, (files or {}).get(str(path))) for name, path, digest in lists if digest == _ANY]
+        digests = [(f"traffic.{name}.{_DIGEST}", digest) for name, digest in wanted if digest is not None]
+        return found.with_changes(digests) if digests else found
+
+    def _handle(self, given: Settings) -> Scenario:
+        return with_changes(*self.origin, tuple(given))
+
     def resolved(self, overrides: Overrides | None = None) -> dict[str, Any]:
-        """The scenario with every default filled in.
+        """The scenario with every default filled in; values with a unit know their number.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        given = tuple(self.overrides + settings(overrides))
-        resolved: dict[str, Any] = json.loads(_resolved(self._engine_text, str(self.scenario_path), given))
-        for group, path in self._lists_of_flows(resolved):
+        given, seed = without_seed(self.overrides + settings(overrides))
+        handle = self._handle(given)
+        resolved = handle.values()
+        if seed is not None:
+            resolved["run"]["seed"] = seed
+        groups = {group["name"]: group for group in resolved["traffic"]}
+        for name, path, _ in self._lists_of_flows(handle):
             # The content of the file is simulated, whatever its name.
-            group[_DIGEST], group["file-lines"] = _digest(path)
+            groups[name][_DIGEST], groups[name]["file-lines"] = _digest(path)
         return resolved
 
-    def _lists_of_flows(self, resolved: dict[str, Any]) -> list[tuple[dict[str, Any], Path]]:
-        """The traffic groups of a resolved scenario that read a list of flows, each with its file.
+    def _lists_of_flows(self, handle: Scenario) -> list[tuple[str, Path, str]]:
+        """The traffic groups that read a list of flows, each with its file and the fingerprint that it must have.
 
         Raises:
             NotFoundError: a list is a pipe or a device, from which the engine could read forever.
 
         """
-        groups = [group for group in resolved["traffic"] if group["kind"] == "flows"]
-        found = [(group, self.scenario_path.parent / group["file"]) for group in groups]
-        for _, path in found:
+        found = [(name, self.scenario_path.parent / file, digest) for name, file, digest in handle.files()]
+        for _, path, _ in found:
             sections.refuse_special(path)
         return found
 
@@ -277,62 +298,25 @@ class ScenarioFile:
     def of_fan_in(self, overrides: Overrides | None = None) -> dict[str, Any]:
         """The same with all of ``[transport]``: of keys in which schemes differ, the value of the fan-in's scheme.
 
-        Without a fan-in it is that of the first traffic group. Each group has ``own-scheme``: whether it is given one.
-        A list of flows has ``has-queries``, and ``starts-within``: the seconds from its first start to its last.
+        Without a fan-in it is that of the first traffic group. A list of flows has ``has-queries``, and
+        ``starts-within``: the seconds from its first start to its last.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        resolved = self.resolved(overrides)
-        groups = resolved["traffic"]
-        scheme = next((group for group in groups if is_fan_in(group)), groups[0])["scheme"]
-        end = f" of {scheme}"
-        own = set()
-        for row in self.resolved_table(overrides):
-            if row["path"].startswith("traffic.") and row["path"].endswith(".scheme") and not row["is_default"]:
-                own.add(row["path"].removeprefix("traffic.").removesuffix(".scheme"))
-            if row["path"].startswith("transport.") and row["path"].endswith(end):
-                key = row["path"].removeprefix("transport.").removesuffix(end)
-                resolved["transport"].setdefault(key, _as_json(row["value"]))
-        for group in groups:
-            group["own-scheme"] = group["name"] in own
-        for group, path in self._lists_of_flows(resolved):
-            group["has-queries"], group["starts-within"] = _listed(path)
+        given, _ = without_seed(self.overrides + settings(overrides))
+        resolved, handle = self.resolved(overrides), self._handle(given)
+        groups = {group["name"]: group for group in resolved["traffic"]}
+        chosen = next(filter(is_fan_in, groups.values()), resolved["traffic"][0])
+        resolved["transport"] = handle.values(chosen["scheme"])["transport"]
+        for name, path, _ in self._lists_of_flows(handle):
+            groups[name]["has-queries"], groups[name]["starts-within"] = _listed(path)
         return resolved
 
-    def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
-        """Every value of the scenario: ``path value is_default from source doc``.
-
-        ``from`` is ``file:line``, ``--set`` for an override, or ``default``; ``source`` is the source of the default.
-        """
-        given = self.overrides + settings(overrides)
-        rows = self.table_of(self._engine_text, str(self.scenario_path), given)
-        replaced = {path for path, _ in given}
-        for row in rows:
-            if row["path"] in replaced:
-                row["from"] = "--set"
-            elif row["is_default"]:
-                row["from"] = "default"
-            else:
-                row["from"] = f"{self.scenario_path}:{self._line(row['path'])}"
-        return rows
-
-    @staticmethod
-    def table_of(text: str, name: str, given: Settings) -> list[dict[str, Any]]:
-        """The engine's table of every value of a scenario: ``path value is_default source doc``."""
-        rows: list[dict[str, Any]] = json.loads(_engine.resolved_table(text, name, given))
-        return rows
-
-    def _line(self, path: str) -> int | None:
-        """Line of a scenario value; traffic groups and faults are addressed by name."""
-        parts: list[str | int] = list(path.split("."))
-        if parts[0] in {"traffic", "fault"}:
-            groups = sections.tables_of(self._text).get(parts[0], [])
-            names = [group.get("name", group.get("kind")) for group in groups]
-            if parts[1] in names:
-                parts[1] = names.index(parts[1])
-        return line_of(self._text, tuple(parts))
+    def resolved_table(self, overrides: Overrides | None = None) -> list[ValueRow]:
+        """Every value of the scenario with its source, as :meth:`fanin._engine.Scenario.resolved` has it."""
+        return self.handle(overrides).resolved()
 
     def check_settings(self, given: Settings) -> None:
         """Checks the scenario with these values.
@@ -341,7 +325,7 @@ class ScenarioFile:
             ScenarioError: the message names file (``--set`` for a given value), line, key and the nearest valid name.
 
         """
-        _engine.check(*self.engine_input(given))
+        self.handle(given).check()
 
     def offered(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
         """The offered load of each traffic group at a load, and the values from which it was computed.
@@ -355,19 +339,14 @@ class ScenarioFile:
         groups = self.preview(overrides)["groups"]
         return [group["offered"] for group in groups if group["offered"] is not None]
 
-    def preview(self, overrides: Overrides | None = None) -> dict[str, Any]:
-        """A preview of a run: ``hosts switches ports buffered`` of the network, and its traffic ``groups``.
-
-        The switches can hold ``buffered`` full packets. Each group has ``name flows at_once mean_bytes offered``: its
-        largest numbers of transfers, in all and at once, their mean size (0 for endless data), and what :meth:`offered`
-        returns.
+    def preview(self, overrides: Overrides | None = None) -> Preview:
+        """A preview of a run.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        found: dict[str, Any] = json.loads(_engine.check(*self.engine_input(overrides)))
-        return found
+        return self.handle(overrides).check()
 
     def loads(self, overrides: Overrides | None = None) -> Loads:
         """What the traffic can put on the ports of the switches.
@@ -376,44 +355,16 @@ class ScenarioFile:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        found: Loads = json.loads(_engine.loads(*self.engine_input(overrides)))
-        return found
+        return self.handle(overrides).loads()
 
-    def ports(self, overrides: Overrides | None = None) -> list[Port]:
-        """The ports of hosts and switches.
+    def network(self, overrides: Overrides | None = None) -> Network:
+        """The nodes and links of the network.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        found: list[Port] = json.loads(_engine.network(*self.engine_input(overrides)))["links"]
-        return found
-
-    def engine_input(self, overrides: Overrides | None, files: Files | None = None) -> tuple[str, str, Settings]:
-        """The engine's input: the part of the file that it reads, the file's name, and the values to replace.
-
-        Args:
-            overrides: Scenario values to replace.
-            files: Lists of flows with the fingerprints that they must have, where the scenario gives none.
-
-        Raises:
-            NotFoundError: a list of flows is a pipe or a device, from which the engine could read forever.
-
-        """
-        given = self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
-        if "file" in self._engine_text or any(path.endswith(".file") for path, _ in given[2]):
-            lists = self._lists_of_flows(json.loads(_engine.resolve(*given)))
-            wanted = [(group, (files or {}).get(str(path))) for group, path in lists if group[_DIGEST] == _ANY]
-            digests = [(f"traffic.{group['name']}.{_DIGEST}", digest) for group, digest in wanted if digest is not None]
-            return *given[:2], given[2] + settings(digests)
-        return given
-
-    def links(self, overrides: Overrides | None = None) -> pl.DataFrame:
-        """The links of the network, from the table of a run of one nanosecond; ``bottleneck`` is the observed one."""
-        short = [("run.duration", "1ns"), ("measure.warmup", "0s"), ("measure.queues", "bottleneck")]
-        output = _engine.run(*self.engine_input([*settings(overrides), *short]))
-        observed = pl.DataFrame(output.table("queues"))["port"].to_list()
-        return pl.DataFrame(output.table("links")).with_columns(bottleneck=pl.col("link").is_in(observed))
+        return self.handle(overrides).network()
 
     def buffers(self) -> str:
         """What the ports of switches can hold, in words."""
@@ -428,13 +379,6 @@ class ScenarioFile:
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"
-
-
-# Ids, records and warnings ask for the same points, and so do all experiments that share a scenario's runs. The text is
-# kept and not the scenario, as those who ask for it change it.
-@lru_cache(maxsize=4096)
-def _resolved(text: str, name: str, given: tuple[tuple[str, str], ...]) -> str:
-    return _engine.resolve(text, name, list(given))
 
 
 def _size(text: str) -> str:
@@ -509,12 +453,3 @@ def refuse_changed(files: Files) -> None:
 
 def _short(fingerprint: str | None) -> str:
     return "none, as it cannot be read" if fingerprint is None else f"{fingerprint[:12]}..."
-
-
-def _as_json(value: str) -> str | int | float | bool:
-    """A value of the table as that of a resolved scenario."""
-    try:
-        found = json.loads(value)
-    except ValueError:
-        return value
-    return found if isinstance(found, bool | int | float) else value

@@ -106,9 +106,9 @@ def title(path: Path) -> str:
 
 def _head(path: Path) -> dict[str, Any]:
     """The file's tables; none if it cannot be read."""
-    from fanin.scenario.toml_lines import loaded
+    from fanin.scenario.handle import tables_of
 
     try:
-        return loaded(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        return tables_of(path.read_text(encoding="utf-8-sig"), str(path))
+    except (OSError, ValueError, ScenarioError):
         return {}

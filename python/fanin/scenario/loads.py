@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from fanin._engine import Scenario
 from fanin.numbers.units import number, rate_text
 from fanin.registry import is_scheduled, reacts_to_losses_alone
-from fanin.scenario.engine_rows import FanInPort, Port, TierLoad, of_path, packets
+from fanin.scenario.engine_rows import FanInPort, Link, Loads, TierLoad
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Overrides, Settings
 from fanin.scenario.thresholds import (
@@ -25,14 +26,14 @@ from fanin.scenario.traffic import has_requests, is_endless, response_bytes, wai
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
     """Warnings about what does not fit: a buffer, a marking threshold, or the load of a tier."""
-    loads, resolved = scenario.loads(overrides), scenario.of_fan_in(overrides)
+    handle, resolved = scenario.handle(overrides), scenario.of_fan_in(overrides)
+    loads, links = handle.loads(), handle.network()["links"]
     found = _fan_in_remarks(loads["fan_in"], resolved)
-    ports = scenario.ports(overrides)
-    found += _marking_remarks(scenario, overrides, loads["fan_in"], ports, resolved)
-    found.append(_unshared(ports, resolved["network"]))
+    found += _marking_remarks(handle, loads, links, resolved)
+    found.append(_unshared(links, resolved["network"]))
     found += [_overloaded(tier) for tier in loads["tiers"]]
-    found += [_answered_by_few(group, ports) for group in resolved["traffic"] if group["kind"] == "requests"]
-    found.append(_too_few_hosts(ports, scenario.offered(overrides), resolved))
+    found += [_answered_by_few(group, links) for group in resolved["traffic"] if group["kind"] == "requests"]
+    found.append(_too_few_hosts(links, scenario.offered(overrides), resolved))
     return list(dict.fromkeys(remark for remark in found if remark))
 
 
@@ -48,41 +49,27 @@ def never_marked(scenario: ScenarioFile, each: Iterable[Settings]) -> list[str]:
         if marking is None or case in seen:
             continue
         seen.add(case)
-        resolved, ports = scenario.of_fan_in(given), scenario.ports(given)
-        if at_any_port(ports, resolved, marking, is_default=False):
-            found += _marking_remarks(scenario, given, scenario.loads(given)["fan_in"], ports, resolved)
+        handle, resolved = scenario.handle(given), scenario.of_fan_in(given)
+        links = handle.network()["links"]
+        if at_any_port(links, resolved, marking, is_default=False):
+            found += _marking_remarks(handle, handle.loads(), links, resolved)
     return found
 
 
-def _marking_remarks(
-    scenario: ScenarioFile,
-    overrides: Overrides | None,
-    fan_in: list[FanInPort],
-    ports: list[Port],
-    resolved: dict[str, Any],
-) -> list[str]:
+def _marking_remarks(handle: Scenario, loads: Loads, links: list[Link], resolved: dict[str, Any]) -> list[str]:
     """Remarks on a marking threshold."""
     if (marking := marking_of(resolved)) is None:
         return []
-    rows = scenario.resolved_table(overrides)
-    is_default = any(row["is_default"] for row in rows if row["path"] == marking.path)
-    own = threshold_remarks(fan_in, resolved, is_default=is_default)
+    is_default = any(row["is_default"] for row in handle.resolved() if row["path"] == marking.path)
+    own = threshold_remarks(loads["fan_in"], resolved, is_default=is_default)
     # A port of the fan-in that drops before it marks is told with more.
-    is_told = any(in_packets(marking.at(port["cables"]), port["packet_bytes"]) >= packets(port) for port in fan_in)
-    others = [] if is_told else at_any_port(ports, resolved, marking, is_default=is_default)
-    return [*others, *own] or _beside_fan_ins(
-        scenario.preview(overrides), ports, fan_in, resolved, is_default=is_default
-    )
-
-
-def _beside_fan_ins(
-    preview: dict[str, Any], ports: list[Port], fan_in: list[FanInPort], resolved: dict[str, Any], *, is_default: bool
-) -> list[str]:
-    """Remarks on a marking threshold where other traffic than a fan-in can fill a port."""
+    marked = ((port, in_packets(marking.at(port["cables"]), port["packet_bytes"])) for port in loads["fan_in"])
+    is_told = any(packets >= port["buffer_packets"] for port, packets in marked)
+    others = [] if is_told else at_any_port(links, resolved, marking, is_default=is_default)
     # A single transfer sends no faster than its own link.
-    if sum(group["at_once"] for group in preview["groups"]) < 2:
-        return []
-    return remarks_beside_fan_ins(ports, fan_in, resolved, is_default=is_default)
+    if others or own or sum(group["at_once"] for group in handle.check()["groups"]) < 2:
+        return [*others, *own]
+    return remarks_beside_fan_ins(loads, resolved, is_default=is_default)
 
 
 def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str | None]:
@@ -90,7 +77,7 @@ def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[st
     tightest: dict[str, FanInPort] = {}
     for port in ports:
         other = tightest.setdefault(port["group"], port)
-        if packets(port) / port["responses"] < packets(other) / other["responses"]:
+        if port["buffer_packets"] / port["responses"] < other["buffer_packets"] / other["responses"]:
             tightest[port["group"]] = port
     groups = {group["name"]: group for group in resolved["traffic"]}
     alone = {
@@ -134,7 +121,7 @@ def _as_one(crowd: list[FanInPort]) -> FanInPort:
 
 
 def _start(group: dict[str, Any]) -> float:
-    return _LATEST_S if waits(group) else number(group.get("start", "0s"))
+    return _LATEST_S if waits(group) else number(group.get("start", 0))
 
 
 _LATEST_S = 1e6
@@ -150,7 +137,7 @@ def _last(group: dict[str, Any]) -> float:
     """When the last response begins, as a rule: of exponential delays, the mean counts."""
     delays = [] if group.get("together") else ["jitter", "exponential"]
     delays += ["think-jitter"] if has_requests(group) else []
-    return _start(group) + sum(number(group.get(key, "0s")) for key in delays)
+    return _start(group) + sum(number(group.get(key, 0)) for key in delays)
 
 
 class _Standing(NamedTuple):
@@ -184,7 +171,7 @@ def _standing(port: FanInPort, group: dict[str, Any], resolved: dict[str, Any]) 
         standing = in_packets(marking.at(port["cables"]), port["packet_bytes"])
     elif all(map(reacts_to_losses_alone, schemes)) and resolved["transport"].get("ecn", "auto") != "on":
         # When the queue is full, a loss halves the windows (RFC 5681, Eq. 4), if it does so of all flows at once.
-        standing = max(0, packets(port) - of_path(port)) / 2
+        standing = max(0, port["buffer_packets"] - port["path_packets"]) / 2
     else:
         return _NOTHING
     return _Standing(standing, ", ".join(f"traffic.{each['name']}" for each in long))
@@ -200,9 +187,9 @@ def _no_room(port: FanInPort, spread: float, standing: _Standing = _NOTHING) -> 
 
     """
     start = f"traffic.{port['group']}: {port['responses']:,.0f} responses at once cross {port['port']}, which holds "
-    free = max(0, packets(port) - standing.packets)
+    free = max(0, port["buffer_packets"] - standing.packets)
     room = free + _sent(port, spread)
-    holds = f"{packets(port):,} packets"
+    holds = f"{port['buffer_packets']:,} packets"
     if standing.packets:
         holds += f", {free:,.0f} beside the queue of the long flows of {standing.groups}"
     if room < port["responses"]:
@@ -230,10 +217,10 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
     size = response_bytes(group)
     if not size or not reacts_to_losses_alone(group["scheme"]) or transport.get("ecn", "auto") == "on":
         return None
-    mss, receive_buffer = number(transport.get("mss", "1460B")), number(transport.get("receive-buffer", "1MiB"))
-    at_once, length = port["responses"], math.ceil(size / mss)
-    on_way = of_path(port)
-    share = (packets(port) + on_way + _sent(port, _spread(group))) / at_once
+    mss, receive_buffer = transport["mss"].number, transport["receive-buffer"].number
+    at_once, length, room = port["responses"], math.ceil(size / mss), port["buffer_packets"]
+    on_way = port["path_packets"]
+    share = (room + on_way + _sent(port, _spread(group))) / at_once
     first = port["first_packets"] / at_once
     # Each window is twice the last, until the last one has what is left.
     whole = math.floor(math.log2(length / first + 1))
@@ -243,7 +230,7 @@ def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any])
     trips = max(1, math.ceil(math.log2(share / first)))
     return (
         f"traffic.{port['group']}: {at_once:,.0f} responses of {length:,} packets ({at_once * length:,.0f} together) "
-        f"cross {port['port']}, where {packets(port):,} packets fit in the buffer and {on_way:,.0f} on the way "
+        f"cross {port['port']}, where {room:,} packets fit in the buffer and {on_way:,.0f} on the way "
         f"(C x RTT): windows outgrow that after {trips} round trip{'s' if trips > 1 else ''}, so packets are lost, and "
         f"with {share:.1f} packets each often too few follow for three duplicate ACKs"
     )
@@ -260,7 +247,7 @@ def without_jitter(scenario: dict[str, Any]) -> list[str]:
     starts_vary = any(
         ("load" in group and group.get("arrivals") != "periodic") or _spread(group) > 0 for group in scenario["traffic"]
     )
-    packets_vary = number(scenario["network"].get("host-jitter", "0s")) > 0
+    packets_vary = number(scenario["network"].get("host-jitter", 0)) > 0
     if starts_vary or packets_vary or any(fault["kind"] == "loss" for fault in scenario["fault"]):
         return []
     groups = [group for group in scenario["traffic"] if "jitter" in group]
@@ -271,7 +258,7 @@ SOME_JITTER = "20us"
 """A jitter to try first: longer than the usual time between two interrupts, which hand over together what came in."""
 
 
-def _unshared(ports: list[Port], network: dict[str, Any]) -> str | None:
+def _unshared(ports: list[Link], network: dict[str, Any]) -> str | None:
     """A remark on a port with memory of its own that is more than all ports of a shallow switch have together."""
     port = max(ports, key=lambda port: port["buffer_bytes"] or 0)
     own = port["buffer_bytes"] or 0
@@ -296,7 +283,7 @@ def _overloaded(tier: TierLoad) -> str | None:
     return f"the tier {tier['tier']} does not carry the load: {tier['port']} is offered {100 * tier['load']:.0f} %"
 
 
-def _answered_by_few(group: dict[str, Any], ports: list[Port]) -> str | None:
+def _answered_by_few(group: dict[str, Any], ports: list[Link]) -> str | None:
     """A remark on queries with more responses than hosts that send them: the link of a host keeps its own apart."""
     # Who has servers share hosts means that.
     if group["from"] not in ("by-part", "all") or group["placement"] != "own-host":
@@ -314,7 +301,7 @@ def _answered_by_few(group: dict[str, Any], ports: list[Port]) -> str | None:
     return f"{fan_in:,} responses of traffic.{name} come from {hosts:,} {links} them one after another; {remedy}"
 
 
-def _too_few_hosts(ports: list[Port], offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
+def _too_few_hosts(ports: list[Link], offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
     """A remark on a load that the links of the senders do not carry, as where few hosts send for many servers."""
     by_part = {group["name"] for group in resolved["traffic"] if group["from"] == "by-part"}
     loads = {load["group"]: load["offered_bps"] for load in offered if load["group"] in by_part}

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fanin.errors import ScenarioError
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.values import Scalar, distinct
+from fanin.scenario.handle import line_of
 from fanin.scenario.settings import Settings, override
-from fanin.scenario.toml_lines import line_of
 
 _QUICK_VALUES = 4
 """From this many numbers on, a quick look takes only the first, the middle and the last."""
@@ -84,7 +84,7 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
 def _refuse_many(experiment: ScenarioFile, count: int) -> None:
     """Refuses a sweep before its points take all of the memory."""
     if count > _MOST_POINTS:
-        line = line_of(experiment.text, ("sweep",))
+        line = line_of(experiment.text, str(experiment.path), ("sweep",))
         message = f"it has {count:,} runs or more; {_MOST_POINTS:,} can be planned, so divide it into several"
         raise ScenarioError(str(experiment.path), line, "sweep", message)
 

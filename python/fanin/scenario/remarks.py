@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from fanin.numbers.summary import format_number, format_value
-from fanin.numbers.units import FRAME_BYTES, number, seconds
+from fanin.numbers.units import FRAME_BYTES, number
 from fanin.registry import reacts_to_marks, scheme_row, scheme_title
+from fanin.scenario.engine_rows import Preview, ValueRow
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -42,7 +43,7 @@ def without_effect(summary: dict[str, Any], resolved: dict[str, Any]) -> list[st
     return [
         f"{what}: without effect, as the run was over at {end}, before {at}"
         for what, at in begins
-        if seconds(at) >= summary["simulated_s"]
+        if at.number >= summary["simulated_s"]
     ]
 
 
@@ -70,7 +71,7 @@ def unsteady(summaries: Iterable[dict[str, Any]], resolved: dict[str, Any]) -> s
     rising = [summary["long_flows_rising"] for summary in every if summary.get("long_flows_rising")]
     if not rising or not other:
         return None
-    first = min(other, key=lambda group: seconds(group["start"]))
+    first = min(other, key=lambda group: group["start"].number)
     flows = f"{max(rising):,} long flows" if max(rising) > 1 else "a long flow"
     return (
         f"{_named([first])} began at {first['start']}, while {flows} still grew: no loss, mark or full window had "
@@ -182,11 +183,11 @@ def unasked(resolved: dict[str, Any]) -> list[str]:
         f'traffic.{group["name"]}.request, such as "100B"'
         for group in resolved["traffic"]
         for key in ("think", "think-jitter")
-        if number(group.get(key, "0s")) and not has_requests(group)
+        if number(group.get(key, 0)) and not has_requests(group)
     ]
 
 
-def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
+def impossible(rows: Iterable[ValueRow]) -> list[str]:
     """Remarks on defaults of rates that no port has.
 
     Args:
@@ -199,7 +200,7 @@ def impossible(rows: Iterable[dict[str, Any]]) -> list[str]:
         "Ethernet (IEEE 802.3df)"
         for row in rows
         if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
-        if number(row["value"]) > _FASTEST_BPS
+        if (row["number"] or 0.0) > _FASTEST_BPS
     ]
 
 
@@ -217,7 +218,7 @@ def overloaded(offered: list[dict[str, Any]], resolved: dict[str, Any]) -> list[
     return found
 
 
-def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
+def endless(resolved: dict[str, Any], preview: Preview) -> list[str]:
     """Remarks on traffic that cannot complete before the run ends, however fast the network is.
 
     Args:
@@ -225,7 +226,7 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
         preview: The engine's preview of it.
 
     """
-    rate, duration = number(resolved["network"]["rate"]), seconds(resolved["run"]["duration"])
+    rate, duration = resolved["network"]["rate"].number, resolved["run"]["duration"].number
     found = []
     for group, seen in zip(resolved["traffic"], preview["groups"], strict=True):
         # Others have several receivers: all hosts, at most.
@@ -245,8 +246,8 @@ def endless(resolved: dict[str, Any], preview: dict[str, Any]) -> list[str]:
 
 def hasty(resolved: dict[str, Any]) -> str | None:
     """A remark on retransmission timers without a minimum."""
-    least = resolved["transport"].get("rto-min", "1s")
-    if seconds(least) > 0:
+    least = resolved["transport"].get("rto-min")
+    if least is None or least.number > 0:
         return None
     return (
         f"transport.rto-min = {least}: timers follow the measured round trip alone, so a queue that grows quickly "
@@ -254,14 +255,14 @@ def hasty(resolved: dict[str, Any]) -> str | None:
     )
 
 
-def not_linuxs_own(rows: Iterable[dict[str, Any]]) -> str | None:
+def not_linuxs_own(rows: Iterable[ValueRow]) -> str | None:
     """A remark on Linux hosts whose congestion control nobody chose: it is not the one that they have themselves.
 
     Args:
         rows: Every value of the scenario, as :meth:`ScenarioFile.resolved_table` has it.
 
     """
-    values = {row["path"]: row for row in rows}
+    values = {row["path"]: row for row in rows if row["scheme"] is None}
     stack, scheme = values.get("transport.stack"), values.get("transport.scheme")
     if stack is None or scheme is None or stack["value"] != "linux-6" or not scheme["is_default"]:
         return None
@@ -274,21 +275,23 @@ def not_linuxs_own(rows: Iterable[dict[str, Any]]) -> str | None:
     )
 
 
-def overruled(rows: Iterable[dict[str, Any]]) -> list[str]:
+def overruled(rows: Iterable[ValueRow]) -> list[str]:
     """Remarks on what a scheme prefers of its hosts, but their stack does otherwise.
 
     Args:
         rows: Every value of the scenario, as :meth:`ScenarioFile.resolved_table` has it.
 
     """
-    values = {row["path"]: row for row in rows}
-    groups = [row["value"] for path, row in values.items() if path.startswith("traffic.") and path.endswith(".scheme")]
+    values = {(row["path"], row["scheme"]): row for row in rows}
+    groups = [
+        row["value"] for (path, _), row in values.items() if path.startswith("traffic.") and path.endswith(".scheme")
+    ]
     found = []
-    for scheme in dict.fromkeys([values["transport.scheme"]["value"], *groups]):
+    for scheme in dict.fromkeys([values["transport.scheme", None]["value"], *groups]):
         for key, preferred in scheme_row(scheme)["prefers"].items():
             path = f"transport.{key}"
             # Schemes of a scenario that differ in it have a row each.
-            row = values.get(f"{path} of {scheme}") or values[path]
+            row = values.get((path, scheme)) or values[path, None]
             if row["is_default"] and row["value"] != preferred:
                 whose = row["source"].partition(":")[0]
                 found.append(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import functools
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -26,7 +25,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
 from fanin.scenario.format.sweep import Quick, Sweep, Variants
-from fanin.scenario.toml_lines import line_of, loaded, syntax_error_line, unquoted
+from fanin.scenario.handle import line_of, tables_of
 
 
 class Document(Section):
@@ -133,18 +132,6 @@ def read_text(path: Path) -> str:
         raise NotFoundError(f"{path}: {error.strerror or error}") from None
 
 
-@functools.lru_cache(maxsize=256)
-def tables_of(text: str) -> dict[str, Any]:
-    """What a file says as TOML, which nobody may change: it is asked for several times.
-
-    Raises:
-        ValueError: it is not TOML, or has a number with too many digits.
-        RecursionError: its values are nested too deeply, or its keys have too many parts.
-
-    """
-    return loaded(text)
-
-
 # A file is read for its own sake, as what others run, and for the report; documents cannot be changed.
 @functools.lru_cache(maxsize=256)
 def parse(text: str, file: str) -> Document:
@@ -154,19 +141,7 @@ def parse(text: str, file: str) -> Document:
         ScenarioError: naming file, line, key and, for an unknown key, the nearest valid one.
 
     """
-    try:
-        tables = tables_of(text)
-    except tomllib.TOMLDecodeError as error:
-        # A text of a record can have what no file has, and the engine takes no such text.
-        _engine.refuse_repeated(*(each.encode(errors="replace").decode() for each in (text, file)))
-        line = syntax_error_line(text, error)
-        told = unquoted(text, line) or f"not TOML: {error}"
-        raise ScenarioError(file, line, "", told) from None
-    except RecursionError:
-        raise ScenarioError(file, None, "", "its values or keys are nested too deeply") from None
-    except ValueError:
-        # The only other limit of the parser is Python's on the digits of whole numbers.
-        raise ScenarioError(file, None, "", "a number has too many digits") from None
+    tables = tables_of(text, file)
     known = [*_engine.keys(), *OWNED]
     if unknown := [key for key in tables if key not in known]:
         raise _unknown(tables, text, file, unknown, known)
@@ -175,11 +150,11 @@ def parse(text: str, file: str) -> Document:
             message = (
                 f'{len(tables[key]):,} of them; at most {_MOST_TABLES:,}, and one of kind = "flows" has any number'
             )
-            raise ScenarioError(file, line_of(text, (key, _MOST_TABLES)), key, message)
+            raise ScenarioError(file, line_of(text, file, (key, _MOST_TABLES)), key, message)
     if misplaced := list(_misplaced(tables)):
         message = "this key belongs at the top of the file, before the first [table]"
         first, *others = [
-            ScenarioError(file, line_of(text, place), ".".join(map(str, place)), message) for place in misplaced
+            ScenarioError(file, line_of(text, file, place), ".".join(map(str, place)), message) for place in misplaced
         ]
         raise ScenarioError(first.file, first.line, first.key, first.message, None, [str(other) for other in others])
     try:
@@ -245,7 +220,7 @@ def _check_cases(document: Document, text: str, file: str) -> None:
             found = [{**each, "loc": (*location, *each["loc"])} for each in error.errors()]
             raise _scenario_error(text, file, found) from None
         except ValueError as error:
-            raise ScenarioError(file, line_of(text, location), f"claim.{index}", str(error)) from None
+            raise ScenarioError(file, line_of(text, file, location), f"claim.{index}", str(error)) from None
 
 
 def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], known: list[str]) -> ScenarioError:
@@ -254,7 +229,7 @@ def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], k
         key: (key, 0) if isinstance(tables[key], list) else (key,) for key in keys
     }
     first, *others = [
-        ScenarioError(file, line_of(text, location[key]), key, "unknown key", nearest(key, known)) for key in keys
+        ScenarioError(file, line_of(text, file, location[key]), key, "unknown key", nearest(key, known)) for key in keys
     ]
     more = [str(other) for other in others]
     return ScenarioError(first.file, first.line, first.key, first.message, first.suggestion, more)
@@ -275,7 +250,7 @@ def _check_names(document: Document, text: str, file: str) -> None:
             if name in names[:index]:
                 key = f"{section}.{index}"
                 raise ScenarioError(
-                    file, line_of(text, (section, index)), key, f"there is a {section} {name!r} already"
+                    file, line_of(text, file, (section, index)), key, f"there is a {section} {name!r} already"
                 )
 
 
@@ -298,7 +273,7 @@ def _scenario_error(text: str, file: str, complaints: Sequence[Mapping[str, Any]
             suggestion = nearest(first["input"], expected)
         message = first["msg"].removeprefix("Value error, ")
     key = ".".join(str(part) for part in path)
-    return ScenarioError(file, line_of(text, path), key, message, suggestion)
+    return ScenarioError(file, line_of(text, file, path), key, message, suggestion)
 
 
 def nearest(name: object, known: list[str]) -> str | None:

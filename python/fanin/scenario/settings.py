@@ -20,6 +20,20 @@ def settings(overrides: Overrides | None) -> Settings:
     return [(path, override(value)) for path, value in pairs]
 
 
+SEED = "run.seed"
+
+_LONG = 19
+"""Seeds with so many digits may be too large, which the engine says."""
+
+
+def without_seed(given: Settings) -> tuple[Settings, int | None]:
+    """Overrides without that of the seed, and the seed; all of them if there is none, or none that is plain."""
+    text = dict(given).get(SEED, "")
+    if not (text.isdecimal() and text.isascii() and len(text) < _LONG and str(int(text)) == text):
+        return given, None
+    return [setting for setting in given if setting[0] != SEED], int(text)
+
+
 def as_options(overrides: Overrides) -> str:
     """Overrides as options of a command."""
     return " ".join(f"--set {shlex.quote(f'{path}={value}')}" for path, value in settings(overrides))

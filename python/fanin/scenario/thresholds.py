@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fanin.numbers.units import number, quantity, rate_text
 from fanin.registry import registry
-from fanin.scenario.engine_rows import FanInPort, Port, of_path, packets
+from fanin.scenario.engine_rows import FanInPort, Link, Loads
 
 
 class Marking(NamedTuple):
@@ -108,15 +108,13 @@ def threshold_remarks(ports: list[FanInPort], resolved: dict[str, Any], *, is_de
     ]
 
 
-def remarks_beside_fan_ins(
-    ports: list[Port], fan_in: list[FanInPort], resolved: dict[str, Any], *, is_default: bool
-) -> list[str]:
-    """As :func:`threshold_remarks`, at the port that is likely to fill first where no fan-in fills it."""
-    port = next((port for port in ports if port["bottleneck"]), None)
-    if port is None or port["name"] in {each["port"] for each in fan_in} or (marking := marking_of(resolved)) is None:
+def remarks_beside_fan_ins(loads: Loads, resolved: dict[str, Any], *, is_default: bool) -> list[str]:
+    """As :func:`threshold_remarks`, at the observed port where no fan-in fills it."""
+    own = {each["port"] for each in loads["fan_in"]}
+    if not loads["observed"] or loads["observed"][0]["port"] in own or (marking := marking_of(resolved)) is None:
         return []
-    is_default, marking = is_default and port["cables"] not in dict(marking.tiers), marking.at(port["cables"])
-    near, far = _as_filled(port, ports, resolved)
+    near, far = loads["observed"]
+    is_default, marking = is_default and near["cables"] not in dict(marking.tiers), marking.at(near["cables"])
     # Of paths of different lengths, the shortest needs the lowest threshold.
     low, high = _wrong(near, resolved, marking), _wrong(far, resolved, marking)
     if low is not None and low.or_ == "more":
@@ -126,71 +124,21 @@ def remarks_beside_fan_ins(
     return []
 
 
-def _as_filled(port: Port, ports: list[Port], resolved: dict[str, Any]) -> tuple[FanInPort, FanInPort]:
-    """A port as one that traffic from the nearest hosts fills, and from the farthest ones."""
-    network = resolved["network"]
-    share = 1.0
-    if network["admission"] != "static":
-        alpha = float(network["dt-alpha"])
-        share = alpha / (1 + alpha)
-    left, _, right = port["name"].partition("->")
-    packet = packet_bytes(resolved)
-    both = packet + header_bytes(resolved)
-    cost = {each["name"]: 2 * each["delay_s"] + 8 * both / each["rate_bps"] for each in ports}
-    before, behind = _to_hosts(left, right, ports, cost), _to_hosts(right, left, ports, cost)
-    near, far = (
-        FanInPort(
-            group="",
-            port=port["name"],
-            tier=None,
-            cables=port["cables"],
-            responses=0,
-            arriving_bps=0,
-            rate_bps=port["rate_bps"],
-            first_packets=0,
-            buffer_bytes=int((port["buffer_bytes"] or 0) * share),
-            packet_bytes=packet,
-            rtt_s=which(before) + cost[port["name"]] + which(behind),
-        )
-        for which in (min, max)
-    )
-    return near, far
-
-
-def _to_hosts(start: str, barred: str, ports: list[Port], cost: dict[str, float]) -> list[float]:
-    """What the ways with the fewest links cost from a node to each host, none of them by way of another node."""
-    links: dict[str, list[tuple[str, str]]] = {}
-    for port in ports:
-        here, _, there = port["name"].partition("->")
-        links.setdefault(here, []).append((there, port["name"]))
-    hosts = {port["name"].partition("->")[0] for port in ports if port["buffer_bytes"] is None}
-    found, seen, reached = [], {start, barred}, {start: 0.0}
-    while reached:
-        found += [so_far for node, so_far in reached.items() if node in hosts]
-        onward: dict[str, float] = {}
-        for node, so_far in reached.items():
-            for there, link in links.get(node, []) if node not in hosts else []:
-                if there not in seen:
-                    onward[there] = min(onward.get(there, math.inf), so_far + cost[link])
-        seen |= onward.keys()
-        reached = onward
-    return found or [0.0]
-
-
 def _wrong(port: FanInPort, resolved: dict[str, Any], marking: Marking) -> _Bound | None:
     """What is wrong with a threshold at a port, if anything is."""
     mark = in_packets(marking, port["packet_bytes"])
     at = f"at {port['port']} ({rate_text(port['rate_bps'])}, {1e6 * port['rtt_s']:.0f} us)"
-    if mark >= packets(port):
-        return _not_below(packets(port), at)
+    buffer = port["buffer_packets"]
+    if mark >= buffer:
+        return _not_below(buffer, at)
     if not marking.is_like_dctcp:
         return None
     if (wrong := _too_low_or_high(mark, port, burst(resolved, port["rate_bps"], port["packet_bytes"]))) is not None:
         return wrong._replace(why=f"{wrong.why}, {at}, {wrong.so}")
-    if mark > most_marked(packets(port)):
-        left = packets(port) - mark
-        why = f"above half of the buffer, {packets(port):,} packets {at}, so bursts have room for {left:,.0f} only"
-        return _Bound(why, "", most_marked(packets(port)), "less")
+    if mark > most_marked(buffer):
+        left = buffer - mark
+        why = f"above half of the buffer, {buffer:,} packets {at}, so bursts have room for {left:,.0f} only"
+        return _Bound(why, "", most_marked(buffer), "less")
     return None
 
 
@@ -210,7 +158,9 @@ def _not_below(buffer: int, at: str) -> _Bound:
 
 def _about(marking: Marking, port: FanInPort, bound: _Bound, *, is_default: bool) -> str:
     """The remark on a threshold: what is wrong with a given one, or what to set in place of the default."""
-    return _remark(marking, in_packets(marking, port["packet_bytes"]), bound, packets(port), is_default=is_default)
+    return _remark(
+        marking, in_packets(marking, port["packet_bytes"]), bound, port["buffer_packets"], is_default=is_default
+    )
 
 
 def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_default: bool) -> str:
@@ -228,7 +178,7 @@ def _remark(marking: Marking, mark: float, bound: _Bound, buffer: int, *, is_def
     )
 
 
-def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *, is_default: bool) -> list[str]:
+def at_any_port(ports: list[Link], resolved: dict[str, Any], marking: Marking, *, is_default: bool) -> list[str]:
     """A remark on a marking threshold that is not below the smallest buffer, whatever traffic fills it."""
     packet = packet_bytes(resolved)
     buffers = [(bytes_ // packet, port) for port in ports if (bytes_ := port["buffer_bytes"]) is not None]
@@ -242,12 +192,12 @@ def at_any_port(ports: list[Port], resolved: dict[str, Any], marking: Marking, *
 
 def packet_bytes(resolved: dict[str, Any]) -> int:
     """A full packet with all that it takes on a link."""
-    return int(number(resolved["transport"]["mss"])) + header_bytes(resolved)
+    return int(resolved["transport"]["mss"].number) + header_bytes(resolved)
 
 
 def header_bytes(resolved: dict[str, Any]) -> int:
     """What a packet without data takes on a link."""
-    return int(number(resolved["transport"]["header"]) + number(resolved["network"]["frame-overhead"]))
+    return int(resolved["transport"]["header"].number + resolved["network"]["frame-overhead"].number)
 
 
 def in_packets(marking: Marking, packet: int) -> float:
@@ -275,7 +225,7 @@ def _too_low_or_high(mark: float, port: FanInPort, sent_at_once: float) -> _Boun
     no more is of use than keeps the link busy while a round trip's packets and a burst are missing. Larger packets than
     the paper's need fewer.
     """
-    in_flight = of_path(port)
+    in_flight = port["path_packets"]
     usual = usual_threshold(port["rate_bps"]) * min(1.0, _USUAL_BYTES / port["packet_bytes"])
     least, with_bursts = in_flight / 7, keeping_busy(in_flight, sent_at_once, port["rate_bps"])
     if mark < with_bursts:
@@ -318,5 +268,5 @@ USUAL_LEAST, USUAL_PER_10G = 20, 65
 def burst(resolved: dict[str, Any], rate_bps: float, packet_bytes: float) -> float:
     """Packets that a host sends at once: a frame for segmentation offload, or what an interrupt lets it send."""
     # A key in which the schemes differ is not among those of all.
-    frame, interval = (number(resolved["transport"].get(key, "0B")) for key in ("tso", "interrupt-interval"))
+    frame, interval = (number(resolved["transport"].get(key, 0)) for key in ("tso", "interrupt-interval"))
     return max(frame, interval * rate_bps / 8) / packet_bytes

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
-from fanin.numbers.units import FRAME_BYTES, number, quantity, seconds
+from fanin.numbers.units import FRAME_BYTES, Quantity, number, quantity
 from fanin.registry import registry
 
 
@@ -24,12 +24,12 @@ def is_fan_in(group: dict[str, Any]) -> bool:
 def response_bytes(group: dict[str, Any]) -> float:
     """The size of a response of a fan-in; 0 if the scenario does not say it."""
     senders = fan_in_keys()[group["kind"]]
-    return number(group.get("bytes-each", "")) or number(group.get("bytes-total", "")) / int(group[senders])
+    return number(group.get("bytes-each", 0)) or number(group.get("bytes-total", 0)) / int(group[senders])
 
 
 def has_requests(group: dict[str, Any]) -> bool:
     """Whether responses are asked for: without a request there is nothing to think about."""
-    return number(group.get("request", "0B")) > 0
+    return number(group.get("request", 0)) > 0
 
 
 def is_endless(group: dict[str, Any]) -> bool:
@@ -57,17 +57,18 @@ def as_run(resolved: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
     if not any(waits(group) for group in resolved["traffic"]):
         return resolved
     found = summary["steady_s"]
-    began = seconds(resolved["run"]["steady-limit"]) if found is None else float(found)
+    began = resolved["run"]["steady-limit"].number if found is None else float(found)
 
-    def later(time: str) -> str:
-        return f"{began + seconds(time):.12f}s"
+    def later(time: float) -> Quantity:
+        text = f"{began + time:.12f}"
+        return Quantity(f"{text}s", float(text), "s")
 
     warmup = resolved["measure"]["warmup"]
     return {
         **resolved,
-        "traffic": [{**group, "start": later("0s")} if waits(group) else group for group in resolved["traffic"]],
-        "fault": [{**fault, "at": later(fault["at"])} for fault in resolved["fault"]],
-        "measure": {**resolved["measure"], "warmup": later(warmup) if seconds(warmup) else warmup},
+        "traffic": [{**group, "start": later(0.0)} if waits(group) else group for group in resolved["traffic"]],
+        "fault": [{**fault, "at": later(fault["at"].number)} for fault in resolved["fault"]],
+        "measure": {**resolved["measure"], "warmup": later(warmup.number) if warmup.number else warmup},
     }
 
 
@@ -86,12 +87,12 @@ def begin_together(scenario: dict[str, Any]) -> bool:
     finite = [group for group in scenario["traffic"] if not is_endless(group)]
     if not finite or any(group["kind"] not in ("flows", "background") for group in finite):
         return False
-    begins = [seconds(group["start"]) for group in finite]
+    begins = [number(group["start"]) for group in finite]
     ends = [begin + _apart(group) for begin, group in zip(begins, finite, strict=True)]
     network = scenario["network"]
     size, unit = quantity(network["buffer" if network["admission"] == "static" else "shared-buffer"]) or (0.0, "")
     wait = 8 * size * (FRAME_BYTES if unit == "pkt" else 1.0) / number(network["rate"])
-    return max(ends) - min(begins) <= 4 * seconds(network["delay"]) + wait
+    return max(ends) - min(begins) <= 4 * number(network["delay"]) + wait
 
 
 def _apart(group: dict[str, Any]) -> float:
@@ -99,8 +100,8 @@ def _apart(group: dict[str, Any]) -> float:
     if group["kind"] == "flows":
         return float(group["starts-within"])
     # Ten times the mean of an exponential distribution is more than one of 20,000 exceeds.
-    apart = (int(group["flows"]) - 1) * seconds(group["interval"])
-    return apart + seconds(group["jitter"]) + 10 * seconds(group["exponential"])
+    apart = (int(group["flows"]) - 1) * number(group["interval"])
+    return apart + number(group["jitter"]) + 10 * number(group["exponential"])
 
 
 def at_once(group: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts, is_fresh
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import format_number
-from fanin.numbers.units import rate_text, seconds
+from fanin.numbers.units import number, rate_text
 from fanin.scenario.loads import SOME_JITTER
 from fanin.scenario.settings import Settings, as_options, with_options
 from fanin.scenario.traffic import has_requests, is_fan_in
@@ -84,7 +84,7 @@ def commands(facts: Facts, found: Trials | None, scenario: str, given: Settings)
         return f"fanin run {kept} {as_options(new)}"
 
     if facts.cut_short:
-        longer = max(_LONG_S, 10 * seconds(facts.scenario["run"]["duration"]))
+        longer = max(_LONG_S, 10 * facts.scenario["run"]["duration"].number)
         return [Command(run({"run.duration": f"{longer:g}s"}), "a longer run: it ends when all transfers have")]
     said = [
         Command(run(each.change.settings), f"{each.change.name}: {', '.join(changed.text for changed in each.changed)}")
@@ -245,7 +245,7 @@ def _apart(facts: Facts, found: Queries) -> str:
     if facts.fan_in is None or found.apart_s < _WORTH * found.alone_s:
         return ""
     name = facts.fan_in["name"]
-    keys = [key for key in ("jitter", "think-jitter", "exponential") if seconds(facts.fan_in.get(key, "0s"))]
+    keys = [key for key in ("jitter", "think-jitter", "exponential") if number(facts.fan_in.get(key, 0))]
     by = listed([f"traffic.{name}.{key}" for key in keys])
     return f", of which {_time(found.apart_s)} is that answers begin apart ({by})"
 
@@ -412,7 +412,7 @@ def _begin(facts: Facts) -> str | None:
     if group is None or queries is None:
         return None
     apart, asked = ("jitter", "exponential"), ("think", "think-jitter") if has_requests(group) else ()
-    late = {key: seconds(group[key]) for key in (*apart, *asked) if key in group and seconds(group[key]) > 0}
+    late = {key: group[key].number for key in (*apart, *asked) if key in group and group[key].number > 0}
     # How far apart answers begin by chance is known from those that did.
     thinking = sum(late.get(key, 0.0) for key in asked)
     if thinking + queries.apart_s < _MOSTLY_LATE * queries.median_s:
@@ -445,7 +445,7 @@ def _round_trips(facts: Facts) -> str:
     first, most = _bytes(min(window, facts.receive_window)), f", up to {_bytes(facts.receive_window)}"
     bounded = most if size > facts.receive_window else ""
     parts = f"{windows} for windows that begin with {first} and at most double{bounded}"
-    hosts = seconds(transport["interrupt-interval"])
+    hosts = transport["interrupt-interval"].number
     interrupts = f", and hosts wait for up to {_time(hosts)} until they are told of a packet" if hosts else ""
     return (
         f" A transfer of {_bytes(size)} takes about {trips:,} round trip{'s' if trips != 1 else ''} of "
@@ -507,7 +507,7 @@ def _faults(facts: Facts) -> str:
     """What faults of the scenario were under way: nothing tells waits for them from others."""
     found = []
     for fault in facts.scenario["fault"]:
-        begin, lasts = seconds(fault["at"]), seconds(fault["for"])
+        begin, lasts = fault["at"].number, fault["for"].number
         if fault["kind"] in _CHANGES and begin < facts.summary["simulated_s"]:
             until = f" for {_time(lasts)}" if lasts else ""
             what = fault.get("link", "the controller")
@@ -552,7 +552,7 @@ def _timers(facts: Facts) -> str:
 
 def _setting(facts: Facts, key: str) -> str:
     """A time of the scenario's transport as in the other sentences."""
-    return _time(seconds(facts.scenario["transport"][key]))
+    return _time(facts.scenario["transport"][key].number)
 
 
 def _timeout(name: str) -> str:

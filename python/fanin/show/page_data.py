@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fanin import _engine
+from fanin._engine import Scenario
 from fanin.claims import ledger
 from fanin.claims.record import Record
 from fanin.claims.sentences import Judgement, Sentence
@@ -342,7 +342,7 @@ def _of_guides(guides: Path) -> list[dict[str, Any]]:
             title = _TITLE.search(block["text"])
             toml = plain.of_text(block["text"])
             try:
-                _engine.check(toml, block["name"], [])
+                Scenario(toml, block["name"]).check()
             except FaninError:
                 # A file that names other files, or shows a mistake.
                 continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,9 @@ from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.bounds import Filter
 from fanin.scenario.format.claim import Case
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.handle import tables_of
 from fanin.scenario.points import Point, points
 from fanin.scenario.sections import OWNED
-from fanin.scenario.toml_lines import without
 
 _GROUPS = ("traffic", "fault")
 """Arrays of tables, whose members are addressed by their names."""
@@ -44,7 +43,7 @@ class Scenarios:
         small = np.asarray(runs["packet_hops"]) <= MOST_HOPS if "packet_hops" in runs.columns else None
         self._runs = runs if small is None else runs[np.flatnonzero(small)]
         """Those that a page can simulate."""
-        base = tomllib.loads(without(experiment.origin[0], OWNED))
+        base = _simulated(*experiment.origin)
         self._base = base
         self._names_files = any("file" in group for group in base.get("traffic", []))
         seeds = set(runs["seed"])
@@ -126,7 +125,12 @@ def _plain(value: object) -> str:
 
 def of_text(text: str) -> str:
     """A scenario file without what only Python reads, as :func:`written` writes it."""
-    return written(tomllib.loads(without(text, OWNED)))
+    return written(_simulated(text, ""))
+
+
+def _simulated(text: str, file: str) -> dict[str, Any]:
+    """The tables of a scenario file that the engine reads."""
+    return {name: table for name, table in tables_of(text, file).items() if name not in OWNED}
 
 
 def applied(base: dict[str, Any], values: dict[str, Scalar]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from fanin.scenario.departures import as_judged
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Claim, Location
 from fanin.scenario.format.plot import Plot
-from fanin.scenario.toml_lines import line_of
+from fanin.scenario.handle import line_of
 from fanin.show.plots.drawn_before import fingerprint, keep
 from fanin.show.plots.series import Series, has_rows, one_seed, series_of
 
@@ -269,7 +269,9 @@ def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.Data
     if frame.is_empty() or (wrong := columns.unmatched(frame, where)) is None:
         return
     name, message = wrong
-    line = line_of(experiment.text, (*location, "rows", name)) or line_of(experiment.text, location)
+    line = line_of(experiment.text, str(experiment.path), (*location, "rows", name)) or line_of(
+        experiment.text, str(experiment.path), location
+    )
     key = ".".join(map(str, (*location, "rows", name)))
     raise ScenarioError(str(experiment.path), line, key, message)
 
@@ -311,7 +313,7 @@ def _draw(
 ) -> list[Path]:
     """The files of a plot in the second folder, copied from the first if the same figure is there."""
     earlier, folder = folders
-    shown = experiment.links() if plot.kind == "topology" else series.get(plot.name)
+    shown = pl.DataFrame(experiment.network()["links"]) if plot.kind == "topology" else series.get(plot.name)
     identifier = fingerprint(plot, shown, experiment.buffers() if plot.kind == "topology" else "")
     ends = ("png", "svg", "csv") if png else ("svg", "csv")
     if kept := keep(earlier, folder, plot.name, identifier, ends):
@@ -322,7 +324,7 @@ def _draw(
     from fanin.show.plots.topology import draw_topology
 
     if plot.kind == "topology":
-        return draw_topology(plot, experiment.links(), experiment.buffers(), folder, png=png, identifier=identifier)
+        return draw_topology(plot, experiment.network(), experiment.buffers(), folder, png=png, identifier=identifier)
     if plot.kind == "format":
         return draw_format(plot, folder, png=png, identifier=identifier)
     return draw(plot, series[plot.name], folder, png=png, identifier=identifier)

@@ -195,7 +195,14 @@ export interface Topology {
 
 export interface ResolvedValue {
   path: string
+  /** Whose end points have it, if another scheme of the scenario has another value. */
+  scheme: string | null
   value: string
+  /** The value in the unit of results; null of words. */
+  number: number | null
+  unit: string | null
+  /** `file:line`, or `--set`; null for a default. */
+  set_at: string | null
   is_default: boolean
   source: string
   doc: string

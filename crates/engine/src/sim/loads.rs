@@ -9,7 +9,7 @@ use crate::event::EventCore;
 use crate::ids::{LinkId, NodeId};
 use crate::net::port::Limit;
 use crate::spec::{Scenario, TrafficGroup};
-use crate::topology::{Tier, Topology, twin};
+use crate::topology::{LinkSpec, NodeKind, Tier, Topology, twin};
 use crate::units::{Rate, Time};
 use crate::work::cast::traffic_row;
 use crate::work::group::Group;
@@ -22,6 +22,8 @@ pub struct Loads {
     pub tiers: Vec<TierLoad>,
     /// The ports that a fan-in can fill, by group.
     pub fan_in: Vec<FanInPort>,
+    /// The observed port of a switch, as one that traffic from the nearest hosts fills, and from the farthest ones.
+    pub observed: Option<[FanInPort; 2]>,
 }
 
 /// A tier and what the traffic offers to it.
@@ -36,10 +38,10 @@ pub struct TierLoad {
     pub port: String,
 }
 
-/// A port that the senders of a fan-in can fill.
+/// A port that traffic can fill, such as the senders of a fan-in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FanInPort {
-    /// The traffic group.
+    /// The traffic group; empty for traffic of any kind.
     pub group: String,
     /// The port.
     pub port: String,
@@ -81,7 +83,7 @@ impl Loads {
             }
         }
         let tiers = view.topology.tiers.iter().map(|tier| view.tier(tier, offered.as_deref())).collect();
-        Self { tiers, fan_in }
+        Self { tiers, fan_in, observed: view.observed() }
     }
 }
 
@@ -183,6 +185,72 @@ impl View<'_> {
             rtt,
         };
         fullest.into_iter().map(port).collect()
+    }
+
+    /// The observed port, if it is one of a switch, with the least and the largest round trip of a packet that crosses it.
+    fn observed(&self) -> Option<[FanInPort; 2]> {
+        let link = self.topology.bottleneck;
+        let spec = &self.topology.links[link.index()];
+        if self.topology.nodes[spec.from.index()] == NodeKind::Host {
+            return None;
+        }
+        let (before, behind) = (self.to_hosts(spec.from, spec.to), self.to_hosts(spec.to, spec.from));
+        let port = |rtt: Time| FanInPort {
+            group: String::new(),
+            port: self.names[link.index()].clone(),
+            tier: None,
+            cables: spec.tier,
+            responses: 0.0,
+            arriving: 0.0,
+            rate: spec.rate,
+            first: 0.0,
+            buffer: self.rooms[link.index()],
+            packet: self.packet,
+            rtt,
+        };
+        let ends = |ways: &[Time]| Some([*ways.iter().min()?, *ways.iter().max()?]);
+        let ([near, far], [nearest, farthest]) = (ends(&before)?, ends(&behind)?);
+        let own = self.there_and_back(link);
+        Some([port(near + own + nearest), port(far + own + farthest)])
+    }
+
+    /// What the ways with the fewest links take from a node to each host and back, none of them by way of another node.
+    fn to_hosts(&self, start: NodeId, barred: NodeId) -> Vec<Time> {
+        let mut found = Vec::new();
+        let mut leaving = vec![Vec::new(); self.topology.nodes.len()];
+        for (at, link) in self.topology.links.iter().enumerate() {
+            leaving[link.from.index()].push(LinkId::new(at));
+        }
+        let mut seen = vec![false; self.topology.nodes.len()];
+        (seen[start.index()], seen[barred.index()]) = (true, true);
+        let mut reached = BTreeMap::from([(start, Time::ZERO)]);
+        while !reached.is_empty() {
+            let mut onward: BTreeMap<NodeId, Time> = BTreeMap::new();
+            for (node, so_far) in reached {
+                if self.topology.nodes[node.index()] == NodeKind::Host {
+                    found.push(so_far);
+                    continue;
+                }
+                for link in &leaving[node.index()] {
+                    let (to, way) = (self.topology.end(*link), so_far + self.there_and_back(*link));
+                    if !seen[to.index()] {
+                        onward.entry(to).and_modify(|best| *best = way.min(*best)).or_insert(way);
+                    }
+                }
+            }
+            for node in onward.keys() {
+                seen[node.index()] = true;
+            }
+            reached = onward;
+        }
+        found
+    }
+
+    /// What a full packet takes over a link, and its acknowledgement over its twin.
+    fn there_and_back(&self, link: LinkId) -> Time {
+        let LinkSpec { rate, delay, .. } = &self.topology.links[link.index()];
+        let sent = u64::from(rate.ps_per_byte().unwrap_or(0)) * (self.packet + self.header);
+        *delay * 2 + Time::from_ps(sent)
     }
 
     /// Packets of the first window of a response.

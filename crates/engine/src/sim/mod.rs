@@ -6,6 +6,7 @@ mod laws;
 mod limits;
 mod loads;
 mod map;
+mod memory;
 mod preview;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use build::probe_names;
 pub use error::RunError;
 pub use loads::{FanInPort, Loads, TierLoad};
 pub use map::{MapLink, MapNode, NetworkMap};
+pub use memory::Memory;
 pub use preview::{GroupPreview, Preview};
 pub use world::Progress;
 
@@ -77,6 +79,11 @@ pub fn run_spilling(
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     Ok(Preview::of(scenario, &mut world))
+}
+
+/// How much memory a run will need, as far as its preview tells.
+pub fn memory(scenario: &Scenario, preview: &Preview) -> Memory {
+    Memory::of(scenario, preview)
 }
 
 /// What the traffic can put on the ports of the switches; simulates nothing.

@@ -6,6 +6,73 @@ use super::repeated;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// A scenario file as TOML: its keys and their lines. What they mean is not checked.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The file.
+    pub(super) file: Origin,
+    root: Table,
+}
+
+impl Document {
+    /// Reads the TOML in `text`. Errors name the text `file`.
+    ///
+    /// # Errors
+    /// It is not TOML.
+    pub fn parse(text: &str, file: &str) -> Result<Self, SpecError> {
+        let file = Origin::file(file);
+        Ok(Self { root: parse(text, &file)?, file })
+    }
+
+    /// The line of the key at a path, or of the innermost table on the way to it that the file has; none without any.
+    /// Elements of lists are addressed by their numbers, from 0: `["traffic", "0", "name"]`.
+    pub fn line(&self, path: &[String]) -> Option<usize> {
+        let mut found = None;
+        let mut node = self.root.find(path.first()?)?;
+        for part in &path[1..] {
+            found = node.origin.line.or(found);
+            let inner = match &node.content {
+                Content::Table(table) => table.find(part),
+                Content::Array(nodes) => part.parse().ok().and_then(|at: usize| nodes.get(at)),
+                Content::Scalar(_) => None,
+            };
+            let Some(inner) = inner else { return found };
+            node = inner;
+        }
+        node.origin.line.or(found)
+    }
+
+    /// The same file without the key at a dotted path, if it has that in its tables; traffic groups and faults stay.
+    #[must_use]
+    pub fn without(&self, path: &str) -> Self {
+        let mut found = self.clone();
+        let mut table = Some(&mut found.root);
+        let mut parts = path.split('.').peekable();
+        while let (Some(inner), Some(part)) = (table.take(), parts.next()) {
+            if parts.peek().is_none() {
+                inner.0.retain(|(key, _)| key != part);
+            } else if let Some(Node { content: Content::Table(next), .. }) = inner.find_mut(part) {
+                table = Some(next);
+            }
+        }
+        found
+    }
+
+    /// What the file has under these top-level `keys`, with `overrides` written into it: pairs of a dotted key path and a
+    /// value. Of other tables there are only the names.
+    pub(super) fn with(&self, keys: &[&str], overrides: &[(String, String)]) -> Result<Table, SpecError> {
+        let own = self.root.0.iter().map(|(key, node)| {
+            let node = if keys.contains(&key.as_str()) { node.clone() } else { node.emptied() };
+            (key.clone(), node)
+        });
+        let mut root = Table(own.collect());
+        for (path, value) in overrides {
+            set(&mut root, path, value)?;
+        }
+        Ok(root)
+    }
+}
+
 /// A value of the file and where it was written.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -13,6 +80,18 @@ pub(super) struct Node {
     pub(super) origin: Origin,
     /// What it holds.
     pub(super) content: Content,
+}
+
+impl Node {
+    /// The same place without what is inside of it.
+    fn emptied(&self) -> Self {
+        let content = match &self.content {
+            Content::Scalar(scalar) => Content::Scalar(scalar.clone()),
+            Content::Table(_) => Content::Table(Table::default()),
+            Content::Array(_) => Content::Array(Vec::new()),
+        };
+        Self { origin: self.origin.clone(), content }
+    }
 }
 
 /// What a key holds.
@@ -108,19 +187,42 @@ impl Scalar {
 }
 
 /// Reads the TOML in `text`, the contents of `file`.
-pub(super) fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
+fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
     let lines = Lines::of(text, file);
     let table = DeTable::parse(text).map_err(|error| {
         // An error at the end of the text has no span; it belongs to the last line.
         let at = error.span().map_or(text.len(), |span| span.start);
-        let told = || lines.origin(&(at..at)).error("", format!("not valid TOML: {}", error.message()));
+        let told = || {
+            lines
+                .origin(&(at..at))
+                .error("", refusal(error.message(), text.lines().nth(lines.line(at).map_or(0, |line| line - 1))))
+        };
         repeated::error_at(at, text, &lines).unwrap_or_else(told)
     })?;
     Ok(sorted(table.get_ref(), &lines))
 }
 
+/// What is wrong with a text that is not TOML; `line` is the one where that shows.
+fn refusal(message: &str, line: Option<&str>) -> String {
+    if message.contains("recurs") {
+        return "its values or keys are nested too deeply".to_owned();
+    }
+    let told = line.and_then(unquoted).unwrap_or_else(|| message.to_owned());
+    format!("not TOML: {told}")
+}
+
+/// What to write for a value that lacks its quotes, such as `5us`.
+fn unquoted(line: &str) -> Option<String> {
+    let (key, rest) = line.split_once('=')?;
+    let (key, value) = (key.trim(), rest.split('#').next()?.trim());
+    let is_bare = value.starts_with(|c: char| c.is_alphanumeric() || "_.%+/-".contains(c));
+    let is_plain = is_bare && !value.contains(['"', '\'']) && !key.is_empty();
+    let told = || format!("values with letters or units are written in quotes: {key} = \"{value}\"");
+    (is_plain && DeValue::parse(value).is_err()).then(told)
+}
+
 /// Writes `value` at the dotted `path`, in which traffic groups and faults are addressed by name.
-pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
+fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
     let origin = Origin::overrides();
     let parts: Vec<&str> = path.split('.').collect();
     let [tables @ .., key] = parts.as_slice() else { unreachable!("split yields at least one part") };

@@ -73,6 +73,10 @@ impl Origin {
     pub(super) fn is_override(&self) -> bool {
         &*self.file == OVERRIDES
     }
+    /// The place in words: `scenario.toml:12`, or `--set`.
+    pub(super) fn place(&self) -> String {
+        self.line.map_or_else(|| self.file.to_string(), |line| format!("{}:{line}", self.file))
+    }
     /// A whole file, for something missing in it.
     pub(super) fn file(name: &str) -> Self {
         Self { file: name.into(), line: None }

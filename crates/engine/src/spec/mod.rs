@@ -26,8 +26,8 @@ mod schema;
 mod values;
 
 pub use declare::{Kind, Param, Rule, STEADY};
+pub use document::Document;
 pub use error::SpecError;
-pub use repeated::repeated_key;
 pub use scenario::{Files, KEYS, ResolvedRow, Scenario, ScenarioFault, Selected, TrafficGroup, Unused};
 pub use schema::json_schema;
 pub use values::{Sizes, Value, Values, WORKLOADS, Window, quantity, workloads};

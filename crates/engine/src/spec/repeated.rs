@@ -2,16 +2,20 @@
 //!
 //! The reader of TOML refuses the second one, but knows neither the path to it nor the place of the first.
 
-use super::error::{Origin, SpecError};
+use super::error::SpecError;
 use super::lines::Lines;
 use std::collections::BTreeMap;
 use toml_parser::Source;
-use toml_parser::parser::{Event, EventKind, parse_document};
+use toml_parser::parser::{Event, EventKind, RecursionGuard, parse_document};
+
+/// Values that are nested more deeply are no TOML to the reader either.
+const DEEPEST: u32 = 80;
 
 /// The error for the key that begins at `at` in `text`, if the same table has it earlier.
 pub(super) fn error_at(at: usize, text: &str, lines: &Lines<'_>) -> Option<SpecError> {
     let mut events = Vec::new();
-    parse_document(&Source::new(text).lex().into_vec(), &mut |event: Event| events.push(event), &mut ());
+    let mut keep = |event: Event| events.push(event);
+    parse_document(&Source::new(text).lex().into_vec(), &mut RecursionGuard::new(&mut keep, DEEPEST), &mut ());
     let mut keys = Keys::default();
     for event in events {
         let key = keys.read(&event, text);
@@ -26,13 +30,6 @@ pub(super) fn error_at(at: usize, text: &str, lines: &Lines<'_>) -> Option<SpecE
         }
     }
     None
-}
-
-/// The error for a key that `text`, the contents of `file`, gives twice, if that makes it invalid TOML.
-pub fn repeated_key(text: &str, file: &str) -> Option<SpecError> {
-    let file = Origin::file(file);
-    let error = toml::de::DeTable::parse(text).err()?;
-    error_at(error.span()?.start, text, &Lines::of(text, &file))
 }
 
 /// A table or a list in which keys stand.

@@ -64,7 +64,7 @@ fn a_tier_of_the_canonical_form_is_there_if_it_was_written() {
     assert_eq!(again.resolved(), own.resolved());
     let rows = own.resolved_table();
     let row = rows.iter().find(|row| row.path == key).expect("it is listed");
-    assert_eq!((row.value.as_str(), row.is_default), ("65pkt", false));
+    assert_eq!((row.value.as_str(), row.is_default()), ("65pkt", false));
 }
 
 #[test]

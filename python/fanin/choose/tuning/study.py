@@ -100,7 +100,7 @@ class Study:
 
     def defaults(self) -> dict[str, str]:
         """The scenario's own values of the parameters."""
-        table = {row["path"]: str(row["value"]) for row in self._laboratory.experiment.resolved_table()}
+        table = {row["path"]: row["value"] for row in self._laboratory.experiment.resolved_table() if not row["scheme"]}
         return {each.path: table.get(each.path, "") for each in self._params}
 
     def _try(self, asked: Sequence[Drawn], what: str) -> list[Result]:

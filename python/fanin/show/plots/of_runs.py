@@ -7,19 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from fanin.choose.diagnosis import buffer_bytes, own_buffer
-from fanin.errors import FaninError, ResultsError
+from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo, column, columns_of
-from fanin.numbers.units import seconds
+from fanin.numbers.units import number, quantity, seconds
 from fanin.results.stored_runs import Shown, ShownRuns
 from fanin.run.observed import bottleneck, is_chosen, observed
 from fanin.scenario import remarks
 from fanin.scenario.checks import ASKED_FOR
 from fanin.scenario.format.plot import GRIDS, Plot
+from fanin.scenario.handle import opened
+from fanin.scenario.run_id import simulated
 from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import packet_bytes
+from fanin.scenario.toml_text import to_toml
 from fanin.show.plots.series import Bound, Series, readable, series_of
 from fanin.show.plots.windows import SENDER, by_sender
 
@@ -154,8 +156,9 @@ def measured_elsewhere(what: str, runs: ShownRuns, asked: Asked) -> str | None:
 def _bottleneck(run: Shown) -> str | None:
     """The port that limited a run, as far as it kept what tells it."""
     try:
-        return bottleneck(run)
-    except ResultsError:
+        return bottleneck(run, lambda: opened(to_toml(simulated(run.scenario)), run.place).network())
+    except (ResultsError, ScenarioError):
+        # Its network is not known where its list of flows is not there.
         return run.summary.get("bottleneck")
 
 
@@ -335,10 +338,15 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
 def _limit(run: Shown) -> tuple[float, str]:
     """What the port whose queue is drawn can hold, in the unit in which the scenario has it: bytes or packets."""
     network, port = run.scenario["network"], port_of(run) or ""
-    limit = buffer_bytes(run.scenario, port)
-    if network["admission"] == "static" and own_buffer(network, port).endswith("pkt"):
-        return limit / packet_bytes(run.scenario), "packets"
-    return limit, "bytes"
+    if network["admission"] != "static":
+        alpha = float(network["dt-alpha"])
+        size, unit = quantity(network["shared-buffer"]) or (0.0, "")
+        held = size * packet_bytes(run.scenario) if unit == "pkt" else size
+        return held * alpha / (1 + alpha), "bytes"
+    # Of a tier that has none of its own, ports have the common one.
+    own = network.get(f"{port.partition('-')[0]}-buffer", "0pkt")
+    size, unit = quantity(own if number(own) else network["buffer"]) or (0.0, "")
+    return size, "packets" if unit == "pkt" else "bytes"
 
 
 def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:

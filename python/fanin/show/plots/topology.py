@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 
 from fanin.later import pl
 from fanin.numbers.units import rate_text
+from fanin.scenario.engine_rows import Network
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots import layout
 from fanin.show.plots.drawing import STYLE, save
@@ -61,13 +62,13 @@ class _Row:
 
 
 def draw_topology(
-    plot: Plot, links: pl.DataFrame, buffers: str, folder: Path, *, png: bool = True, identifier: str = ""
+    plot: Plot, described: Network, buffers: str, folder: Path, *, png: bool = True, identifier: str = ""
 ) -> list[Path]:
-    """Draws a network from its table of links: switches by distance from the hosts, identical hosts as one node.
+    """Draws a network: switches by distance from the hosts, identical hosts as one node.
 
     Args:
         plot: Its title and name.
-        links: ``link rate_bps bottleneck``.
+        described: Its nodes and links.
         buffers: What the ports of switches can hold, in words.
         folder: Where to.
         png: As for :func:`~fanin.show.plots.drawing.save`.
@@ -77,9 +78,9 @@ def draw_topology(
         ResultsError: the folder cannot be written.
 
     """
-    network = _network(links)
+    network = _network(described)
     if max(_row(network, row).width for row in network.rows.values()) > _WIDTHS[1]:
-        network = _network(links, folded=True)
+        network = _network(described, folded=True)
     rows = {level: _row(network, row) for level, row in network.rows.items()}
     width = min(max(_WIDTHS[0], *(row.width for row in rows.values())), _WIDTHS[1])
     with mpl.rc_context(STYLE):
@@ -105,17 +106,13 @@ def draw_topology(
         return save(figure, network.links, folder, plot.name, png=png, identifier=identifier)
 
 
-def _network(links: pl.DataFrame, *, folded: bool = False) -> _Network:
+def _network(described: Network, *, folded: bool = False) -> _Network:
     """The network; ``folded``, all hosts are one node and all switches of a name and level another."""
-    ends = [
-        # Parallel links have the number of theirs behind their name.
-        (*name.partition("/")[0].split("->", 1), rate, narrow)
-        for name, rate, narrow in links.select("link", "rate_bps", "bottleneck").iter_rows()
-    ]
+    ends = [(link["from"], link["to"], float(link["rate_bps"]), link["bottleneck"]) for link in described["links"]]
     neighbours: dict[str, list[str]] = {}
     for a, b, *_ in ends:
         neighbours.setdefault(a, []).append(b)
-    hosts = {name for name, near in neighbours.items() if len(near) == 1}
+    hosts = {node["name"] for node in described["nodes"] if node["kind"] == "host"}
     names = {name: _group(name, neighbours[name][0]) if name in hosts else name for name in neighbours}
     level_of = levels(neighbours, hosts)
     if folded:
@@ -140,7 +137,7 @@ def _network(links: pl.DataFrame, *, folded: bool = False) -> _Network:
         .agg(pl.len().alias("links"), pl.col("bottleneck").any())
     )
     rows, places = arranged(rows, shown_near)
-    observed = next(iter(links.filter("bottleneck")["link"]), "")
+    observed = next((link["name"] for link in described["links"] if link["bottleneck"]), "")
     return _Network(edges, Counter(names.values()), rows, places, observed, folded)
 
 

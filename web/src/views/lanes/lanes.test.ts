@@ -87,7 +87,10 @@ describe.skipIf(missingEngine !== undefined)('of runs', () => {
     const values = [
       ['transport.scheme', scheme],
       ['measure.probes', probes],
-    ].map(([path = '', value = '']) => ({ path, value, is_default: false, source: '', doc: '' }))
+    ].map(([path = '', value = '']) => {
+      const unknown = { scheme: null, number: null, unit: null, set_at: null }
+      return { path, value, ...unknown, is_default: false, source: '', doc: '' }
+    })
     const hops = hopsOf(outcome, topology)
     return { outcome, topology, values, hops, timeouts: timeoutsOf(outcome, topology, hops) }
   }

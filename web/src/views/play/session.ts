@@ -26,13 +26,17 @@ export const runs = new Latest<Request, Batch>(async (request, signal, progress)
   return off > FAR ? simulate(engine, request, { signal, progress }, expected) : batch
 })
 
-/** Values in effect by their paths: those of the first scheme, and the other schemes' own parameters. */
+/**
+ * Values in effect by their paths: those of the first scheme, and the other schemes' own parameters. Those in which
+ * schemes of one run differ are left out.
+ */
 export const effective = new Latest<Request, Map<string, ResolvedValue>>(async (request) => {
   const lists = await Promise.all(schemesOf(request).map((scheme) => engine.resolved(requestFor(request.toml, scheme))))
   return new Map(
     lists
       .reverse()
       .flat()
+      .filter((value) => value.scheme === null)
       .map((value) => [value.path, value]),
   )
 })

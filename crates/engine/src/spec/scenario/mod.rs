@@ -12,7 +12,7 @@ pub use files::Files;
 pub use resolved::{ResolvedRow, Unused};
 
 use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
-use super::document;
+use super::document::Document;
 use super::error::{Origin, SpecError};
 use super::values::Values;
 use crate::topology::TIERS;
@@ -75,6 +75,8 @@ pub struct TrafficGroup {
     pub kind: &'static str,
     /// The scheme of its end points, if it is not the one of `[transport]`.
     pub scheme: Option<&'static str>,
+    /// Where the scheme was set.
+    scheme_origin: Option<Origin>,
     /// Its other values.
     pub values: Values,
 }
@@ -98,12 +100,16 @@ impl Scenario {
     /// The first mistake in the text or the overrides, together with every unknown key and every value that is not of
     /// its kind.
     pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
-        let file = Origin::file(file);
-        let mut root = document::parse(text, &file)?;
-        for (path, value) in overrides {
-            document::set(&mut root, path, value)?;
-        }
-        let reader = Reader { root: &root, file: &file };
+        Self::of(&Document::parse(text, file)?, overrides)
+    }
+
+    /// Reads the scenario in a file that is parsed, as [`Scenario::parse`] does.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn of(document: &Document, overrides: &[(String, String)]) -> Result<Self, SpecError> {
+        let root = document.with(KEYS, overrides)?;
+        let reader = Reader { root: &root, file: &document.file };
         let read = reader.top_level().and_then(|()| Self::read(&reader));
         let scenario = read.map_err(|mut first| {
             let others = reader.mistakes().into_iter();
@@ -233,6 +239,11 @@ impl Scenario {
     /// If neither the network nor a traffic group names that scheme.
     pub fn transport_of(&self, key: &str) -> &Values {
         of_scheme(&self.transports, key)
+    }
+
+    /// `[transport]` for the end points of every scheme in use, in registry order.
+    pub fn transports(&self) -> impl Iterator<Item = &(&'static str, Values)> {
+        self.transports.iter()
     }
 
     /// The scheme of the network.

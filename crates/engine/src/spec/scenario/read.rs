@@ -162,9 +162,10 @@ impl<'a> Reader<'a> {
         let variants = Variants::traffic();
         let (source, name) = self.named(node, "traffic", &variants)?;
         let [_, scheme] = variants.optional else { unreachable!("a group has a name and a scheme") };
-        let scheme = source.read(scheme)?.map(|value| registered_scheme(&value));
+        let (scheme, scheme_origin) =
+            source.read_as(scheme, scheme.key)?.map(|(value, origin)| (registered_scheme(&value), origin)).unzip();
         let Selected { kind, values } = variant(&variants, &source)?;
-        Ok(TrafficGroup { name: name.unwrap_or_else(|| kind.to_owned()), kind, scheme, values })
+        Ok(TrafficGroup { name: name.unwrap_or_else(|| kind.to_owned()), kind, scheme, scheme_origin, values })
     }
 }
 

@@ -1,26 +1,38 @@
 //! A scenario with every value in effect and its source.
 
-use super::{Scenario, ScenarioFault, TrafficGroup};
+use super::{Scenario, TrafficGroup};
 use crate::spec::common::TRAFFIC_OPTIONAL;
-use crate::spec::values::{Values, path_of};
-use serde_json::{Map, json};
+use crate::spec::error::Origin;
+use crate::spec::values::{Value, Values, path_of};
+use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 
 /// One value in effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ResolvedRow {
     /// Path of the key, such as `traffic.bursts.senders`.
     pub path: String,
+    /// The scheme whose end points have the value, if those of another scheme in the scenario have another one.
+    pub scheme: Option<&'static str>,
     /// The value as in a scenario file, without quotes.
     pub value: String,
+    /// The same as a number in the unit of results; a bare number has no unit.
+    pub quantity: Option<(f64, &'static str)>,
+    /// Where it was set, such as `scenario.toml:12` or `--set`; none for a default.
+    pub set_at: Option<String>,
     /// The key beside it and the word there that take its effect away, such as `admission` and `static`.
     pub ignored_with: Option<(&'static str, &'static str)>,
-    /// Whether it is a default.
-    pub is_default: bool,
     /// The source of the default.
     pub source: Cow<'static, str>,
     /// What the key means.
     pub doc: &'static str,
+}
+
+impl ResolvedRow {
+    /// Whether it is a default.
+    pub fn is_default(&self) -> bool {
+        self.set_at.is_none()
+    }
 }
 
 /// A value that was set but has no effect.
@@ -38,7 +50,7 @@ impl Scenario {
     pub fn unused(&self) -> Vec<Unused> {
         let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
         let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, values)| values);
-        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default);
+        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default());
         let of_schemes = of_schemes.map(|row| Unused { path: row.path, beside: None });
         let idle = |values: &Values| {
             let path = values.path().to_owned();
@@ -53,16 +65,34 @@ impl Scenario {
 
     /// Every value in effect, in a canonical form that is equal for all ways to write the same scenario. The
     /// environment itself is left out: it is present as its switch and, unless schemes differ in it, as its stack.
-    pub fn resolved(&self) -> serde_json::Value {
+    pub fn resolved(&self) -> Json {
+        self.resolved_as(None, &|value| value.into())
+    }
+
+    /// The same with each value as `leaf` has it. With a scheme, `[transport]` is whole: it has the values of the scheme's
+    /// end points also where schemes differ.
+    ///
+    /// # Panics
+    /// If neither the network nor a traffic group names that scheme.
+    pub fn resolved_as(&self, scheme: Option<&str>, leaf: &dyn Fn(&Value) -> Json) -> Json {
+        let object = |values| Json::Object(entries(values, leaf).collect());
         let schemes: Map<_, _> = self.used_schemes().map(|(key, values)| ((*key).to_owned(), object(values))).collect();
-        let traffic: Vec<_> = self.traffic.iter().map(|group| self.resolved_group(group)).collect();
+        let named = |name: &str| (String::from("name"), Json::from(name));
+        let traffic = self.traffic.iter().map(|group| {
+            let scheme = group.scheme.unwrap_or(self.scheme_key());
+            let head = [named(&group.name), (String::from("scheme"), scheme.into())];
+            Json::Object(head.into_iter().chain(entries(&group.values, leaf)).collect())
+        });
+        let faults = self.faults.iter().map(|fault| {
+            Json::Object(std::iter::once(named(&fault.name)).chain(entries(&fault.values, leaf)).collect())
+        });
         json!({
             "network": object(&self.network.values),
             "queue": object(&self.queue.values),
-            "transport": self.resolved_transport(),
+            "transport": self.resolved_transport(scheme, leaf),
             "scheme": schemes,
-            "traffic": traffic,
-            "fault": self.faults.iter().map(resolved_fault).collect::<Vec<_>>(),
+            "traffic": traffic.collect::<Vec<_>>(),
+            "fault": faults.collect::<Vec<_>>(),
             "control": object(&self.control),
             "measure": object(&self.measure),
             "run": object(&self.run),
@@ -71,9 +101,10 @@ impl Scenario {
 
     /// A file cannot set different values for each scheme. If the schemes in use have different defaults for a key, it
     /// is left out, and reading the file again restores them. So is `mtu`, another way to write `mss`.
-    fn resolved_transport(&self) -> serde_json::Value {
-        let shared = entries(&self.transport).filter(|(key, _)| key != "mtu" && !self.defaults_differ(key));
-        shared.collect::<Map<_, _>>().into()
+    fn resolved_transport(&self, scheme: Option<&str>, leaf: &dyn Fn(&Value) -> Json) -> Json {
+        let values = scheme.map_or(&self.transport, |key| self.transport_of(key));
+        let shared = |key: &str| key != "mtu" && (scheme.is_some() || !self.defaults_differ(key));
+        entries(values, leaf).filter(|(key, _)| shared(key)).collect::<Map<_, _>>().into()
     }
 
     /// Whether the schemes in use have different defaults for a key of `[transport]`.
@@ -95,18 +126,10 @@ impl Scenario {
             }
             for (scheme, values) in &self.transports {
                 let of_scheme = rows(values).find(|other| other.path == row.path).expect("the same keys");
-                result.push(ResolvedRow { path: format!("{} of {scheme}", row.path), ..of_scheme });
+                result.push(ResolvedRow { scheme: Some(scheme), ..of_scheme });
             }
         }
         result
-    }
-
-    fn resolved_group(&self, group: &TrafficGroup) -> serde_json::Value {
-        let scheme = group.scheme.unwrap_or(self.scheme_key());
-        let head = [("name", group.name.as_str()), ("scheme", scheme)];
-        let mut map: Map<_, _> = head.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
-        map.extend(entries(&group.values));
-        map.into()
     }
 
     /// Every value in effect with its origin: the environment, then everything in [`Scenario::resolved`].
@@ -124,9 +147,11 @@ impl Scenario {
         let [_, scheme] = TRAFFIC_OPTIONAL else { unreachable!("a group has a name and a scheme") };
         let scheme = ResolvedRow {
             path: format!("{}.scheme", group.values.path()),
+            scheme: None,
             value: group.scheme.unwrap_or(self.scheme_key()).to_owned(),
+            quantity: None,
+            set_at: group.scheme_origin.as_ref().map(Origin::place),
             ignored_with: None,
-            is_default: group.scheme.is_none(),
             source: scheme.source.into(),
             doc: scheme.doc,
         };
@@ -134,26 +159,18 @@ impl Scenario {
     }
 }
 
-fn resolved_fault(fault: &ScenarioFault) -> serde_json::Value {
-    let mut map: Map<_, _> = [("name".to_owned(), fault.name.clone().into())].into_iter().collect();
-    map.extend(entries(&fault.values));
-    map.into()
-}
-
-fn object(values: &Values) -> serde_json::Value {
-    entries(values).collect::<Map<_, _>>().into()
-}
-
-fn entries(values: &Values) -> impl Iterator<Item = (String, serde_json::Value)> {
-    values.iter().map(|(key, _, value, _)| (key.into_owned(), value.into()))
+fn entries(values: &Values, leaf: &dyn Fn(&Value) -> Json) -> impl Iterator<Item = (String, Json)> {
+    values.iter().map(move |(key, _, value, _)| (key.into_owned(), leaf(value)))
 }
 
 fn rows(values: &Values) -> impl Iterator<Item = ResolvedRow> {
-    values.iter().map(|(key, param, value, is_default)| ResolvedRow {
+    values.iter().map(|(key, param, value, origin)| ResolvedRow {
         path: path_of(values.path(), &key),
+        scheme: None,
         value: value.to_string(),
+        quantity: value.quantity(),
+        set_at: origin.map(Origin::place),
         ignored_with: param.ignored_with.or(param.idle_with).filter(|(key, word)| values.choice(key) == *word),
-        is_default,
         source: values.source_of_default(&key).map_or(param.source.into(), |source| source.to_owned().into()),
         doc: param.doc,
     })

@@ -27,7 +27,7 @@ fn with(written: &str) -> Scenario {
 fn source(scenario: &Scenario, path: &str) -> String {
     let rows = scenario.resolved_table();
     let row = rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));
-    assert!(row.is_default, "{path} was written");
+    assert!(row.is_default(), "{path} was written");
     row.source.to_string()
 }
 

@@ -1,7 +1,7 @@
 //! Every kind of mistake, with the exact message.
 
 use super::{WHOLE, error_of, override_error, parse, parse_with};
-use crate::spec::{Scenario, SpecError, Unused};
+use crate::spec::{Document, Scenario, SpecError, Unused};
 
 #[test]
 fn unknown_keys_name_the_nearest() {
@@ -265,9 +265,40 @@ fn relations_between_keys() {
 fn text_that_is_not_toml() {
     assert_eq!(
         error_of("seed = 7", "seed = "),
-        "s.toml:38: not valid TOML: string values must be quoted, expected literal string"
+        "s.toml:38: not TOML: string values must be quoted, expected literal string"
     );
     assert!(parse("a = \"\"\"\n\n").unwrap_err().starts_with("s.toml:"));
+    let quotes = "s.toml:2: not TOML: values with letters or units are written in quotes: ";
+    assert_eq!(parse("[a]\nb = 5us # so\n").unwrap_err(), format!("{quotes}b = \"5us\""));
+    for deep in [
+        format!("a = {}{}", "[".repeat(50_000), "]".repeat(50_000)),
+        format!("a = {}1{}", "{ a = ".repeat(50_000), " }".repeat(50_000)),
+        format!("{}a = 1", "a.".repeat(50_000)),
+    ] {
+        let error = parse(&deep).unwrap_err();
+        assert!(error.contains("its values or keys are nested too deeply"), "{error}");
+    }
+    assert!(parse(&format!("a = 1\na = 2\nb = {}", "[".repeat(50_000))).is_err());
+}
+
+#[test]
+fn a_file_knows_the_lines_of_its_keys() {
+    let document = Document::parse(WHOLE, "s.toml").unwrap();
+    let line = |path: &str| document.line(&path.split('/').map(str::to_owned).collect::<Vec<_>>());
+    assert_eq!([line("network/rate"), line("traffic/1/scheme"), line("traffic/1/kind")], [Some(6), Some(28), Some(26)]);
+    // Of what is not there, the innermost table; and that of lists.
+    assert_eq!([line("network/nothing"), line("traffic/1/nothing"), line("nothing/at")], [Some(4), Some(25), None]);
+    assert_eq!([line("sweep/traffic.bursts.senders"), line("sweep/traffic.bursts.senders/2")], [Some(41), Some(41)]);
+}
+
+#[test]
+fn a_file_without_a_key_has_its_default() {
+    let document = Document::parse(WHOLE, "s.toml").unwrap();
+    let found = |path: &str| Scenario::of(&document.without(path), &[]).map(|scenario| scenario.resolved());
+    assert_eq!(found("transport.rto-min").unwrap()["transport"]["rto-min"], "200ms");
+    assert_eq!(found("scheme.dctcp.mark-threshold").unwrap()["scheme"]["dctcp"]["mark-threshold"], "65pkt");
+    assert_eq!(found("nothing.at.all").unwrap(), parse(WHOLE).unwrap().resolved());
+    assert!(found("network.topology").is_err_and(|error| error.message.contains("is required")));
 }
 
 #[test]

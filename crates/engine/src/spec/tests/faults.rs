@@ -76,6 +76,6 @@ fn resolved_scenarios_hold_their_faults() {
     assert_eq!(resolved["fault"][0]["rate"], 0.01);
     let table = scenario.resolved_table();
     let row = table.iter().find(|row| row.path == "fault.bad-cable.rate").expect("a row");
-    assert_eq!((row.value.as_str(), row.is_default), ("0.01", true));
+    assert_eq!((row.value.as_str(), row.is_default()), ("0.01", true));
     assert_eq!(parse(WHOLE).unwrap().resolved()["fault"], serde_json::json!([]));
 }

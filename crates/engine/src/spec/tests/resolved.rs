@@ -3,7 +3,7 @@
 use super::{WHOLE, parse, parse_with};
 use crate::spec::{Kind, Param, Values, Window};
 use crate::units::{Bytes, Rate, Size, Time};
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
 const SMALL: &str = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 3\n";
 
@@ -151,7 +151,7 @@ fn a_scheme_brings_transport_defaults_of_its_own() {
     assert_eq!(transport.time("ack-delay"), Time::from_ms(1), "what is written stands");
     let rows = scenario.resolved_table();
     let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));
-    assert!(row("transport.sack").source.contains("linux") && row("transport.sack").is_default);
+    assert!(row("transport.sack").source.contains("linux") && row("transport.sack").is_default());
     assert!(!row("transport.ack-delay").source.contains("linux"));
     assert!(!row("transport.duplicate-ack-threshold").source.contains("linux"));
 }
@@ -164,7 +164,7 @@ fn receiver_driven_schemes_bring_what_their_schedulers_build_on() {
         assert_eq!(scenario.transport.integer("ack-every"), 2, "what is written stands");
         let rows = scenario.resolved_table();
         let row = rows.iter().find(|row| row.path == "transport.initial-window").unwrap();
-        assert!(row.is_default && row.source.contains(scheme), "{}", row.source);
+        assert!(row.is_default() && row.source.contains(scheme), "{}", row.source);
     }
 }
 
@@ -179,10 +179,15 @@ fn groups_of_different_schemes_have_transport_defaults_of_their_own() {
     assert!(scenario.transport_of("linux").flag("sack"));
     assert_eq!(scenario.transport_of("linux").time("ack-delay"), Time::from_ms(1));
     let rows = scenario.resolved_table();
-    let value = |path: &str| rows.iter().find(|row| row.path == path).map(|row| row.value.as_str());
-    assert_eq!((value("transport.sack of newreno"), value("transport.sack of linux")), (Some("false"), Some("true")));
-    assert_eq!((value("transport.sack"), value("transport.ack-delay")), (None, Some("1ms")));
+    let values = |path: &str| -> Vec<_> {
+        rows.iter().filter(|row| row.path == path).map(|row| (row.scheme, row.value.as_str())).collect()
+    };
+    assert_eq!(values("transport.sack"), [(Some("newreno"), "false"), (Some("linux"), "true")]);
+    assert_eq!(values("transport.ack-delay"), [(None, "1ms")]);
     assert_eq!(scenario.resolved()["transport"].get("sack"), None, "it cannot be written for each");
+    let of_linux = scenario.resolved_as(Some("linux"), &|value| value.into());
+    assert_eq!((&of_linux["transport"]["sack"], of_linux["transport"].get("mtu")), (&Json::Bool(true), None));
+    assert_eq!(of_linux["traffic"], scenario.resolved()["traffic"]);
 }
 
 #[test]
@@ -199,7 +204,7 @@ fn the_table_lists_what_resolved_does() {
     let scenario = parse(WHOLE).unwrap();
     let rows = scenario.resolved_table();
     let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));
-    let short = |path| (row(path).value.as_str(), row(path).is_default);
+    let short = |path| (row(path).value.as_str(), row(path).is_default());
     assert_eq!(short("network.rate"), ("10Gbps", false));
     assert_eq!(short("network.delay"), ("25us", true));
     assert_eq!(short("traffic.bursts.scheme"), ("dctcp", true));
@@ -211,13 +216,20 @@ fn the_table_lists_what_resolved_does() {
     // stack and its switch, as the MTU is as the segments.
     assert_eq!(rows.len(), leaves(&scenario.resolved()) - scenario.traffic.len() + 2);
     assert_eq!(short("transport.mtu"), ("1500B", true));
+    let known = |path| (row(path).quantity, row(path).set_at.as_deref());
+    assert_eq!(known("network.rate"), (Some((1e10, "bit/s")), Some("s.toml:6")));
+    assert_eq!(known("network.delay"), (Some((25e-6, "s")), None));
+    assert_eq!(known("scheme.dctcp.mark-threshold"), (Some((65.0, "pkt")), Some("s.toml:18")));
+    assert_eq!(known("control.loss"), (Some((0.01, "")), Some("s.toml:31")));
+    assert_eq!(known("traffic.incast.scheme"), (None, Some("s.toml:28")));
+    assert_eq!(known("queue.kind"), (None, Some("s.toml:10")));
     assert_eq!(short("environment"), ("rfc", true));
 }
 
-fn leaves(value: &Value) -> usize {
+fn leaves(value: &Json) -> usize {
     match value {
-        Value::Object(map) => map.values().map(leaves).sum(),
-        Value::Array(items) => items.iter().map(leaves).sum(),
+        Json::Object(map) => map.values().map(leaves).sum(),
+        Json::Array(items) => items.iter().map(leaves).sum(),
         _ => 1,
     }
 }

@@ -18,11 +18,11 @@ fn uplinks_follow_the_hosts_and_the_table_names_the_rule() {
     for (rate, uplink) in [("1Gbps", "10Gbps"), ("100Gbps", "1000Gbps"), ("2.5Gbps", "25Gbps")] {
         let scenario = parse_with(RACKS, &[("network.rate", rate)]).unwrap();
         let found = row(&scenario.resolved_table(), "network.uplink-rate");
-        assert_eq!((found.value.as_str(), found.is_default), (uplink, true));
+        assert_eq!((found.value.as_str(), found.is_default()), (uplink, true));
         assert!(found.source.starts_with("10 times rate: Alizadeh et al. 2010"), "{}", found.source);
     }
     let given = parse_with(RACKS, &[("network.rate", "100Gbps"), ("network.uplink-rate", "40Gbps")]).unwrap();
-    assert!(!row(&given.resolved_table(), "network.uplink-rate").is_default);
+    assert!(!row(&given.resolved_table(), "network.uplink-rate").is_default());
     assert_eq!(given.network.values.rate("uplink-rate").bps(), 40_000_000_000);
 }
 

@@ -332,10 +332,12 @@ impl Values {
     pub(in crate::spec) fn path(&self) -> &str {
         &self.path
     }
-    /// Each key with its declaration, its value and whether that is a default, in order of declaration.
-    pub(in crate::spec) fn iter(&self) -> impl Iterator<Item = (Cow<'static, str>, &'static Param, &Value, bool)> {
+    /// Each key with its declaration, its value and where that was set, in order of declaration.
+    pub(in crate::spec) fn iter(
+        &self,
+    ) -> impl Iterator<Item = (Cow<'static, str>, &'static Param, &Value, Option<&Origin>)> {
         let items = self.items.iter();
-        items.filter_map(|item| Some((item.key(), item.param, item.value.as_ref()?, item.origin.is_none())))
+        items.filter_map(|item| Some((item.key(), item.param, item.value.as_ref()?, item.origin.as_ref())))
     }
     /// The word of a [`Kind::Choice`] key, as declared.
     pub(crate) fn choice(&self, key: &str) -> &'static str {

@@ -75,6 +75,19 @@ impl fmt::Display for Value {
     }
 }
 
+impl Value {
+    /// The value as a number in the unit of results, as [`quantity`] has it; a bare number has no unit. None for words,
+    /// flags, and sizes that vary.
+    pub fn quantity(&self) -> Option<(f64, &'static str)> {
+        match self {
+            Self::Number(number) => Some((*number, "")),
+            Self::Integer(number) => Some((*number as f64, "")),
+            Self::Bool(_) | Self::Text(_) | Self::Steady => None,
+            other => quantity(&other.to_string()),
+        }
+    }
+}
+
 impl From<&Value> for serde_json::Value {
     /// Numbers, flags and words as such; quantities as text with their unit.
     fn from(value: &Value) -> Self {

@@ -29,7 +29,7 @@ impl Source<'_> {
         Ok(self.read_as(param, param.key)?.map(|(value, _)| value))
     }
     /// The value written under `key`, read as one of `param`, with its place.
-    fn read_as(&self, param: &Param, key: &str) -> Result<Option<(Value, Origin)>, SpecError> {
+    pub(in crate::spec) fn read_as(&self, param: &Param, key: &str) -> Result<Option<(Value, Origin)>, SpecError> {
         let Some(node) = self.table.and_then(|table| table.find(key)) else { return Ok(None) };
         let value = quantity::read(param, &node.content).map_err(|fault| self.error(key, fault))?;
         Ok(Some((value, node.origin.clone())))
