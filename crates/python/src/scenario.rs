@@ -1,4 +1,5 @@
 //! A scenario as an object of Python.
+#![expect(clippy::doc_markdown, reason = "comments on what Python sees are its docstrings")]
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::errors::scenario_error;
 use crate::run::{ASK_EVERY, RunOutput, Watch, simulate};
+
+/// What makes an equal scenario: the text, the file and the changes.
+type Made<'a> = (&'a str, &'a str, Vec<(String, String)>);
 
 type UnusedValue = (String, Option<(String, &'static str)>);
 
@@ -294,7 +298,7 @@ impl Scenario {
     }
 
     /// Makes an equal scenario, in another process too.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (&str, &str, Vec<(String, String)>)) {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, Made<'_>) {
         (py.get_type::<Self>(), (&self.text, &self.file, self.changes.clone()))
     }
 
@@ -354,15 +358,14 @@ fn python<'py>(py: Python<'py>, json: &Value, quantity: Option<&Bound<'py, PyAny
             (None, number) => number.into_pyobject(py)?.into_any(),
         },
         Value::String(text) => text.into_pyobject(py)?.into_any(),
-        Value::Array(parts) => match (quantity, &parts[..]) {
-            (Some(class), [Value::String(text), number, Value::String(unit)]) => {
+        Value::Array(parts) => {
+            if let (Some(class), [Value::String(text), number, Value::String(unit)]) = (quantity, &parts[..]) {
                 class.call1((text, number.as_f64(), unit))?
-            }
-            _ => {
+            } else {
                 let items = parts.iter().map(|part| python(py, part, quantity));
                 PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
             }
-        },
+        }
         Value::Object(map) => {
             let found = PyDict::new(py);
             for (key, value) in map {

@@ -80,6 +80,9 @@ impl Keys {
                 if !std::mem::take(&mut self.dotted) {
                     self.parts.clear();
                 }
+                if self.parts.len() >= DEEPEST as usize {
+                    return None;
+                }
                 let mut name = String::new();
                 Source::new(text).get(event)?.decode_key(&mut name, &mut ());
                 self.parts.push(name);
