@@ -58,7 +58,7 @@ picture: $(VENV)/installed ## Draw the README's picture anew
 screenshots: page ## Draw the README's pictures of the page anew (needs Chromium)
 	cd web && npm run screenshots
 
-guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (five minutes)
+guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (ten minutes)
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md docs/papers/linux.md
 
 clean: ## Remove what was built and installed, and the results

@@ -20,6 +20,7 @@ from fanin.numbers import summary
 from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread, fewest_for, mean_interval
 from fanin.registry import registry, scheme_title, scheme_titles
 from fanin.results.dataset import Timeouts
+from fanin.results.store import Store
 from fanin.run import laboratory
 
 TWO = ("--schemes", "newreno,dctcp")
@@ -170,8 +171,8 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(cli, work, st
     assert "error: newreno: 1 of 4 runs failed; seed 2: transfer 3 is stuck" in result.err
     found = {each["scheme"]: each for each in json.loads(result.out)["schemes"]}
     assert {name: each["runs"] for name, each in found.items()} == {"newreno": 3, "dctcp": 4}
-    (record,) = (work / "results" / "failures").glob("*.json")
-    assert "stuck" in record.read_text()
+    (failure,) = Store("results").rows("SELECT * FROM failures")
+    assert "stuck" in failure["error"]
     # Pairs are of the seeds that both have.
     monkeypatch.undo()
     monkeypatch.chdir(work)

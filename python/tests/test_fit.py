@@ -459,11 +459,11 @@ def test_a_setting_is_not_mistaken_for_another():
 def test_proposals_are_new_and_repeatable():
     names = ["x", "y", "z"]
     before = [tried(1, True, "x"), tried(2, True)]
-    proposed = proposals.from_optuna(GRID, before, names, 3)
-    assert proposed == proposals.from_optuna(GRID, before, names, 3)
+    proposed = proposals.propose_by_optuna(GRID, before, names, 3)
+    assert proposed == proposals.propose_by_optuna(GRID, before, names, 3)
     known = {key(each.values) for each in before}
     assert len({key(each) for each in proposed} - known) == 3
-    assert proposals.from_grid(GRID, before, 2) == [{"a": 1, "b": False}, {"a": 2, "b": False}]
+    assert proposals.next_of_grid(GRID, 2) == [{"a": 1, "b": False}, {"a": 2, "b": False}]
 
 
 def test_no_value_that_all_admit_is_an_error(paper):

@@ -258,14 +258,14 @@ def test_what_spoils_another_measure_comes_last(tmp_path):
         of(0.4, Effort.HOSTS, "c"),
     )
     assert fast.spoils
-    assert module._told([fast, slower, worse], [fast, slower, worse]) == [slower, worse, fast]
+    assert module.choose_told([fast, slower, worse], [fast, slower, worse]) == [slower, worse, fast]
 
 
 def test_where_queries_do_not_end_the_goodput_decides(tmp_path):
     cut, more = (of(0, Effort.HOSTS, name, before=math.inf, after_bps=rate) for name, rate in (("a", 1e9), ("b", 4e9)))
     assert (cut.gain, more.gain) == (0, 3)
     ends = Trial(Change("", {"c": 1}, Effort.HOSTS), [p99(math.inf, 5.0), cut.changed[1]])
-    assert module._told([cut, more, ends], [more, ends]) == [ends, more]
+    assert module.choose_told([cut, more, ends], [more, ends]) == [ends, more]
 
 
 def test_queries_that_have_not_ended_count_with_what_they_have_taken(tmp_path):
@@ -287,12 +287,12 @@ def test_of_about_the_same_effect_the_least_effort_comes_first():
     memory, hosts = of(0.990, Effort.SWITCH_MEMORY, "a"), of(0.9895, Effort.HOSTS, "b")
     less, same_values = of(0.5, Effort.HOSTS, "c"), of(0.4, Effort.HOSTS, "c")
     found = [same_values, less, memory, hosts]
-    assert module._told(found, found) == [hosts, memory, less]
+    assert module.choose_told(found, found) == [hosts, memory, less]
     asked_for = of(0.0, Effort.NOTHING, "d", is_asked=True)
-    assert module._told([*found, asked_for], found) == [asked_for, hosts, memory]
+    assert module.choose_told([*found, asked_for], found) == [asked_for, hosts, memory]
     # One for each kind of effort, before a second of any; but nothing that is much worse.
     more = [of(0.9899, Effort.HOSTS, "e"), memory, hosts, of(0.6, Effort.SWITCH_SETTING, "f")]
-    assert [each.change.settings for each in module._told(more, more)] == [{"e": 1}, {"a": 1}, {"b": 1}]
+    assert [each.change.settings for each in module.choose_told(more, more)] == [{"e": 1}, {"a": 1}, {"b": 1}]
 
 
 def test_what_does_not_end_is_infinitely_bad():
@@ -306,7 +306,7 @@ def test_what_does_not_end_is_infinitely_bad():
     slow, fast = (
         Trial(Change("", {name: 1}, Effort.HOSTS), [p99(math.inf, ms / 1e3)]) for name, ms in (("a", 36), ("b", 2))
     )
-    assert module._told([slow, fast], [slow, fast]) == [fast, slow]
+    assert module.choose_told([slow, fast], [slow, fast]) == [fast, slow]
     assert p99(math.inf, 1e-3).text == "query-p99 unfinished -> 1 ms"
     assert p99(1e-3, 1e-3).text == "query-p99 stays 1 ms"
     assert p99(1e-2, 1e-3, is_so_far=True).text == "query-p99 10 ms -> 1 ms so far"

@@ -193,7 +193,7 @@ def trials(
             changed = _changed(measures, own.rows[0], outcome.rows[0])
             found.append(Trial(change, [told.get(each.name, each) for each in changed]))
     helping = [each for each in found if each.gain - (1 - each.change.alone) >= MIN_GAIN]
-    best = [replace(each, change=_shortest(experiment, each.change)) for each in _choose_told(found, helping)]
+    best = [replace(each, change=_shortest(experiment, each.change)) for each in choose_told(found, helping)]
     return Trials(_IN_WORDS.get(measures[0].name, measures[0].name), len(found), len(helping), best)
 
 
@@ -297,7 +297,7 @@ def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
     }
 
 
-def _choose_told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
+def choose_told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
     """What is asked for, then the best, each with other values.
 
     Of what is about as good as the best, there is first one for each kind of effort, that with the least before.
