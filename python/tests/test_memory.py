@@ -46,6 +46,11 @@ PEAK = """\
 import sys
 from pathlib import Path
 import fanin
+from fanin.results.frames import decode, parquet_of
+import polars
+
+# What Polars takes once.
+polars.read_parquet(parquet_of(decode([("a", "u64", bytes(80), bytes(10))])))
 
 def peak():
     # Of this process alone: what getrusage has is that of its parent too.
@@ -57,7 +62,7 @@ settings = [argument.split("=", 1) for argument in sys.argv[2:]]
 before = peak()
 output = experiment.simulate(settings)
 for name in output.table_names:
-    output.write_parquet(name, f"{name}.parquet")
+    parquet_of(decode(output.columns(name)), name)
 print(peak() - before)
 """
 

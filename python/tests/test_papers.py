@@ -20,7 +20,7 @@ from fanin.claims.standing import Standing
 from fanin.claims.verdicts import OUTCOMES, names
 from fanin.cli import main
 from fanin.numbers.units import quantity
-from fanin.results.store import read_table
+from fanin.results.frames import read_table
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
 

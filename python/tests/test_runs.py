@@ -1,7 +1,9 @@
 """Runs and sweeps: the same answer every time, on any number of threads, from the store or fresh."""
 
 import json
+import math
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -19,6 +21,7 @@ from fanin.errors import ResultsError
 from fanin.numbers.stats import percentile
 from fanin.results.columns import jain
 from fanin.results.files import beside
+from fanin.results.frames import decode, meanings_in, parquet_of
 from fanin.results.store import Store
 from fanin.scenario import library, remarks
 from fanin.scenario.points import points
@@ -98,9 +101,7 @@ def test_no_run_of_a_call_starts_after_its_time_except_the_first(small):
     outputs = small.simulate_seeds([], seeds, 1e9)
     alone = [small.run(seed=seed).summary["result_hash"] for seed in seeds]
     assert [json.loads(each.summary)["result_hash"] for each in outputs] == alone
-    assert outputs[0].rows("flows") == 4
-    outputs[0].write_parquet("flows", "flows.parquet")
-    assert outputs[0].parquet("flows") == Path("flows.parquet").read_bytes()
+    assert decode(outputs[0].columns("flows")).height == 4
 
 
 def test_a_change_of_the_scenario_changes_the_id_but_a_title_does_not(small, work):
@@ -127,9 +128,38 @@ def test_frames_have_types(small):
 def test_every_stored_table_equals_the_one_in_memory(small):
     run = small.run(store=Store("results"))
     for name in run.stored.tables:
-        stored, memory = run.stored.table(name), pl.DataFrame(run.output.table(name))
+        stored, memory = run.stored.table(name), decode(run.output.columns(name))
         assert stored.columns == memory.columns
         assert stored.cast(memory.schema).equals(memory)
+
+
+def test_columns_of_every_type_become_a_frame():
+    columns = [
+        ("count", "u64", struct.pack("<3Q", 1, 2, 2**63), None),
+        ("some", "u64", struct.pack("<3Q", 1, 0, 3), b"\1\0\1"),
+        ("rate", "f64", struct.pack("<3d", 0.1, math.nan, math.inf), None),
+        ("mean", "f64", struct.pack("<3d", 0.5, 0.0, -0.0), b"\1\0\1"),
+        ("is", "bool", b"\1\0\1", None),
+        ("port", "text", ["a", "b", ""], None),
+        ("group", "label", struct.pack("<3I", 1, 0, 1), ["x", "y"]),
+    ]
+    frame = decode(columns)
+    values = [frame[name].to_list() for name in frame.columns]
+    assert values[:2] == [[1, 2, 2**63], [1, None, 3]]
+    assert (values[2][0], math.isnan(values[2][1]), values[2][2]) == (0.1, True, math.inf)
+    assert values[3:] == [[0.5, None, -0.0], [True, False, True], ["a", "b", ""], ["y", "x", "y"]]
+    assert frame.schema["group"] == pl.Categorical
+    none = ([*column[:2], column[2][:0], column[3] if isinstance(column[3], list) else None] for column in columns)
+    empty = decode(none)
+    assert (empty.schema, empty.height) == (frame.schema, 0)
+    assert pl.read_parquet(parquet_of(frame)).equals(frame)
+
+
+def test_a_stored_table_tells_unit_and_meaning_of_its_columns(small):
+    told = meanings_in(small.run(store=Store("results")).stored.content("flows"), "flows")
+    assert told["fct_s"]["unit"] == "s"
+    assert all(each["description"] for each in told.values())
+    assert list(told) == small.run().flows().columns
 
 
 def test_a_table_that_was_not_recorded_is_no_empty_one(small):

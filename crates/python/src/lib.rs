@@ -1,7 +1,7 @@
 //! Python bindings of the fanin engine.
 //!
 //! Nothing is decided here. A [`Scenario`] reads a file with the engine's parser and asks the engine about it, runs go to
-//! the engine with the interpreter released, and each result table is returned as Arrow or written as Parquet.
+//! the engine with the interpreter released, and each result table is returned as the bytes of its columns.
 
 mod errors;
 mod panics;
@@ -11,13 +11,10 @@ mod spill;
 mod stress;
 mod tables;
 
-use std::path::PathBuf;
-
 use fanin_engine::spec::{self, KEYS, json_schema};
 use pyo3::prelude::*;
 
-use errors::os_error;
-use run::{RunOutput, TableView};
+use run::RunOutput;
 use scenario::Scenario;
 
 /// The module `fanin._engine`.
@@ -25,13 +22,11 @@ use scenario::Scenario;
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
-    module.add_class::<TableView>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
-    module.add_function(wrap_pyfunction!(describe_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(stress::controller_benchmark, module)?)?;
     module.add_function(wrap_pyfunction!(panics::keep_panics, module)?)?;
     module.add_function(wrap_pyfunction!(panics::panics, module)?)?;
@@ -66,11 +61,4 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
 #[pyfunction]
 fn registry() -> String {
     fanin_binding::registry().to_string()
-}
-
-/// Columns, units, descriptions and row count of a Parquet file, as JSON.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
-fn describe_parquet(path: PathBuf) -> PyResult<String> {
-    Ok(tables::describe(&path).map_err(|error| os_error(&error, &path))?.to_string())
 }

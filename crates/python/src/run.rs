@@ -1,15 +1,14 @@
 //! Runs with the interpreter released, and their outputs.
 
 use std::io::Error as IoError;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fanin_engine::measure::table::Table;
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::Scenario;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyBytes, PyTuple};
 use serde_json::{Value, json};
 
 use crate::errors::{os_error, run_error, scenario_error};
@@ -107,81 +106,23 @@ impl RunOutput {
         self.outcome.table_names().map(str::to_string).collect()
     }
 
-    /// A table as an object for Arrow consumers.
-    fn table(slf: PyRef<'_, Self>, name: &str) -> PyResult<TableView> {
-        let name = slf.known(name)?;
-        Ok(TableView { output: slf.into(), name })
-    }
-
-    /// Writes a table as Parquet, with unit and description in each column's metadata.
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
-    fn write_parquet(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
-        let name = self.known(name)?;
-        let written = py.detach(|| match self.other(name) {
-            Some(table) => tables::write(table, &path),
-            None => tables::write_flows(&self.outcome.flows, &path),
-        });
-        written.map_err(|error| os_error(&error, &path))
-    }
-
-    /// The number of rows of a table.
-    fn rows(&self, name: &str) -> PyResult<usize> {
-        let name = self.known(name)?;
-        Ok(self.other(name).map_or_else(|| self.outcome.flows.rows(), Table::rows))
-    }
-
-    /// The content of the file that `write_parquet` writes.
-    fn parquet<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let name = self.known(name)?;
-        let content = py.detach(|| match self.other(name) {
-            Some(table) => tables::content(table),
-            None => tables::content(&self.outcome.flows.whole()?),
-        });
-        Ok(PyBytes::new(py, &content.map_err(|error| os_error(&error, Path::new(name)))?))
+    /// The columns of a table: of each its name, the type of its values (`u64`, `f64`, `bool`, `text` or `label`), the
+    /// values, and which of them are there (`None` if all are) or the texts that a label's codes stand for.
+    ///
+    /// Values are little-endian bytes, 8 of a number, 1 of a truth value and 4 of a code; texts are a list.
+    fn columns<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        if let Some(table) = self.outcome.tables.iter().find(|table| table.name == name) {
+            return tables::columns(py, table);
+        }
+        if !self.outcome.table_names().any(|known| known == name) {
+            return Err(PyKeyError::new_err(name.to_string()));
+        }
+        let flows = py.detach(|| self.outcome.flows.whole()).map_err(|error| os_error(&error, Path::new(name)))?;
+        tables::columns(py, &flows)
     }
 
     /// The packet capture as pcapng, if the scenario asks for one.
     fn capture<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.outcome.capture.as_ref().map(|bytes| PyBytes::new(py, bytes))
-    }
-}
-
-impl RunOutput {
-    /// The table of that name, unless it is that of flows.
-    fn other(&self, name: &str) -> Option<&Table> {
-        self.outcome.tables.iter().find(|table| table.name == name)
-    }
-
-    /// The name of an existing table.
-    fn known(&self, name: &str) -> PyResult<&'static str> {
-        let found = self.outcome.table_names().find(|known| *known == name);
-        found.ok_or_else(|| PyKeyError::new_err(name.to_string()))
-    }
-}
-
-/// One table of a run, readable by every library that speaks the Arrow C stream interface.
-#[pyclass(frozen)]
-pub(crate) struct TableView {
-    output: Py<RunOutput>,
-    name: &'static str,
-}
-
-#[pymethods]
-impl TableView {
-    /// The Arrow C stream of the table; `requested_schema` is ignored, as the interface allows.
-    #[pyo3(signature = (requested_schema=None))]
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned references")]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema;
-        let output = self.output.borrow(py);
-        let stream = match output.other(self.name) {
-            Some(table) => tables::stream(table)?,
-            None => tables::stream(&output.outcome.flows.whole()?)?,
-        };
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }

@@ -21,7 +21,7 @@ from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Spread, finite
 from fanin.numbers.summary import CAPACITY, column, format_spread, measured, short
 from fanin.results.dataset import capacity_of, spread_of
-from fanin.results.store import read_table
+from fanin.results.frames import read_table
 from fanin.scenario import library, sections
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.column import Column

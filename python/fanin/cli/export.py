@@ -75,7 +75,7 @@ def export(
 
 
 def _write(tables: list[Table], content: bytes, to: Format, stream: BinaryIO) -> None:
-    from fanin.results.dataset import parquet_of
+    from fanin.results.frames import parquet_of
     from fanin.results.tables import together, write_csv, write_fct
 
     if to is Format.PCAPNG:

@@ -145,6 +145,13 @@ def columns_of(table: str) -> list[str]:
     return list(_columns()[table])
 
 
+@cache
+def meanings(table: str) -> dict[str, dict[str, str]]:
+    """Unit and description of each column of a result table."""
+    found = next(each for each in registry()["tables"] if each["name"] == table)
+    return {each["name"]: {key: each[key] for key in ("unit", "description")} for each in found["columns"]}
+
+
 def unit_of(table: str, name: str) -> str:
     """The unit of a result table's column; empty if it is a name, a number of something or a truth value."""
     return _columns()[table][name].unit

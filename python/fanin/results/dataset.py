@@ -6,7 +6,6 @@ the same sweep yields the same bytes, however often it was killed and wherever i
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -262,10 +261,3 @@ def _points(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, lis
 def as_json(value: object) -> bytes:
     """A file's content, the same bytes for the same value."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def parquet_of(frame: pl.DataFrame) -> bytes:
-    """A table as the content of a Parquet file; Polars itself does not tell a full disk from a defect."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()

@@ -11,6 +11,7 @@ from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import format_value, group_rows, rows
+from fanin.results.frames import decode
 from fanin.results.store import StoredRun
 from fanin.scenario.settings import override
 
@@ -45,7 +46,7 @@ class Run:
             return self.stored.table(name)
         if name not in self.output.table_names:
             raise ResultsError(f"no table {name}; this run has {', '.join(self.output.table_names)}")
-        return pl.DataFrame(self.output.table(name))
+        return decode(self.output.columns(name))
 
     @property
     def _measure(self) -> Mapping[str, str]:

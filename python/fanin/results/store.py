@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import json
 import os
 import platform
@@ -30,7 +29,7 @@ from fanin.later import pl
 from fanin.results.database import Database
 from fanin.results.failures import Failure
 from fanin.results.files import beside, tidy
-from fanin.results.free_memory import SHARE, available, shown
+from fanin.results.frames import Column, decode, frame_in, parquet_of
 from fanin.results.packages import packages
 
 CAPTURE = "capture"
@@ -93,7 +92,7 @@ class StoredRun:
         return _small_table(self, name) if self.sizes[name] <= _SMALL else self._read(name)
 
     def _read(self, name: str) -> pl.DataFrame:
-        return _parsed(self.content(name), f"{self.place}: table {name}")
+        return frame_in(self.content(name), f"{self.place}: table {name}")
 
     def content(self, name: str) -> bytes:
         """A table as the content of a Parquet file, or the captured packets, after they were compared with the digest.
@@ -116,39 +115,6 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """A Parquet file as a frame.
-
-    Raises:
-        ResultsError: it is missing, unreadable or damaged, or by its own word does not fit in the free memory.
-
-    """
-    try:
-        size = path.stat().st_size
-        told = json.loads(_engine.describe_parquet(path))
-        needed = max(size, told["rows"] * len(told["columns"]) * _VALUE)
-        if needed > (room := SHARE * available()):
-            raise ResultsError(f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}")
-        return _parsed(path.read_bytes(), str(path))
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror or _not_parquet(error)}") from None
-
-
-def _parsed(content: bytes, place: str) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ResultsError(f"{place}: {_not_parquet(error)}") from None
-
-
-def _not_parquet(error: BaseException) -> str:
-    return f"damaged, or no Parquet file ({str(error).splitlines()[0]})"
-
-
-_VALUE = 8
-"""Bytes of a number in memory."""
-
-
 class Output(Protocol):
     """The output of a simulation, from the engine here or from a worker elsewhere."""
 
@@ -160,8 +126,8 @@ class Output(Protocol):
     def table_names(self) -> list[str]:
         """The names of its result tables."""
 
-    def parquet(self, name: str) -> bytes:
-        """A table as the content of a Parquet file."""
+    def columns(self, name: str) -> list[Column]:
+        """The columns of a table."""
 
     def capture(self) -> bytes | None:
         """The captured packets, if a capture was requested."""
@@ -337,7 +303,8 @@ class Store:
             about = {"id": run.run_id, "experiment": experiment, "seed": _number(run.seed), "measured": None}
             rows.append({**about, "scenario": json.dumps(scenario), "totals": run.output.summary, **_shown(scenario)})
             wanted = {*run.tables, *self.tables(run.run_id)}
-            contents.append({name: run.output.parquet(name) for name in run.output.table_names if name in wanted})
+            tables = {name: run.output.columns(name) for name in run.output.table_names if name in wanted}
+            contents.append({name: parquet_of(decode(columns), name) for name, columns in tables.items()})
             if (capture := run.output.capture()) is not None:
                 contents[-1][CAPTURE] = capture
         return self._write(rows, contents)

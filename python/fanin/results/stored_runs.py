@@ -13,8 +13,9 @@ from fanin.results import tables
 from fanin.results.columns import Labels, Table
 from fanin.results.curves import stacked
 from fanin.results.dataset import DataSet, Head, read_head
+from fanin.results.frames import read_table
 from fanin.results.layout import HEAD, ROWS
-from fanin.results.store import StoredRun, read_table
+from fanin.results.store import StoredRun
 from fanin.scenario.format.bounds import Filter, matches
 
 

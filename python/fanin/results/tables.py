@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.names import is_run_id
-from fanin.numbers.summary import column
+from fanin.numbers.summary import column, meanings
 from fanin.results.database import FILE
+from fanin.results.frames import meanings_in, read_table
 from fanin.results.layout import ROWS
-from fanin.results.store import Store, StoredRun, read_table
+from fanin.results.store import Store, StoredRun
 
 USUAL = Path("results")
 """The results folder of a run that is named by its id alone, unless the working folder is one."""
@@ -66,14 +64,15 @@ class Table:
             ResultsError: it is damaged or no Parquet file.
 
         """
-        if self.run is None:
-            found = _described(self.path)
-        else:
-            with tempfile.NamedTemporaryFile(suffix=".parquet") as copy:
-                copy.write(self.content())
-                copy.flush()
-                found = _described(Path(copy.name))
-        return {"file": self.place, **found}
+        frame, known = self.read(), self._meanings()
+        columns = [
+            {"name": name, "type": _type_name(dtype), **(known.get(name) or _meaning(name))}
+            for name, dtype in frame.schema.items()
+        ]
+        return {"file": self.place, "rows": frame.height, "columns": columns}
+
+    def _meanings(self) -> dict[str, dict[str, str]]:
+        return meanings_in(self.content(), self.place) if self.run is None else meanings(self.name)
 
 
 LATEST = "latest"
@@ -182,19 +181,18 @@ _OF_SUMMARY = {
 """Columns of a sweep's ``summary.parquet``."""
 
 
-def _described(path: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(_engine.describe_parquet(path))
-    except OSError as error:
-        raise ResultsError(f"{path}: not a readable Parquet file: {str(error).removeprefix(f'{path}: ')}") from None
-    for entry in found["columns"]:
-        # Tables that Python writes carry no metadata; their columns are those of a run's summary.
-        known = column(entry["name"], _OF_SUMMARY.get(entry["name"]))
-        if not entry["description"] and known.label != entry["name"]:
-            entry["unit"], entry["description"] = known.unit, known.full
-        elif not entry["description"] and "." in entry["name"]:
-            entry["description"] = "Scenario value that the sweep varies"
-    return found
+def _type_name(dtype: pl.DataType) -> str:
+    if dtype in (pl.String, pl.Categorical):
+        return "text"
+    return "bool" if dtype == pl.Boolean else str(dtype).lower()
+
+
+def _meaning(name: str) -> dict[str, str]:
+    """Unit and description of a column that its file does not tell: of a sweep's table."""
+    known = column(name, _OF_SUMMARY.get(name))
+    if known.label != name:
+        return {"unit": known.unit, "description": known.full}
+    return {"unit": "", "description": "Scenario value that the sweep varies" if "." in name else ""}
 
 
 def together(tables: list[Table]) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from fanin import _engine, extension
 from fanin._engine import Scenario
 from fanin.errors import ClusterError, RunError, WorkerError
 from fanin.results.failures import describe, is_of_run
+from fanin.results.frames import Column
 from fanin.results.free_memory import available
 from fanin.results.store import Store
 from fanin.run.job import PooledRun
@@ -73,8 +74,8 @@ class Package:
     """A run's output as it is sent back."""
 
     summary: str
-    tables: dict[str, bytes]
-    """The requested result tables, each as the content of a Parquet file."""
+    tables: dict[str, list[Column]]
+    """The requested result tables."""
     captured: bytes | None
 
     @property
@@ -82,8 +83,8 @@ class Package:
         """The requested result tables."""
         return list(self.tables)
 
-    def parquet(self, name: str) -> bytes:
-        """A table, as it arrived."""
+    def columns(self, name: str) -> list[Column]:
+        """The columns of a table, as they arrived."""
         return self.tables[name]
 
     def capture(self) -> bytes | None:
@@ -133,16 +134,14 @@ def simulated(task: Task) -> list[Package]:
             raise
         finally:
             _refuse_copies(task.files)
-        return [_packed(output, task.tables, Path(folder) / "table") for output in outputs]
-
-
-def _packed(output: _engine.RunOutput, tables: frozenset[str], path: Path) -> Package:
-    """An output with these tables; each is written to a file first, which takes less memory."""
-    found = {}
-    for name in (name for name in output.table_names if name in tables):
-        output.write_parquet(name, path)
-        found[name] = path.read_bytes()
-    return Package(output.summary, found, output.capture())
+        return [
+            Package(
+                output.summary,
+                {name: output.columns(name) for name in output.table_names if name in task.tables},
+                output.capture(),
+            )
+            for output in outputs
+        ]
 
 
 def _refuse_copies(files: Files) -> None:

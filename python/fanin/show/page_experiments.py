@@ -15,8 +15,8 @@ from fanin.claims.standing import Standing
 from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.results.cache import Cache, Made
+from fanin.results.frames import read_table
 from fanin.results.layout import CLAIMS
-from fanin.results.store import read_table
 from fanin.run.experiment import Experiment
 from fanin.scenario import library, sections
 from fanin.scenario.format.claim import Case

@@ -20,8 +20,8 @@ from fanin.errors import FaninError, ResultsError, ScenarioError
 from fanin.garbage import collect_seldom
 from fanin.later import pl
 from fanin.results import columns, curves
-from fanin.results.dataset import parquet_of
 from fanin.results.files import filling, writing
+from fanin.results.frames import parquet_of
 from fanin.results.layout import CLAIMS, TAKEN
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fanin.results.curves import numeric
-from fanin.results.dataset import DataSet, as_json, parquet_of
+from fanin.results.dataset import DataSet, as_json
 from fanin.results.files import whole_folder
+from fanin.results.frames import parquet_of
 from fanin.results.layout import FAILED, HEAD, ROWS, SWEEPS
 from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot

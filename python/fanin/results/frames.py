@@ -1,0 +1,124 @@
+"""Result tables as frames, and frames as Parquet files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from fanin.errors import ResultsError
+from fanin.later import pl
+from fanin.numbers.summary import meanings
+from fanin.results.free_memory import SHARE, available, shown
+
+Column: TypeAlias = tuple[str, str, "bytes | list[str]", "bytes | list[str] | None"]
+"""A column as the engine hands it over: its name; the type of its values (``u64``, ``f64``, ``bool``, ``text`` or
+``label``); their little-endian bytes, or a list of texts; which of them are there, or the texts of a label's codes."""
+
+
+def decode(columns: Sequence[Column]) -> pl.DataFrame:
+    """A table of the engine as a frame."""
+    return pl.DataFrame([_series(*column) for column in columns])
+
+
+def _series(name: str, kind: str, values: bytes | list[str], more: bytes | list[str] | None) -> pl.Series:
+    if isinstance(values, list):
+        return pl.Series(name, values, dtype=pl.String)
+    if isinstance(more, list):
+        return pl.Series(name, more, dtype=pl.String).gather(_numbers(values, pl.UInt32, 4)).cast(pl.Categorical)
+    if kind == "bool":
+        return _truths(values).alias(name)
+    numbers = _numbers(values, pl.UInt64 if kind == "u64" else pl.Float64).alias(name)
+    return numbers.set(~_truths(more), None) if more else numbers
+
+
+def _numbers(values: bytes, dtype: type[pl.DataType], width: int = 8) -> pl.Series:
+    if not values:
+        return pl.Series([], dtype=dtype)
+    whole = pl.Array(dtype, len(values) // width)
+    return pl.Series([values]).bin.reinterpret(dtype=whole, endianness="little").explode()
+
+
+def _truths(values: bytes) -> pl.Series:
+    return _numbers(values, pl.UInt8, 1).cast(pl.Boolean)
+
+
+_MEANINGS = "columns"
+"""Key of a Parquet file's metadata: unit and description of each column, as JSON."""
+
+
+def parquet_of(frame: pl.DataFrame, table: str | None = None) -> bytes:
+    """A frame as the content of a Parquet file; Polars itself does not tell a full disk from a defect.
+
+    Args:
+        frame: The frame.
+        table: The result table that it is, whose units and descriptions the file tells.
+
+    """
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, metadata=None if table is None else {_MEANINGS: json.dumps(meanings(table))})
+    return buffer.getvalue()
+
+
+def frame_in(content: bytes, place: str) -> pl.DataFrame:
+    """The frame in the content of a Parquet file.
+
+    Args:
+        content: The content.
+        place: What the user knows it by.
+
+    Raises:
+        ResultsError: it is damaged.
+
+    """
+    with _told(place):
+        return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
+
+
+def meanings_in(content: bytes, place: str) -> dict[str, dict[str, str]]:
+    """Unit and description of each column, as the content of a Parquet file has them; empty if it has none.
+
+    Raises:
+        ResultsError: it is damaged.
+
+    """
+    with _told(place):
+        found: dict[str, dict[str, str]] = json.loads(
+            pl.read_parquet_metadata(io.BytesIO(content)).get(_MEANINGS, "{}")
+        )
+        return found
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """A Parquet file as a frame.
+
+    Raises:
+        ResultsError: it is missing, unreadable or damaged, or by its own word does not fit in the free memory.
+
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}") from None
+    with _told(str(path)):
+        scan = pl.scan_parquet(io.BytesIO(content))
+        needed = scan.select(pl.len()).collect().item() * len(scan.collect_schema()) * _VALUE
+    if needed > (room := SHARE * available()):
+        raise ResultsError(f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}")
+    return frame_in(content, str(path))
+
+
+_VALUE = 8
+"""Bytes of a number in memory."""
+
+
+@contextmanager
+def _told(place: str) -> Iterator[None]:
+    """Tells the errors of Polars as those of a place."""
+    try:
+        yield
+    except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise ResultsError(f"{place}: damaged, or no Parquet file ({str(error).splitlines()[0]})") from None
