@@ -32,14 +32,14 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 bench: $(VENV)/installed ## Measure the engine (time and instructions per packet-hop, memory, ns-3's time), sweeps and the start of commands
 	$(BIN)/python python/benches/start.py
 	$(BIN)/python python/benches/sweeps.py
-	cargo bench --package fanin-engine --bench schemes
+	cargo bench --profile wheel --package fanin-engine --bench schemes
 	if command -v valgrind >/dev/null; then crates/engine/benches/instructions.sh; fi
 	if [ -x validation/ns3/incast ]; then $(PYTHON) validation/ns3/speed.py; \
 	else echo 'not compared with ns-3: validation/ns3/build.sh builds it (300 MB to fetch), then make bench again'; fi
-	cargo bench --package fanin-engine --bench scale
-	cargo bench --package fanin-engine --bench scale -- --check
-	cargo bench --package fanin-engine --bench hops -- --check
-	cargo bench --package fanin-engine --bench buffers -- --check
+	cargo bench --profile wheel --package fanin-engine --bench scale
+	cargo bench --profile wheel --package fanin-engine --bench scale -- --check
+	cargo bench --profile wheel --package fanin-engine --bench hops -- --check
+	cargo bench --profile wheel --package fanin-engine --bench buffers -- --check
 
 page: ## Build the page: the engine for browsers, then the front end and that of reports, into web/dist, and for wheels into the package
 	crates/wasm/build.sh

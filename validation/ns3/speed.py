@@ -34,7 +34,7 @@ def child_cpu() -> float:
 
 def build() -> str:
     """Fanin's runner."""
-    command = ["cargo", "build", "--quiet", "--release", "--package", "fanin-engine", "--example", "run"]
+    command = ["cargo", "build", "--quiet", "--profile", "wheel", "--package", "fanin-engine", "--example", "run"]
     built = subprocess.run([*command, "--message-format=json"], cwd=HERE, check=True, capture_output=True, text=True)
     found = [json.loads(line).get("executable") for line in built.stdout.splitlines()]
     return next(path for path in found if path)

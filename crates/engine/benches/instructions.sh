@@ -34,8 +34,8 @@ esac
 cd "$here/.."
 # The paths of what was built.
 executables() { sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'; }
-run=$(cargo build --quiet --release --example run --message-format=json | executables)
-hops=$(cargo build --quiet --release --bench hops --message-format=json | executables)
+run=$(cargo build --quiet --profile profiling --example run --message-format=json | executables)
+hops=$(cargo build --quiet --profile profiling --bench hops --message-format=json | executables)
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 
