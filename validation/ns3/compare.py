@@ -16,13 +16,14 @@ It starts both simulators as programs, and needs the standard library only.
 from __future__ import annotations
 
 import argparse
-import csv
+import contextlib
 import json
 import math
 import os
 import random
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -275,11 +276,9 @@ def sweep_fanin(cell: Cell, fanin: Sequence[str], rules: Sequence[str]) -> list[
         seeds = f"{cell.seeds.start}..{cell.seeds.stop - 1}"
         scenario = str(HERE / cell.family.scenario)
         command = ["sweep", scenario, "--bare", *sets(cell, rules), "--seeds", seeds, "--jobs", "1", "--out", folder, "--json"]
-        printed = json.loads(ask([*fanin, *command]))
-        runs = next(path for path in printed["paths"] if Path(path).name == "runs.parquet")
-        # The second line has the units.
-        rows = csv.DictReader(line for line in ask([*fanin, "export", runs]).splitlines() if not line.startswith("#"))
-        return [measured(cell, row) for row in sorted(rows, key=lambda row: int(row["seed"]))]
+        ask([*fanin, *command])
+        with contextlib.closing(sqlite3.connect(Path(folder) / "fanin.db")) as store:
+            return [measured(cell, json.loads(totals)) for (totals,) in store.execute("SELECT totals FROM runs ORDER BY seed")]
 
 
 def run_all(cells: Sequence[Cell], simulate, workers: int) -> dict[str, list[dict[str, float]]]:

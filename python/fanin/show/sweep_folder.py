@@ -28,8 +28,6 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
         ResultsError: the folder cannot be written; its earlier contents are kept.
 
     """
-    from fanin.show.plots.drawing import draw
-
     final = Path(out) / SWEEPS / data.head.id
     frame = data.frame
     with whole_folder(final) as folder:
@@ -38,10 +36,19 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
         (folder / HEAD).write_bytes(as_json(asdict(data.head) | {"packages": packages()}))
         if data.failed:
             (folder / FAILED).write_bytes(as_json(data.failed))
-        for plot in plots_of(data):
-            draw(plot, means(plot, data.head.labels, frame), folder)
+        _draw(data, folder)
         names = sorted(path.name for path in folder.iterdir())
     return [final / name for name in names]
+
+
+def _draw(data: DataSet, folder: Path) -> None:
+    plots = plots_of(data)
+    if not plots:
+        return
+    from fanin.show.plots.drawing import draw
+
+    for plot in plots:
+        draw(plot, means(plot, data.head.labels, data.frame), folder)
 
 
 def plots_of(data: DataSet) -> list[Plot]:
