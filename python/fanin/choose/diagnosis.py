@@ -20,7 +20,7 @@ from fanin.numbers.summary import column
 from fanin.numbers.units import Quantity, number
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, faults_of_rates, faulty_s, lost_to_faults, mean_rate
-from fanin.scenario.engine_rows import FanInPort, Network
+from fanin.scenario.engine_rows import FanInPort, Network, between, of_hosts
 from fanin.scenario.loads import without_jitter
 from fanin.scenario.thresholds import header_bytes, packet_bytes
 from fanin.scenario.traffic import (
@@ -156,6 +156,8 @@ class Facts:
     """The link that lost most packets, for whatever reason."""
     all_cross: bool
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
+    at_senders: bool
+    """Whether a fault is at the link of a sender, which is not there if there are fewer."""
 
     @property
     def warmup_s(self) -> float:
@@ -624,7 +626,13 @@ def facts(run: Run, scenario: dict[str, Any], handle: Scenario) -> Facts:
         loaded_s=loaded,
         # What a relay tree delivers, it delivers more than once.
         all_cross=_ALL <= share <= 1 and all(group["kind"] != "relay-tree" for group in scenario["traffic"]),
+        at_senders=any(_at(fault, network) & of_hosts(network, "sender") for fault in scenario["fault"]),
     )
+
+
+def _at(fault: dict[str, Any], network: Network) -> set[str]:
+    """The links that a fault names, with their other directions; those at the bottleneck are not named."""
+    return between(network, fault["link"], both_ways=True) if "link" in fault else set()
 
 
 def _waited_for_faults(flows: pl.DataFrame, drops: pl.DataFrame, faults: list[dict[str, Any]], end_s: float) -> bool:
