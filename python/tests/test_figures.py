@@ -965,6 +965,15 @@ def test_an_environment_or_a_value_for_all_systems_is_kept_apart(cli, work):
     assert "traffic.bursts.senders keeps its value in [sweep]" in told.err
 
 
+def test_a_network_of_more_hosts_than_a_table_is_guessed_from_is_drawn(cli, work):
+    racks = '[network]\ntopology = "leaf-spine"\nhosts-per-leaf = 60\n'
+    traffic = '[[traffic]]\nname = "flows"\nkind = "incast"\nsenders = 2\nbytes-each = "1KB"\n'
+    (work / "racks.toml").write_text(f'{racks}{traffic}[[plot]]\nid = "network"\nkind = "topology"\n')
+    assert cli("reproduce", "racks.toml", "--out", "results").code == 0
+    drawn = pl.read_csv(work / "results/racks/network.csv")
+    assert {"leaf-0", "spine-0"} <= {*drawn["from"]}
+
+
 def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path):
     small = fanin.load("small.toml")
     plot = Plot.model_validate({"kind": "topology", "id": "network"})

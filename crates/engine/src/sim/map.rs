@@ -55,7 +55,9 @@ impl NetworkMap {
         let named = topology.names().into_iter().zip(kinds);
         let mut nodes: Vec<MapNode> = named.map(|(name, kind)| MapNode { name, kind, role: None }).collect();
         for (role, hosts) in topology.roles() {
-            hosts.iter().for_each(|host| nodes[host.index()].role = Some(role));
+            for host in hosts {
+                nodes[host.index()].role = Some(role);
+            }
         }
         let links = topology.link_names().into_iter().enumerate().map(|(i, name)| {
             let (link, buffer) = (&topology.links[i], world.net.buffers[i]);
