@@ -909,7 +909,7 @@ def test_columns_may_be_of_what_receiving_hosts_show(cli, work):
 def test_a_root_with_hosts_of_its_own_stands_above_the_switches_that_it_joins() -> None:
     tree = {"root": ["client", "edge-0", "edge-1"], "edge-0": ["root", "a"], "edge-1": ["root", "b"]}
     hosts = {"client": ["root"], "a": ["edge-0"], "b": ["edge-1"]}
-    found = levels(tree | hosts, set(hosts))
+    found = levels(tree | hosts, dict.fromkeys(tree, 1) | dict.fromkeys(hosts, 0))
     assert [found[name] for name in ("client", "edge-0", "edge-1", "root")] == [0, 1, 1, 2]
 
 
