@@ -909,7 +909,7 @@ def test_columns_may_be_of_what_receiving_hosts_show(cli, work):
 def test_a_root_with_hosts_of_its_own_stands_above_the_switches_that_it_joins() -> None:
     tree = {"root": ["client", "edge-0", "edge-1"], "edge-0": ["root", "a"], "edge-1": ["root", "b"]}
     hosts = {"client": ["root"], "a": ["edge-0"], "b": ["edge-1"]}
-    found = levels(tree | hosts, set(hosts))
+    found = levels(tree | hosts, dict.fromkeys(tree, 1) | dict.fromkeys(hosts, 0))
     assert [found[name] for name in ("client", "edge-0", "edge-1", "root")] == [0, 1, 1, 2]
 
 
@@ -963,6 +963,15 @@ def test_an_environment_or_a_value_for_all_systems_is_kept_apart(cli, work):
     assert not (work / "results/small").exists()
     told = cli("reproduce", "small.toml", "--quick", "--set", "traffic.bursts.senders=4")
     assert "traffic.bursts.senders keeps its value in [sweep]" in told.err
+
+
+def test_a_network_of_more_hosts_than_a_table_is_guessed_from_is_drawn(cli, work):
+    racks = '[network]\ntopology = "leaf-spine"\nhosts-per-leaf = 60\n'
+    traffic = '[[traffic]]\nname = "flows"\nkind = "incast"\nsenders = 2\nbytes-each = "1KB"\n'
+    (work / "racks.toml").write_text(f'{racks}{traffic}[[plot]]\nid = "network"\nkind = "topology"\n')
+    assert cli("reproduce", "racks.toml", "--out", "results").code == 0
+    drawn = pl.read_csv(work / "results/racks/network.csv")
+    assert {"leaf-0", "spine-0"} <= {*drawn["from"]}
 
 
 def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path):

@@ -240,6 +240,27 @@ def test_bounds_are_the_buffer_and_the_receivers_rate(work):
     assert [each.axis for each in rates.bounds] == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("port", "given", "held"),
+    [
+        ("edge-0->root", {}, {64_000}),
+        ("root->receiver-0", {}, {128_000}),
+        ("sender-0->edge-0", {}, set()),
+        ("root->receiver-0", {"network.admission": "dynamic-threshold", "network.shared-buffer": "200pkt"}, {150_000}),
+    ],
+)
+def test_the_buffer_of_a_queue_is_that_of_its_port(work, port, given, held):
+    tree = {"topology": "tree", "edge-buffer": "64KB", "buffer": "128KB"}
+    given |= {f"network.{key}": value for key, value in tree.items()} | {"measure.bottleneck": port}
+    found = fanin.load("small.toml", given | {"measure.queue-trace": "on-change"} | {"run.duration": "20ms"})
+    run = found.run()
+    # A stored scenario has texts alone.
+    texts = json.loads(json.dumps(found.resolved()))
+    runs = ShownRuns([Shown({"seed": 1}, run.table, texts, run.summary, "small")], {})
+    _, queue = drawn("queue", runs, Asked("bytes"))
+    assert {each.at for each in queue.bounds} == held
+
+
 def test_a_part_of_the_time_is_drawn(cli, work):
     runs = shown("small.toml", ["newreno"], "queue")
     whole, _ = drawn("queue", runs, Asked())

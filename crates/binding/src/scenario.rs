@@ -99,7 +99,7 @@ fn node(node: &MapNode, tier: usize) -> Value {
         NodeKind::Host => "host",
         NodeKind::Switch => "switch",
     };
-    json!({ "name": node.name, "kind": kind, "tier": tier })
+    json!({ "name": node.name, "kind": kind, "role": node.role, "tier": tier })
 }
 
 fn link(link: &MapLink) -> Value {
@@ -110,6 +110,7 @@ fn link(link: &MapLink) -> Value {
         "rate_bps": link.rate.bps(),
         "delay_s": link.delay.secs(),
         "buffer_bytes": link.buffer,
+        "buffer_key": link.buffer_key,
         "cables": link.tier,
         "bottleneck": link.bottleneck,
     })

@@ -188,11 +188,13 @@ impl Scenario {
     /// The network.
     ///
     /// Returns:
-    ///     ``nodes``, each with ``name``, ``kind`` (``host`` or ``switch``) and ``tier`` (how many links it is away from the
-    ///     nearest host); and ``links``, in the order of the result table of that name, each with ``name``, the names of its
-    ///     ends (``from``, ``to``), ``rate_bps``, ``delay_s``, ``buffer_bytes`` of the port that sends on it (all memory if
-    ///     ports share it; ``None`` for a host), ``cables`` (their tier, as keys of the scenario begin with it; ``None`` for a
-    ///     cable of a host) and ``bottleneck`` (whether it is the one whose queue is measured).
+    ///     ``nodes``, each with ``name``, ``kind`` (``host`` or ``switch``), ``role`` (``sender`` or ``receiver``; ``None`` for
+    ///     a switch, and for hosts that are numbered) and ``tier`` (how many links it is away from the nearest host); and
+    ///     ``links``, in the order of the result table of that name, each with ``name``, the names of its ends (``from``,
+    ///     ``to``), ``rate_bps``, ``delay_s``, ``buffer_bytes`` of the port that sends on it (all memory if ports share it;
+    ///     ``None`` for a host), ``buffer_key`` (which key of ``[network]`` is the port's; where that is 0, ``buffer``
+    ///     applies), ``cables`` (their tier, as keys of the scenario begin with it; ``None`` for a cable of a host) and
+    ///     ``bottleneck`` (whether it is the one whose queue is measured).
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.told(py, |scenario| {
             let mut map = fanin_binding::network(scenario)?;

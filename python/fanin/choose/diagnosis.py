@@ -20,7 +20,7 @@ from fanin.numbers.summary import column
 from fanin.numbers.units import Quantity, number
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, faults_of_rates, faulty_s, lost_to_faults, mean_rate
-from fanin.scenario.engine_rows import FanInPort, Network
+from fanin.scenario.engine_rows import FanInPort, Network, between, of_hosts
 from fanin.scenario.loads import without_jitter
 from fanin.scenario.thresholds import header_bytes, packet_bytes
 from fanin.scenario.traffic import (
@@ -156,6 +156,8 @@ class Facts:
     """The link that lost most packets, for whatever reason."""
     all_cross: bool
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
+    at_senders: bool
+    """Whether a fault is at the link of a sender, which is not there if there are fewer."""
 
     @property
     def warmup_s(self) -> float:
@@ -190,14 +192,14 @@ class Facts:
     def delays_acknowledgements(self) -> bool:
         """Whether receivers delay acknowledgements for many round trips, if windows fall to one segment."""
         transport = self.scenario["transport"]
-        delay_s = number(transport["ack-delay"])
+        delay_s = transport["ack-delay"].number
         return int(transport["ack-every"]) >= _EVERY_OTHER and delay_s >= _MANY * self.round_trip_s
 
     @property
     def stalled(self) -> bool:
         """Whether such windows made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
-        delay_s = number(transport["ack-delay"])
+        delay_s = transport["ack-delay"].number
         if not self.may_stall or self.idle_share < _COLLAPSED:
             return False
         if not self.typical_bytes:
@@ -219,7 +221,7 @@ class Facts:
     @property
     def interrupts_s(self) -> float:
         """What hosts add to a round trip at most, until they are told of a segment and of its acknowledgement."""
-        return 2 * number(self.scenario["transport"]["interrupt-interval"])
+        return 2 * self.scenario["transport"]["interrupt-interval"].number
 
     @property
     def limited_bps(self) -> float | None:
@@ -624,7 +626,13 @@ def facts(run: Run, scenario: dict[str, Any], handle: Scenario) -> Facts:
         loaded_s=loaded,
         # What a relay tree delivers, it delivers more than once.
         all_cross=_ALL <= share <= 1 and all(group["kind"] != "relay-tree" for group in scenario["traffic"]),
+        at_senders=any(_at(fault, network) & of_hosts(network, "sender") for fault in scenario["fault"]),
     )
+
+
+def _at(fault: dict[str, Any], network: Network) -> set[str]:
+    """The links that a fault names, with their other directions; those at the bottleneck are not named."""
+    return between(network, fault["link"], both_ways=True) if "link" in fault else set()
 
 
 def _waited_for_faults(flows: pl.DataFrame, drops: pl.DataFrame, faults: list[dict[str, Any]], end_s: float) -> bool:

@@ -91,9 +91,10 @@ def faults_of_rates(faults: Iterable[dict[str, Any]], observed: str | None, netw
 
     """
     found: Changes = []
-    for fault in faults:
+    # Others may have no link.
+    for fault in (each for each in faults if each["kind"] == "rate"):
         link = observed if fault["link"] == "bottleneck" else str(fault["link"])
-        if fault["kind"] == "rate" and link is not None:
+        if link is not None:
             found.append((between(network, link, both_ways=fault["direction"] == "both"), fault))
     return found
 

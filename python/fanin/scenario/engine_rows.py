@@ -109,6 +109,9 @@ class Node(TypedDict):
 
     name: str
     kind: str
+    """``host`` or ``switch``."""
+    role: str | None
+    """``sender`` or ``receiver``; ``None`` for a switch, and for hosts that are numbered."""
     tier: int
     """How many links it is away from the nearest host."""
 
@@ -122,6 +125,7 @@ Link = TypedDict(
         "rate_bps": float,
         "delay_s": float,
         "buffer_bytes": int | None,
+        "buffer_key": str,
         "cables": str | None,
         "bottleneck": bool,
     },
@@ -148,9 +152,9 @@ class Memory(TypedDict):
     bytes_besides: float
 
 
-def of_hosts(network: Network) -> set[str]:
-    """The links that lead out of hosts."""
-    hosts = {node["name"] for node in network["nodes"] if node["kind"] == "host"}
+def of_hosts(network: Network, role: str | None = None) -> set[str]:
+    """The links that lead out of hosts, or of those with a role."""
+    hosts = {node["name"] for node in network["nodes"] if node["kind"] == "host" and role in (None, node["role"])}
     return {link["name"] for link in network["links"] if link["from"] in hosts}
 
 

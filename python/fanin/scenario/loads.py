@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fanin._engine import Scenario
 from fanin.numbers.units import number, rate_text
 from fanin.registry import is_scheduled, reacts_to_losses_alone
-from fanin.scenario.engine_rows import FanInPort, Link, Loads, TierLoad
+from fanin.scenario.engine_rows import FanInPort, Link, Loads, Network, TierLoad, of_hosts
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.settings import Overrides, Settings
 from fanin.scenario.thresholds import (
@@ -27,13 +27,14 @@ from fanin.scenario.traffic import has_requests, is_endless, response_bytes, wai
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
     """Warnings about what does not fit: a buffer, a marking threshold, or the load of a tier."""
     handle, resolved = scenario.handle(overrides), scenario.of_fan_in(overrides)
-    loads, links = handle.loads(), handle.network()["links"]
+    loads, network = handle.loads(), handle.network()
+    links = network["links"]
     found = _fan_in_remarks(loads["fan_in"], resolved)
     found += _marking_remarks(handle, loads, links, resolved)
     found.append(_unshared(links, resolved["network"]))
     found += [_overloaded(tier) for tier in loads["tiers"]]
     found += [_answered_by_few(group, links) for group in resolved["traffic"] if group["kind"] == "requests"]
-    found.append(_too_few_hosts(links, scenario.offered(overrides), resolved))
+    found.append(_too_few_hosts(network, scenario.offered(overrides), resolved))
     return list(dict.fromkeys(remark for remark in found if remark))
 
 
@@ -301,12 +302,12 @@ def _answered_by_few(group: dict[str, Any], ports: list[Link]) -> str | None:
     return f"{fan_in:,} responses of traffic.{name} come from {hosts:,} {links} them one after another; {remedy}"
 
 
-def _too_few_hosts(ports: list[Link], offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
+def _too_few_hosts(network: Network, offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:
     """A remark on a load that the links of the senders do not carry, as where few hosts send for many servers."""
     by_part = {group["name"] for group in resolved["traffic"] if group["from"] == "by-part"}
     loads = {load["group"]: load["offered_bps"] for load in offered if load["group"] in by_part}
-    # Hosts that only send are named so.
-    rates = [port["rate_bps"] for port in ports if port["name"].startswith("sender-")]
+    senders = of_hosts(network, "sender")
+    rates = [link["rate_bps"] for link in network["links"] if link["name"] in senders]
     if not rates or sum(loads.values()) <= sum(rates):
         return None
     groups, hosts = ", ".join(f"traffic.{name}" for name in loads), "host sends" if len(rates) == 1 else "hosts send"

@@ -192,12 +192,12 @@ def at_any_port(ports: list[Link], resolved: dict[str, Any], marking: Marking, *
 
 def packet_bytes(resolved: dict[str, Any]) -> int:
     """A full packet with all that it takes on a link."""
-    return int(resolved["transport"]["mss"].number) + header_bytes(resolved)
+    return int(number(resolved["transport"]["mss"])) + header_bytes(resolved)
 
 
 def header_bytes(resolved: dict[str, Any]) -> int:
     """What a packet without data takes on a link."""
-    return int(resolved["transport"]["header"].number + resolved["network"]["frame-overhead"].number)
+    return int(number(resolved["transport"]["header"]) + number(resolved["network"]["frame-overhead"]))
 
 
 def in_packets(marking: Marking, packet: int) -> float:

@@ -91,9 +91,7 @@ def commands(facts: Facts, found: Trials | None, scenario: str, given: Settings)
         for each in (found.told if found is not None else [])
     ]
     where = with_options(scenario, given)
-    # With fewer senders, the one of a fault may not be there.
-    named = any("sender-" in fault.get("link", "") for fault in facts.scenario["fault"])
-    if facts.fan_in is not None and facts.is_fast and not named:
+    if facts.fan_in is not None and facts.is_fast and not facts.at_senders:
         said.append(Command(f"fanin capacity {where}", "how many senders it carries"))
     advise = "which of all remedies to deploy, what it needs, and how far it carries"
     return [*said, Command(f"fanin advise {where}", advise)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -313,8 +314,8 @@ def _draw(
 ) -> list[Path]:
     """The files of a plot in the second folder, copied from the first if the same figure is there."""
     earlier, folder = folders
-    shown = pl.DataFrame(experiment.network()["links"]) if plot.kind == "topology" else series.get(plot.name)
-    identifier = fingerprint(plot, shown, experiment.buffers() if plot.kind == "topology" else "")
+    network = json.dumps([experiment.network(), experiment.buffers()]) if plot.kind == "topology" else ""
+    identifier = fingerprint(plot, series.get(plot.name), network)
     ends = ("png", "svg", "csv") if png else ("svg", "csv")
     if kept := keep(earlier, folder, plot.name, identifier, ends):
         return kept

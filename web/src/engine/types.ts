@@ -181,7 +181,7 @@ export interface Preview {
 
 /** Nodes and links; indices are those of result tables. */
 export interface Topology {
-  nodes: { name: string; kind: 'host' | 'switch'; tier: number }[]
+  nodes: { name: string; kind: 'host' | 'switch'; role: 'sender' | 'receiver' | null; tier: number }[]
   links: {
     name: string
     from: number

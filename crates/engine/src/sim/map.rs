@@ -21,6 +21,8 @@ pub struct MapNode {
     pub name: String,
     /// Host or switch.
     pub kind: NodeKind,
+    /// `sender` or `receiver`; none for a switch, and for hosts that are numbered.
+    pub role: Option<&'static str>,
 }
 
 /// One direction of a cable, with the port that sends on it.
@@ -38,6 +40,8 @@ pub struct MapLink {
     pub delay: Time,
     /// Bytes that its port holds; none if they are not limited.
     pub buffer: Option<u64>,
+    /// Key of `[network]` for the buffer of its port. If its value is 0, `buffer` applies.
+    pub buffer_key: &'static str,
     /// Its tier, with which keys of its cables begin; none for a cable of a host.
     pub tier: Option<&'static str>,
     /// Whether incast is expected at its port.
@@ -48,7 +52,13 @@ impl NetworkMap {
     pub(super) fn of<C: EventCore>(world: &World<C>) -> Self {
         let topology = &world.net.topology;
         let kinds = topology.nodes.iter().copied();
-        let nodes = topology.names().into_iter().zip(kinds).map(|(name, kind)| MapNode { name, kind }).collect();
+        let named = topology.names().into_iter().zip(kinds);
+        let mut nodes: Vec<MapNode> = named.map(|(name, kind)| MapNode { name, kind, role: None }).collect();
+        for (role, hosts) in topology.roles() {
+            for host in hosts {
+                nodes[host.index()].role = Some(role);
+            }
+        }
         let links = topology.link_names().into_iter().enumerate().map(|(i, name)| {
             let (link, buffer) = (&topology.links[i], world.net.buffers[i]);
             MapLink {
@@ -58,6 +68,7 @@ impl NetworkMap {
                 rate: link.rate,
                 delay: link.delay,
                 buffer: (buffer < u64::MAX).then_some(buffer),
+                buffer_key: link.buffer,
                 tier: link.tier,
                 bottleneck: i == topology.bottleneck.index(),
             }

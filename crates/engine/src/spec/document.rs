@@ -187,7 +187,7 @@ impl Scalar {
 }
 
 /// Reads the TOML in `text`, the contents of `file`.
-fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
+pub(super) fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
     let lines = Lines::of(text, file);
     let table = DeTable::parse(text).map_err(|error| {
         // An error at the end of the text has no span; it belongs to the last line.

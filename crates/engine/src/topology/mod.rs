@@ -218,12 +218,18 @@ impl Topology {
             }
             return names;
         }
-        for (part, hosts) in [("sender", &self.senders), ("receiver", &self.receivers)] {
+        for (role, hosts) in self.roles() {
             for (i, host) in hosts.iter().enumerate() {
-                names[host.index()] = format!("{part}-{i}");
+                names[host.index()] = format!("{role}-{i}");
             }
         }
         names
+    }
+
+    /// The hosts that have a role, by which they are named; none where hosts are named by number.
+    pub fn roles(&self) -> [(&'static str, &[NodeId]); 2] {
+        let named = |hosts| if self.numbered { &[][..] } else { hosts };
+        [("sender", named(&self.senders[..])), ("receiver", named(&self.receivers[..]))]
     }
 
     /// Names of all links, such as `sender-0->switch-0`. Parallel links have the suffixes `/0`, `/1`, and so on.

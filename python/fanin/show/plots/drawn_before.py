@@ -15,7 +15,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import fanin
-from fanin.later import pl
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import Series
 
@@ -23,22 +22,20 @@ _HEAD = 4000
 """Bytes of an SVG that hold its metadata."""
 
 
-def fingerprint(plot: Plot, drawn: Series | pl.DataFrame | None, words: str = "") -> str:
+def fingerprint(plot: Plot, drawn: Series | None, network: str = "") -> str:
     """The digest of everything that a figure shows.
 
     Args:
         plot: Its description.
-        drawn: Its lines, or the links of a network; ``None`` for the fields of a message, which the description has.
-        words: What else it says.
+        drawn: Its lines; a diagram has none.
+        network: The network that it shows. The fields of a message are in the description.
 
     """
-    hashed = hashlib.sha256(f"{_code()}{words}".encode())
+    hashed = hashlib.sha256(f"{_code()}{network}".encode())
     hashed.update(plot.model_dump_json().encode())
-    if isinstance(drawn, Series):
-        hashed.update(json.dumps([asdict(drawn.x), asdict(drawn.y), *map(asdict, drawn.bounds)]).encode())
-        drawn = drawn.data
     if drawn is not None:
-        hashed.update(drawn.write_csv().encode())
+        hashed.update(json.dumps([asdict(drawn.x), asdict(drawn.y), *map(asdict, drawn.bounds)]).encode())
+        hashed.update(drawn.data.write_csv().encode())
     return hashed.hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from fanin.results.stored_runs import Shown, ShownRuns
 from fanin.run.observed import bottleneck, is_chosen, observed
 from fanin.scenario import remarks
 from fanin.scenario.checks import ASKED_FOR
+from fanin.scenario.engine_rows import Link, Network
 from fanin.scenario.format.plot import GRIDS, Plot
 from fanin.scenario.handle import opened
 from fanin.scenario.run_id import simulated
@@ -156,10 +158,27 @@ def measured_elsewhere(what: str, runs: ShownRuns, asked: Asked) -> str | None:
 def _bottleneck(run: Shown) -> str | None:
     """The port that limited a run, as far as it kept what tells it."""
     try:
-        return bottleneck(run, lambda: opened(to_toml(simulated(run.scenario)), run.place).network())
+        return bottleneck(run, lambda: _network(run))
     except (ResultsError, ScenarioError):
-        # Its network is not known where its list of flows is not there.
         return run.summary.get("bottleneck")
+
+
+def _network(run: Shown) -> Network:
+    """The network of a run.
+
+    Raises:
+        ScenarioError: it is not known, as the list of flows of the run is not there.
+
+    """
+    return opened(to_toml(simulated(run.scenario)), run.place).network()
+
+
+def _link(run: Shown) -> Link | None:
+    """The link of the port whose queue a run measured; ``None`` if that or its network is not known."""
+    port = port_of(run)
+    with contextlib.suppress(ScenarioError):
+        return next((link for link in _network(run)["links"] if link["name"] == port), None)
+    return None
 
 
 def needs(what: str, asked: Asked, measure: dict[str, Any], lengths: Sequence[float] = ()) -> Settings:
@@ -337,14 +356,14 @@ def _refuse_unrecorded(run: Shown, what: str, asked: Asked) -> None:
 
 def _limit(run: Shown) -> tuple[float, str]:
     """What the port whose queue is drawn can hold, in the unit in which the scenario has it: bytes or packets."""
-    network, port = run.scenario["network"], port_of(run) or ""
+    network, link = run.scenario["network"], _link(run)
     if network["admission"] != "static":
         alpha = float(network["dt-alpha"])
         size, unit = quantity(network["shared-buffer"]) or (0.0, "")
         held = size * packet_bytes(run.scenario) if unit == "pkt" else size
         return held * alpha / (1 + alpha), "bytes"
     # Of a tier that has none of its own, ports have the common one.
-    own = network.get(f"{port.partition('-')[0]}-buffer", "0pkt")
+    own = network["buffer" if link is None else link["buffer_key"]]
     size, unit = quantity(own if number(own) else network["buffer"]) or (0.0, "")
     return size, "packets" if unit == "pkt" else "bytes"
 
@@ -353,7 +372,8 @@ def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
     """The buffers of a queue and the capacities of a goodput, if there are only a few of them."""
     drawn_of = plot.drawn.partition(".")[2]
     if what == "queue":
-        limits = [_limit(each) for each in runs if not (port_of(each) or "").startswith(_HOSTS)]
+        # No buffer of a switch limits the queue of a host.
+        limits = [_limit(each) for each in runs if (link := _link(each)) is None or link["buffer_bytes"] is not None]
         found = dict.fromkeys(limit for limit, unit in limits if unit == drawn_of)
         named = [Bound("buffer", limit) for limit in found]
     elif column(drawn_of).unit == "bit/s":
@@ -364,8 +384,5 @@ def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
         named = []
     return tuple(named) if len(named) <= _MOST_BOUNDS else ()
 
-
-_HOSTS = ("sender-", "receiver-", "host-")
-"""Beginnings of the ports of hosts, whose queues no buffer of a switch limits."""
 
 _MOST_BOUNDS = 3

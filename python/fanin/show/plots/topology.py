@@ -108,13 +108,13 @@ def draw_topology(
 
 def _network(described: Network, *, folded: bool = False) -> _Network:
     """The network; ``folded``, all hosts are one node and all switches of a name and level another."""
-    ends = [(link["from"], link["to"], float(link["rate_bps"]), link["bottleneck"]) for link in described["links"]]
+    ends = [(link["from"], link["to"], link["rate_bps"], link["bottleneck"]) for link in described["links"]]
     neighbours: dict[str, list[str]] = {}
     for a, b, *_ in ends:
         neighbours.setdefault(a, []).append(b)
     hosts = {node["name"] for node in described["nodes"] if node["kind"] == "host"}
     names = {name: _group(name, neighbours[name][0]) if name in hosts else name for name in neighbours}
-    level_of = levels(neighbours, hosts)
+    level_of = levels(neighbours, {node["name"]: node["tier"] for node in described["nodes"]})
     if folded:
         kinds = {name: name.rstrip("0123456789-") for name in neighbours}
         names = {name: f"{kind}@{level_of[name]}" for name, kind in kinds.items()}
@@ -146,17 +146,12 @@ def _group(host: str, switch: str) -> str:
     return f"{host.rstrip('0123456789-')}@{switch}"
 
 
-def levels(neighbours: dict[str, list[str]], hosts: set[str]) -> dict[str, int]:
-    """Links between a node and the nearest host, and one more for the root of a tree."""
-    found = dict.fromkeys(hosts, 0)
-    edge = list(hosts)
-    while edge:
-        edge = list(dict.fromkeys(near for name in edge for near in neighbours[name] if near not in found))
-        found |= dict.fromkeys(edge, max(found.values(), default=0) + 1)
+def levels(neighbours: dict[str, list[str]], tiers: dict[str, int]) -> dict[str, int]:
+    """How high nodes are drawn: their tiers, and one more for the root of a tree."""
     # A root that has hosts of its own is drawn above the switches that it joins, not between them.
-    beside = {name: [near for near in neighbours[name] if found.get(near) == found.get(name)] for name in neighbours}
+    beside = {name: [near for near in neighbours[name] if tiers[near] == tiers[name]] for name in neighbours}
     roots = [name for name, near in beside.items() if len(near) > 1 and all(len(beside[other]) == 1 for other in near)]
-    return {name: found.get(name, 0) + (name in roots) for name in neighbours}
+    return {name: tiers[name] + (name in roots) for name in neighbours}
 
 
 def arranged(rows: dict[int, list[str]], near: dict[str, list[str]]) -> tuple[dict[int, list[str]], dict[str, float]]:
