@@ -44,7 +44,7 @@ start = "5ms"
 jitter = "100us"
 
 [run]
-duration = "2s"
+duration = "200ms"
 
 [sweep]
 "transport.scheme" = ["newreno", "dctcp"]

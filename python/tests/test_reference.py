@@ -365,7 +365,7 @@ def test_a_total_that_no_run_has_does_not_agree(cli, sweep, work):
 
 
 def test_of_very_many_columns_a_message_names_some(cli, sweep, work):
-    (work / "theirs.csv").write_text(",".join(f"c{place}" for place in range(30_000)) + "\n")
+    (work / "theirs.csv").write_text(",".join(f"c{place}" for place in range(3_000)) + "\n")
     result = cli("compare", "sweep.toml", "--reference", "theirs.csv")
     assert result.code == 3
     assert "which these records lack; there are c0, c1" in result.err
