@@ -570,7 +570,7 @@ def test_a_page_has_no_characters_that_control(cli, work):
     assert "\u202e" not in text
 
 
-@pytest.mark.parametrize("words", [("export",), ("export", "--to", "fct"), ("fct",)])
+@pytest.mark.parametrize("words", [("export",), ("export", "--to", "fct"), ("describe", "--slowdown", "homa")])
 def test_no_command_reads_a_table_that_does_not_fit(cli, work, monkeypatch, words):
     pl.DataFrame({"a": range(1000)}).write_parquet("table.parquet")
     monkeypatch.setattr(frames, "available", lambda: 1000.0)
@@ -579,5 +579,7 @@ def test_no_command_reads_a_table_that_does_not_fit(cli, work, monkeypatch, word
 
 def test_a_table_that_is_none_of_flows_is_named(cli, work):
     pl.DataFrame({"a": [1]}).write_parquet("table.parquet")
-    complaint(cli("fct", "table.parquet"), "table.parquet: the flow table has no column flow")
+    complaint(
+        cli("describe", "table.parquet", "--slowdown", "homa"), "table.parquet: the flow table has no column flow"
+    )
     complaint(cli("export", "table.parquet", "--to", "fct"), "table.parquet: not a flows table: it has no flow")

@@ -153,7 +153,7 @@ def test_a_worker_that_is_killed_costs_nothing(cli, work, dask, monkeypatch):
     cli(*SWEEP, "--out", "here")
     assert data_set("elsewhere") == data_set("here")
     assert cli(*SWEEP, "--cluster", address, "--jobs", "2").code == 2
-    found = json.loads(cli("cluster", address, "--json").out)["workers"]
+    found = json.loads(cli("check", "small.toml", "--cluster", address, "--json").out)["workers"]
     assert [(each["threads"], each["fanin"], each["engine"]) for each in found] == [
         (1, fanin.__version__, fanin.engine_version())
     ] * (WORKERS - 1)
@@ -255,13 +255,13 @@ def test_what_is_wrong_here_is_not_blamed_on_the_scheduler(client, monkeypatch, 
 
 
 def check_at(service: socket.socket, timeout: float) -> tuple[subprocess.Popen, str]:
-    """``fanin cluster`` for the address of a service, in a process of its own, and the address."""
+    """``fanin check --cluster`` for the address of a service, in a process of its own, and the address."""
     address = f"tcp://127.0.0.1:{service.getsockname()[1]}"
     code = (
         "from fanin.run.cluster import Cluster\n"
         f"Cluster.__init__.__defaults__ = ({timeout}, None)\n"
         "from fanin.cli import main\n"
-        f"main(['cluster', '{address}'])"
+        f"main(['check', 'small.toml', '--cluster', '{address}'])"
     )
     environment = {**os.environ, "NO_COLOR": "1"}
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment), address

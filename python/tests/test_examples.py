@@ -28,7 +28,7 @@ RUN_ID = "0123456789abcdef"
 """What help texts write for the id of a run."""
 
 NOT_RUN = {
-    "fanin cluster tcp://host:8786": "needs a cluster",
+    "fanin check scenario.toml --cluster tcp://host:8786": "needs a cluster",
     "fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786": "needs a cluster",
     "fanin serve": "serves until it is ended",
     "fanin serve --out /data/results --port 8765": "serves until it is ended",

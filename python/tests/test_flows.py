@@ -174,7 +174,7 @@ def test_bins_with_the_same_edges_are_one():
 def test_distributions_of_no_finished_flow_are_an_empty_table(scenario, cli, tmp_path):
     flows = load(scenario).run().table("flows").with_columns(pl.lit(None, pl.Float64).alias("fct_s"))
     flows.write_parquet(tmp_path / "flows.parquet")
-    result = cli("fct", str(tmp_path / "flows.parquet"), "--cdf", str(tmp_path / "cdf.csv"))
+    result = cli("describe", "--slowdown", "homa", str(tmp_path / "flows.parquet"), "--cdf", str(tmp_path / "cdf.csv"))
     assert (result.code, (tmp_path / "cdf.csv").read_text()) == (0, "class,share,fct_s,slowdown\n")
 
 
@@ -182,7 +182,9 @@ def test_flow_tables_of_two_engines_are_not_taken_together(scenario, cli, tmp_pa
     flows = load(scenario).run().table("flows")
     flows.write_parquet(tmp_path / "one.parquet")
     flows.drop("deadline_s").write_parquet(tmp_path / "two.parquet")
-    result = cli("fct", str(tmp_path / "one.parquet"), str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet"))
+    result = cli(
+        "describe", "--slowdown", "homa", *(str(tmp_path / f"{name}.parquet") for name in ("one", "one", "two"))
+    )
     assert result.code == 3
     assert "two.parquet: not the columns of" in result.err
 
@@ -197,10 +199,10 @@ def test_long_times_and_large_slowdowns_are_plain_numbers():
 def test_runs_without_a_table_of_flows_are_left_out(cli, work):
     assert cli("compare", "small.toml", "--seeds", "1", "--schemes", "newreno,dctcp").code == 0
     lacking = f"results/{min(stored())}"
-    result = cli("fct", lacking)
+    result = cli("describe", "--slowdown", "homa", lacking)
     assert (result.code, result.err) == (3, f"error: {lacking}: no table flows is stored; 'fanin run' stores it\n")
     whole = json.loads(cli("run", "small.toml", "--seed", "9", "--json").out)["stored"]
-    result = cli("fct", lacking, whole, "--json")
+    result = cli("describe", "--slowdown", "homa", lacking, whole, "--json")
     assert (result.code, "1 of 2 runs have no table flows" in result.err) == (0, True), result.err
     assert json.loads(result.out)["flows"] > 0
 
@@ -210,10 +212,10 @@ def test_runs_of_different_scenarios_are_combined_with_a_warning(cli, work):
         assert cli("run", "small.toml", *given).code == 0
     alike = [f"results/{name}" for name in stored()]
     assert len(alike) == 2
-    assert "warning" not in cli("fct", *alike).err
+    assert "warning" not in cli("describe", "--slowdown", "homa", *alike).err
     assert cli("run", "small.toml", "--set", "transport.mss=1000B", "--set", "transport.scheme=dctcp").code == 0
     every = [f"results/{name}" for name in stored()]
-    for command in (["fct", *every], ["export", *every]):
+    for command in (["describe", "--slowdown", "homa", *every], ["export", *every]):
         err = cli(*command).err
         assert "warning: runs of different scenarios are combined: they differ in transport.scheme" in err
         assert "transport.mss" in err or "more keys" in err

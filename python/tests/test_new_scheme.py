@@ -80,7 +80,7 @@ check scenario.toml --resolved
 run scenario.toml
 describe results/latest
 export results/latest --out flows.csv
-fct results/latest
+describe results/latest --slowdown homa
 plot queue scenario.toml --set transport.scheme=gentle,newreno --file queue.svg
 import hpcc traffic.txt --out imported.csv
 sweep scenario.toml --seeds 1..2
@@ -97,7 +97,7 @@ report
 """.splitlines()
 """Commands in the order in which one needs what another wrote."""
 
-NOT_TYPED = {"cluster": "needs a cluster", "serve": "serves until it is ended"}
+NOT_TYPED = {"serve": "serves until it is ended"}
 
 
 def with_the_room(workspace: Path) -> None:

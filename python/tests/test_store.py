@@ -178,4 +178,4 @@ def test_a_sweep_stands_for_all_of_its_runs(cli, work):
     assert len(json.loads(cli("describe", str(folder), "--json").out)["files"]) == 6
     lines = cli("export", str(folder)).out.splitlines()
     assert len({line.partition(",")[0] for line in lines[2:]}) == 6
-    assert json.loads(cli("fct", str(folder), "--json").out)["flows"] > 0
+    assert json.loads(cli("describe", str(folder), "--slowdown", "homa", "--json").out)["flows"] > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated, Any
 
 import typer
@@ -18,9 +19,13 @@ def check(
     scenario: ScenarioArgument,
     set_: SetOption = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="List every value in effect and its source.")] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="ADDRESS", help="Check this Dask cluster too: workers, threads, versions."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Check a scenario without running it.
+    """Check a scenario without running it, or the cluster that shall run it.
 
     Checks the scenario, each value of each sweep variable, and the plots and claims, and shows the offered load, with
     the mean size from which it was computed. It warns about values without effect, and about variants that no plot
@@ -43,24 +48,25 @@ def check(
     larger, that is the limit. Where no fan-in fills the port that is likely to fill first, the same limits count for
     the nearest and the farthest hosts. If the threshold is the default, it says what to set.
 
-    --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, observed, values}. offered is
-    an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier,
-    below_bps, out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is the one
-    with it.
-    fan_in is one of {group, port, tier, cables, responses, arriving_bps, rate_bps, first_packets, buffer_bytes,
-    buffer_packets, packet_bytes, path_packets, rtt_s}, where tier is null for a port towards a receiver, cables is the
-    tier as keys of its cables begin, path_packets is C x RTT, and rtt_s is without queues. observed is the port whose
-    queue is measured, with the shortest rtt_s of traffic that crosses it, and with the longest. values is present only
-    with --resolved; it is an array of {path, scheme, value, number, unit, set_at, is_default, source, doc}. There,
-    scheme is null unless schemes of the scenario differ in the key, number and unit are those of results and null of
-    words, set_at is file:line or --set and null for a default, and source is the source of the default, or the rule
-    from which it was computed.
+    --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, observed, values, workers}.
+    offered is an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of
+    {tier, below_bps, out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is
+    the one with it. fan_in is one of {group, port, tier, cables, responses, arriving_bps, rate_bps, first_packets,
+    buffer_bytes, buffer_packets, packet_bytes, path_packets, rtt_s}, where tier is null for a port towards a receiver,
+    cables is the tier as keys of its cables begin, path_packets is C x RTT, and rtt_s is without queues. observed is
+    the port whose queue is measured, with the shortest rtt_s of traffic that crosses it, and with the longest. values
+    is present only with --resolved; it is an array of {path, scheme, value, number, unit, set_at, is_default, source,
+    doc}. There, scheme is null unless schemes of the scenario differ in the key, number and unit are those of results
+    and null of words, set_at is file:line or --set and null for a default, and source is the source of the default, or
+    the rule from which it was computed. workers is present only with --cluster; it is an array of {worker, threads,
+    fanin, engine}.
 
     **Examples**
 
     - `fanin check scenario.toml`
     - `fanin check sdtcp/fig9 --resolved`
     - `fanin check scenario.toml --set transport.rto-min=1ms --json`
+    - `fanin check scenario.toml --cluster tcp://host:8786`
     """
     from fanin.run.benchmark import asks_for_trust
     from fanin.scenario.loads import remarks
@@ -69,6 +75,7 @@ def check(
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     experiment.check(settings)
+    workers = [] if cluster is None else _workers(cluster)
     loads: Loads = {"tiers": [], "fan_in": [], "observed": []}
     if experiment.needs_network:
         loads = experiment.loads(settings)
@@ -86,7 +93,8 @@ def check(
     if json:
         values = {"values": rows} if resolved else {}
         head = {"file": str(experiment.path), "experiment": experiment.name, "runs": runs, "warnings": warnings}
-        print_json({**head, "offered": offered, **loads, **values})
+        of_cluster = {} if cluster is None else {"workers": workers}
+        print_json({**head, "offered": offered, **loads, **values, **of_cluster})
         return
     if resolved:
         print_table(
@@ -98,10 +106,31 @@ def check(
     if offered:
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
     _print_loads(loads)
+    if cluster is not None:
+        _print_workers(cluster, workers)
     swept = f"its sweep has {runs} run{'s' if runs > 1 else ''}" if runs else "one run"
     if not runs and experiment.document.plot:
         swept = "its plots need no run"
     note(f"{experiment.path}: valid; {swept}")
+
+
+def _workers(address: str) -> list[dict[str, Any]]:
+    """The workers of a cluster, each with its threads and versions."""
+    from fanin.run.cluster import Cluster
+
+    with contextlib.closing(Cluster(address)) as found:
+        threads = found.threads()
+        return [
+            {"worker": name, "threads": threads.get(name, 0), **vars(each)} for name, each in found.workers().items()
+        ]
+
+
+def _print_workers(address: str, workers: list[dict[str, Any]]) -> None:
+    threads = sum(each["threads"] for each in workers)
+    rows = [[str(value) for value in each.values()] for each in workers]
+    print_table(f"{address}: {threads} runs at once", ["worker", "threads", "fanin", "engine"], rows)
+    if not workers:
+        note("no workers yet: start one with dask worker ADDRESS")
 
 
 def _in_effect(rows: list[ValueRow]) -> list[dict[str, Any]]:

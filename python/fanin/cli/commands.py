@@ -33,7 +33,6 @@ EXIT_CODES = (
 COMMANDS = {
     "run": Command("run", "Run a scenario once and say what happened."),
     "sweep": Command("sweep", "Run a grid of scenario values with several seeds, and write one data set."),
-    "cluster": Command("cluster", "Check a Dask cluster before running sweeps on it: workers, threads and versions."),
     "reproduce": Command(
         "reproduce", "Reproduce figures of papers: run their sweeps, plot the results, and judge each published claim."
     ),
@@ -74,13 +73,13 @@ COMMANDS = {
         "explain",
         "Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.",
     ),
-    "check": Command("check", "Check a scenario without running it."),
+    "check": Command("check", "Check a scenario without running it, or the cluster that shall run it."),
     "plot": Command(
         "plot", "Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep: PNG, SVG, PDF."
     ),
     "describe": Command(
         "describe",
-        "Describe result tables: rows, and each column's type, unit and meaning; of a run also its summary.",
+        "Describe results: a run's summary, the tables with types and units, or the slowdown of flows by size.",
     ),
     "export": Command(
         "export",
@@ -90,7 +89,6 @@ COMMANDS = {
         "import_",
         "Convert flow lists, size distributions and topologies of other tools for use in a scenario.",
     ),
-    "fct": Command("fct", "Show completion times and slowdown of finished flows, by size and by class."),
 }
 
 _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}

@@ -8,11 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from fanin.cli.options import JsonOption
+from fanin.cli.slowdown import Slowdown, print_slowdown
 from fanin.cli.terminal import print_json, print_table, summary_rows
 
 
 def describe(
-    paths: Annotated[list[Path], typer.Argument(help="Parquet files, or runs of the results.")],
+    paths: Annotated[list[Path], typer.Argument(help="Parquet files, runs, or folders of sweeps or experiments.")],
+    slowdown: Annotated[
+        Slowdown | None,
+        typer.Option("--slowdown", help="Show completion times and slowdown of the flows, by this definition."),
+    ] = None,
+    bins: Annotated[
+        int | None, typer.Option("--bins", min=1, help="With --slowdown: bins of sizes; by default the definition's.")
+    ] = None,
+    cdf: Annotated[
+        Path | None, typer.Option("--cdf", help="With --slowdown: write the distributions to this CSV file as well.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Describe result tables: rows, and each column's type, unit and meaning; of a run also its summary.
@@ -23,14 +34,34 @@ def describe(
     --json prints one object: {files: [{file, rows, columns: [{name, type, unit, description}]}], manifest}, where
     manifest is what is known of the first run.
 
+    --slowdown shows completion times and slowdown of the finished flows of all paths together, by size and by class.
+    Slowdown has two published definitions, which are not comparable. homa: completion time divided by the best
+    possible one (the same flow alone in the network with an unlimited window), in 10 bins of equally many flows. hpcc:
+    divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Bins with
+    the same edges are merged, as with flows of one size. Neither denominator includes the growth of a window, so a
+    lone flow in slow start may be above 1. Percentiles are nearest ranks. The class is that of the list of flows, or
+    else the traffic group.
+
+    --json with --slowdown prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes
+    are arrays of {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
+    slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with class in each of classes. The CSV of --cdf has the
+    columns class, share, fct_s and slowdown; equal rows are one, with the largest share.
+
     **Examples**
 
     - `fanin describe results/tour/collapse/runs.parquet`
     - `fanin describe results/latest`
     - `fanin describe results/0123456789abcdef`
+    - `fanin describe results/0123456789abcdef --slowdown homa`
+    - `fanin describe results/0123456789abcdef --slowdown hpcc --cdf cdf.csv --json`
     """
     from fanin.results import tables
 
+    if slowdown is not None:
+        print_slowdown(paths, slowdown, bins, cdf, json)
+        return
+    if bins is not None or cdf is not None:
+        raise typer.BadParameter("needs --slowdown", param_hint="--cdf" if bins is None else "--bins")
     found = [table for path in paths for table in tables.locate(path)]
     files = [table.describe() for table in found]
     runs = [run for path in paths if (run := tables.run_of(path)) is not None]

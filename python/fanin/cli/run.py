@@ -262,5 +262,5 @@ def _slowdown(finished: fanin.Run) -> None:
     flows = fct.complete(finished.table("flows"))
     if flows["bytes"].n_unique() > 1:
         definition = fct.DEFINITIONS["homa"]
-        title = f"Slowdown by size ({definition.key}; `fanin fct` has more)"
+        title = f"Slowdown by size ({definition.key}; `fanin describe --slowdown` has more)"
         print_table(title, fct.HEADER, map(fct.shown, fct.by_size(flows, definition)))
