@@ -53,18 +53,7 @@ class Family:
 RULES = (
     "network.ties=fresh-first",  # the order of its events
     "transport.rto-backoff-limit=16",  # it doubles up to 60 s
-    "transport.full-ack-window=threshold",
-    "transport.recover-check=reached",
-    "transport.loss-flight=pipe",
-    "transport.repeated-timeout=halve",
-    "transport.sack-emulation=true",
-    "transport.sack-after-timeout=keep",
-    "transport.sack-recovery-timer=first",
-    "transport.sack-scoreboard=marks",
-    "transport.sack-partial-ack=one-more",
-    "transport.rtt-of=oldest",
-    "transport.window-bytes=whole",
-    "transport.growth-after-repair=false",
+    "transport.like=ns3.44",  # loss recovery, RTT samples, whole bytes
 )
 NEWRENO_RULES = (
     *RULES,
@@ -76,7 +65,6 @@ DCTCP_RULES = (
     *RULES,
     "transport.ecn-retransmit=true",
     "transport.growth-after-echo=false",
-    "transport.echo-in-recovery=replaces",
     "scheme.dctcp.flavour=ns-3",
 )
 NO_FLOOR = "scheme.dctcp.min-window=1mss"

@@ -45,7 +45,7 @@ ns-3.44 deviates from them is in `docs/validation/ns3.md`, and was not checked i
         set("loss-detection", "dup-ack", "ns-3.31 has no RACK"),
         set("limited-transmit", "true", "ns-3.31, tcp-socket-base.cc: LimitedTransmit true"),
         set("rtt-clock", "1ms", "ns-3.31, tcp-option-ts.cc: milliseconds; tcp-socket-base.cc, EstimateRtt: 0 ms is discarded"),
-        set("rtt-of", "oldest", "ns-3.31, tcp-socket-base.cc, EstimateRtt: the oldest segment, unless it was retransmitted"),
+        set("like", "ns3.31", "ns-3.31, tcp-socket-base.cc, EstimateRtt: the oldest segment, unless it was retransmitted"),
         set("rto-min", "1s", "ns-3.31, tcp-socket-base.cc: MinRto 1 s"),
         set("rto-initial", "1s", "ns-3.31, rtt-estimator.cc: InitialEstimation 1 s"),
         set("rto-granularity", "1ms", "ns-3.31, tcp-socket-base.cc: ClockGranularity 1 ms"),

@@ -17,7 +17,7 @@ use crate::event::ports::{Port, SlowPort, Stepped, in_port};
 use crate::event::windows::Windows;
 use crate::event::{CoreParts, EventCore, NodeByNode as _, PortAudit};
 use crate::ids::{LinkId, NodeId};
-use crate::net::books::Books;
+use crate::net::books::{Books, Departure};
 use crate::net::port::{Decision, Limit, LinkState, PortSpec, Situation};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
@@ -266,7 +266,7 @@ impl Core {
             let at = Time::from_ps(packet.arrival - port.delay);
             let begun = at - slow.spec.transmission(packet.size);
             let next = if backlog.packets > 0 { port.at(port.dep).size } else { 0 };
-            self.books.on_departure(link, (begun, at), (packet.size, next), backlog);
+            self.books.on_departure(link, &Departure { begun, at, size: packet.size, next, backlog });
         }
     }
 
@@ -307,7 +307,8 @@ impl Core {
         let size = std::mem::take(&mut port.in_service);
         let (begun, backlog) = (slow.begun, slow.behind);
         self.serve(link, at);
-        self.books.on_departure(link, (begun, at), (size, self.ports[link.index()].in_service), backlog);
+        let next = self.ports[link.index()].in_service;
+        self.books.on_departure(link, &Departure { begun, at, size, next, backlog });
     }
 
     /// Drops the packets in transmission or in flight on a link.

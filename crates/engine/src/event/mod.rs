@@ -81,8 +81,7 @@ pub(crate) trait NodeByNode {
     fn close_windows(&mut self, now: Time);
     /// Sets the clock, which goes back where the next node's part of a window begins.
     fn set_clock(&mut self, now: Time);
-    /// A window begins: everything before `from` has happened, and nothing from `until` on will. While it is planned, its end is
-    /// its beginning.
+    /// Opens the window from `from` to `until`, exclusive. While it is being planned, it is called with `until == from`.
     fn begin_window(&mut self, from: Time, until: Time);
     /// The next rare event before `until`, if there is one.
     fn first_rare(&self, until: Time) -> Option<(Time, MiscKey)>;

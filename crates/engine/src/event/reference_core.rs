@@ -11,7 +11,7 @@ use crate::event::core::Core;
 use crate::event::order::{Class, Event, MiscKey, TieBreak};
 use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
-use crate::net::books::Books;
+use crate::net::books::{Books, Departure};
 use crate::net::port::{Decision, Limit, LinkState, PortSpec, Situation};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
@@ -122,7 +122,8 @@ impl ReferenceCore {
         self.push(arrival, (1, rank), link, Kind::Arrival(packet));
         self.serve(link, at);
         let next = self.ports[link].in_service;
-        self.books.on_departure(LinkId::new(link), (begun, at), (packet.size, next), backlog);
+        let departure = Departure { begun, at, size: packet.size, next, backlog };
+        self.books.on_departure(LinkId::new(link), &departure);
     }
 
     /// Removes the packets in flight on a link, in order, and the one in transmission.

@@ -31,15 +31,17 @@ fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
 }
 
 impl Arrivals {
-    /// A segment of the group `group` arrived at `now` after `delay`; the one before it on its flow took `previous`.
+    /// A segment of the group `group` arrives after `delay`; the one before it on its flow took `previous`.
     #[inline(always)]
     fn record_delay<C: EventCore>(
         &mut self,
         group: GroupId,
-        (now, delay, previous): (Time, Time, Option<Time>),
+        delay: Time,
+        previous: Option<Time>,
         net: &mut Network<C>,
     ) {
         self.delays.record(delay, previous);
+        let now = net.now();
         if let Some(bins) = &mut net.core.books().bins {
             bins.add_delay(group, now, delay, previous);
         }
@@ -91,7 +93,7 @@ impl Hosts {
         if flow.purpose == Purpose::Data {
             let arrivals = &mut self.arrivals[group.index()];
             if let Some(delay) = delay {
-                arrivals.record_delay(group, (now, delay, previous), net);
+                arrivals.record_delay(group, delay, previous, net);
             }
             arrivals.delivered += delivery.new_in_order;
             if let Some(bins) = &mut net.core.books().bins {
@@ -120,7 +122,7 @@ impl Hosts {
             let previous = flow.receiver.last_delay.replace(delay);
             if flow.purpose == Purpose::Data {
                 let group = flow.wire.group;
-                self.arrivals[group.index()].record_delay(group, (net.now(), delay, previous), net);
+                self.arrivals[group.index()].record_delay(group, delay, previous, net);
             }
         }
     }

@@ -130,7 +130,7 @@ impl Around<'_> {
         let now = net.now();
         let mut io = Io { net, wire: &mut flow.wire, hosts: self.hosts };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
-        if !flow.sender.window().is_open(cfg.window_wraps) {
+        if !flow.sender.window().is_open(cfg.quirks.wraps_window()) {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
             net.core.books().broken(now, what);
         }

@@ -25,6 +25,20 @@ pub(crate) struct PortBook {
     pub(crate) limit: Limit,
 }
 
+/// A packet leaves a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    /// When its transmission began, and when it ends.
+    pub(crate) begun: Time,
+    pub(crate) at: Time,
+    /// Its bytes.
+    pub(crate) size: u16,
+    /// Bytes of the packet whose transmission begins then, zero if there is none.
+    pub(crate) next: u16,
+    /// What is left in the queue.
+    pub(crate) backlog: Backlog,
+}
+
 /// An invariant that was violated during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
@@ -360,29 +374,22 @@ impl Books {
         book.lost.retain(|lost| lost.seq != seq);
     }
 
-    /// A packet of `size` bytes, in transmission since `begun`, has left the port of `link`. The next packet in
-    /// transmission has `next` bytes, zero if there is none.
+    /// A packet has left the port of `link`.
     #[inline(always)]
-    pub(crate) fn on_departure(
-        &mut self,
-        link: LinkId,
-        (begun, at): (Time, Time),
-        (size, next): (u16, u16),
-        backlog: Backlog,
-    ) {
+    pub(crate) fn on_departure(&mut self, link: LinkId, departure: &Departure) {
         if self.queues[link.index()].is_some() {
             if self.bins.is_some() {
-                self.bin_sent(link, begun, at, size);
+                self.bin_sent(link, departure);
             }
-            self.on_queue(link, at, backlog, next);
+            self.on_queue(link, departure.at, departure.backlog, departure.next);
         }
     }
 
     #[inline(never)]
-    fn bin_sent(&mut self, link: LinkId, begun: Time, at: Time, size: u16) {
+    fn bin_sent(&mut self, link: LinkId, departure: &Departure) {
         if let (Some(monitor), Some(bins)) = (&self.queues[link.index()], &mut self.bins) {
-            let as_built = Time::from_ps(u64::from(size) * u64::from(monitor.ps_per_byte));
-            bins.add_sent(monitor.slot, begun, at, as_built);
+            let as_built = Time::from_ps(u64::from(departure.size) * u64::from(monitor.ps_per_byte));
+            bins.add_sent(monitor.slot, departure.begun, departure.at, as_built);
         }
     }
 

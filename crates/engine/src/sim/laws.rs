@@ -64,7 +64,8 @@ impl<C: EventCore> World<C> {
                     )));
                 }
             }
-            if !flow.window_is_sane(self.hosts.endpoints[flow.wire.endpoint as usize].sender.window_wraps) {
+            let cfg = &self.hosts.endpoints[flow.wire.endpoint as usize].sender;
+            if !flow.window_is_sane(cfg.quirks.wraps_window()) {
                 return Err(self.broken(format!("flow {i} has the window {:?}", flow.sender.window())));
             }
             if flow.sender.una() > flow.receiver.state.next() && flow.sender.state() != State::Closed {

@@ -64,7 +64,7 @@ pub(crate) struct Windows {
     pub(super) rare: Vec<(NodeId, Time, MiscKey)>,
     /// Windows so far.
     pub(super) count: u64,
-    /// Used at any size, and tried after so many events, for tests.
+    /// For tests: windows are tried after so many events, however few links there are.
     pub(super) first_look: Option<u32>,
 }
 

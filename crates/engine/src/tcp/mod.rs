@@ -3,6 +3,7 @@
 //! Sequence numbers are 64 bits wide here and never wrap: the SYN has number 0, the first data byte [`FIRST_DATA`], and
 //! the FIN the number after the last byte. [`crate::packet::unwrap_seq`] extends those on the wire.
 
+mod marks;
 mod params;
 mod prr;
 mod rack;

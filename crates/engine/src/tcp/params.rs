@@ -3,7 +3,7 @@
 use super::EcnMode;
 use super::receiver::ReceiverConfig;
 use super::rto::RtoConfig;
-use super::sender::{FullAck, InterfaceConfig, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
+use super::sender::{InterfaceConfig, Quirks, RackConfig, SenderConfig};
 use super::tlp::ProbeConfig;
 use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::Time;
@@ -79,6 +79,16 @@ pub const PARAMS: &[Param] = &[
         "RFC 5681 has none; Linux has TCP_MAX_QUICKACKS of 16",
     ),
     Param::new(
+        "like",
+        Kind::Choice(&["rfc", "ns3.44", "ns3.31", "ns3.18-rdtcp"]),
+        "rfc",
+        "Whose departures from the RFCs senders share, in loss recovery, RTT samples and the rounding of windows: rfc is \
+         nobody's, ns3.44 and ns3.31 are releases of ns-3, and ns3.18-rdtcp is the code of RCC's authors. Without effect \
+         with loss-detection rack.",
+        "RFC 5681, RFC 6298, RFC 6582, RFC 6675; ns3.44: docs/validation/ns3.md; ns3.31: its tcp-socket-base.cc, \
+         EstimateRtt; ns3.18-rdtcp: docs/validation/rcc.md",
+    ),
+    Param::new(
         "duplicate-ack-threshold",
         Kind::Integer,
         "3",
@@ -147,129 +157,6 @@ pub const PARAMS: &[Param] = &[
         "false",
         "Limited transmit: the first duplicate ACKs permit new segments.",
         "RFC 3042; off in the incast papers' baseline",
-    ),
-    Param::new(
-        "partial-ack-timer",
-        Kind::Choice(&["impatient", "slow-but-steady"]),
-        "impatient",
-        "Whether only the first partial ACK restarts the retransmission timer, or every one.",
-        "RFC 6582, section 3.2; both are weighed in RFC 3782, section 4",
-    ),
-    Param::new(
-        "partial-ack-order",
-        Kind::Choice(&["hole-first", "new-data-first"]),
-        "hole-first",
-        "What is sent first on a partial ACK: the next hole, or the new data that the deflated window allows.",
-        "RFC 6582, section 3.2; new-data-first is ns-3.18",
-    ),
-    Param::new(
-        "full-ack-window",
-        Kind::Choice(&["flight", "flight-before", "threshold"]),
-        "flight",
-        "Upper limit of the window after recovery, besides the threshold: one segment more than is outstanding after \
-         the full ACK, one more than was outstanding before it, or none. With the latter two this ACK also grows the \
-         window.",
-        "RFC 6582, section 3.2, step 3, option 1; threshold is option 2 and ns-3.44, flight-before is ns-3.18",
-    ),
-    Param::new(
-        "recovery-start",
-        Kind::Choice(&["and-send", "retransmit"]),
-        "and-send",
-        "What is sent on the last of the duplicate ACKs that start recovery, without SACK: the retransmission and \
-         what the inflated window allows, or the retransmission alone.",
-        "RFC 5681, section 3.2, steps 3 and 5; retransmit is ns-3.18",
-    ),
-    Param::new(
-        "partial-ack-window",
-        Kind::Choice(&["one-segment", "wraps"]),
-        "one-segment",
-        "The window after a partial ACK that covers more than the window: one segment, or a negative number that \
-         wraps to nearly 4 GiB.",
-        "RFC 6582, section 3.2, leaves it open; wraps is what the unsigned window of ns-3.18 does",
-    ),
-    Param::new(
-        "window-bytes",
-        Kind::Choice(&["exact", "whole"]),
-        "exact",
-        "Whether the congestion window and the slow-start threshold have fractions of a byte, or are truncated to \
-         whole bytes at every change.",
-        "our choice: RFC 5681, section 3.1, names integer arithmetic as an implementation's; whole is ns-3.18",
-    ),
-    Param::new(
-        "recover-check",
-        Kind::Choice(&["beyond", "reached", "off"]),
-        "beyond",
-        "Which duplicate ACKs, without SACK, may start another fast retransmit after one or after a timeout: those \
-         that acknowledge more than had been sent by then, those that acknowledge all of it, or any.",
-        "RFC 6582, section 3.2, step 2; reached is ns-3.44, off is ns-3.18",
-    ),
-    Param::new(
-        "loss-flight",
-        Kind::Choice(&["sent", "pipe", "highest"]),
-        "sent",
-        "What a loss halves: the data sent and not acknowledged; the part of it estimated to be in the network; or \
-         everything up to the highest sequence number sent, even after a timeout has reset the sender to an earlier \
-         one.",
-        "RFC 5681, equation 4; pipe is ns-3.44, highest is ns-3.18",
-    ),
-    Param::new(
-        "repeated-timeout",
-        Kind::Choice(&["hold", "halve"]),
-        "hold",
-        "Whether a further timeout of the same segment leaves the slow-start threshold unchanged, or reduces it again.",
-        "RFC 5681, section 3.1, below equation 4; halve is what ns-3 does",
-    ),
-    Param::new(
-        "sack-after-timeout",
-        Kind::Choice(&["forget", "keep"]),
-        "forget",
-        "What a timeout does to the SACK reports of out-of-order data: with keep only the rest is retransmitted.",
-        "RFC 2018, section 8; keep is allowed by the erratum cited in RFC 6675, section 5.1, and is ns-3.44",
-    ),
-    Param::new(
-        "sack-emulation",
-        Kind::Bool,
-        "false",
-        "Whether, without SACK, each duplicate ACK counts as a SACK report of the first segment without one. These \
-         guesses outlast recovery: segments with a report are not in flight, and a segment before the last report is \
-         deemed lost and retransmitted at once when it becomes the first outstanding one.",
-        "RFC 6582: in recovery only; true is ns-3.44, after Linux",
-    ),
-    Param::new(
-        "sack-partial-ack",
-        Kind::Choice(&["pipe", "one-more"]),
-        "pipe",
-        "What is sent on an ACK that advances in recovery with SACK: what the pipe allows, or one segment at least, \
-         unless the first one was retransmitted before.",
-        "RFC 6675, section 5, step C; one-more is ns-3.44",
-    ),
-    Param::new(
-        "sack-scoreboard",
-        Kind::Choice(&["reports", "marks"]),
-        "reports",
-        "What a sender with SACK goes by: the reports, in recovery only; or marks of segments, always. A segment is \
-         marked as lost when three above it are reported, when it is the first one at the start of recovery, or at a \
-         timeout, and as retransmitted; each mark stays until the segment is acknowledged or, that of a loss, reported. \
-         Whatever is marked as lost is retransmitted, but new data goes first if nothing above it is reported; all \
-         that was retransmitted counts as in flight.",
-        "RFC 6675, section 4; marks is ns-3.44, tcp-tx-buffer.cc, UpdateLostCount, NextSeg and BytesInFlight",
-    ),
-    Param::new(
-        "sack-recovery-timer",
-        Kind::Choice(&["every", "first"]),
-        "every",
-        "What restarts the retransmission timer in recovery with SACK: the first retransmission and every ACK that \
-         advances, or only the first such ACK.",
-        "RFC 6298, section 5.3 and RFC 6675, section 6; first is ns-3.44",
-    ),
-    Param::new(
-        "rtt-of",
-        Kind::Choice(&["cause", "oldest", "newest-clean"]),
-        "cause",
-        "Which segment an ACK gives an RTT sample of: the one that caused it, unless that was a retransmission; the \
-         oldest that it covers, unless that was ever retransmitted; or the last of those at its front that never \
-         were.",
-        "as RFC 7323 does with timestamps; oldest is ns-3.44, newest-clean is the code of RCC's authors",
     ),
     Param::new(
         "rtt-clock",
@@ -390,24 +277,6 @@ pub const PARAMS: &[Param] = &[
         "Whether the congestion window grows between a reduction for an ECN echo and the end of the window of data that \
          was outstanding then; off: not before an acknowledgement passes that end, or a timeout.",
         "RFC 3168, section 6.1.2 forbids only a second reduction; off: ns-3 and Linux, state CWR",
-    ),
-    Param::new(
-        "growth-after-repair",
-        Kind::Bool,
-        "true",
-        "Whether the ACK of all that had been sent before a timeout grows the window like any other; off: only if it \
-         acknowledges a full segment more.",
-        "RFC 5681, section 3.1; off: ns-3.44, tcp-socket-base.cc, ProcessAck, the end of CA_LOSS",
-    ),
-    Param::new(
-        "echo-in-recovery",
-        Kind::Choice(&["ignored", "replaces"]),
-        "ignored",
-        "What an ECN echo does in loss recovery and while a timeout is repaired: nothing, because the window has been \
-         reduced; or it takes the place of both and reduces the window again, by the rule for losses in loss recovery, so \
-         that duplicates start no recovery before the data that was outstanding then is acknowledged. With the \
-         latter only ACKs of new data count as echoes.",
-        "RFC 3168, section 6.1.2; replaces is ns-3.44, tcp-socket-base.cc, ReceivedAck and EnterCwr",
     ),
     Param::new(
         "ecn",
@@ -540,6 +409,20 @@ impl EcnMode {
     }
 }
 
+impl Quirks {
+    /// Those of the program that `like` names.
+    fn chosen(transport: &Values) -> Self {
+        let programs = [
+            ("rfc", Self::RFC),
+            ("ns3.44", Self::NS3_44),
+            ("ns3.31", Self::NS3_31),
+            ("ns3.18-rdtcp", Self::NS3_18_RDTCP),
+        ];
+        // Loss detection by time is Linux's.
+        if transport.is("loss-detection", "rack") { Self::RFC } else { transport.choose("like", &programs) }
+    }
+}
+
 impl From<&Values> for SenderConfig {
     fn from(transport: &Values) -> Self {
         let mss = transport.bytes("mss").get();
@@ -553,37 +436,7 @@ impl From<&Values> for SenderConfig {
             sack: transport.flag("sack"),
             rack: either("loss-detection", "rack", "dup-ack").then(|| transport.into()),
             limited_transmit: transport.flag("limited-transmit"),
-            impatient: either("partial-ack-timer", "impatient", "slow-but-steady"),
-            new_data_first: either("partial-ack-order", "new-data-first", "hole-first"),
-            full_ack: transport.choose(
-                "full-ack-window",
-                &[
-                    ("flight", FullAck::Flight),
-                    ("flight-before", FullAck::FlightBefore),
-                    ("threshold", FullAck::Threshold),
-                ],
-            ),
-            recover_check: transport.choose(
-                "recover-check",
-                &[("beyond", RecoverCheck::Beyond), ("reached", RecoverCheck::Reached), ("off", RecoverCheck::Off)],
-            ),
-            loss_flight: transport.choose(
-                "loss-flight",
-                &[("sent", LossFlight::Sent), ("pipe", LossFlight::Pipe), ("highest", LossFlight::Highest)],
-            ),
-            halves_every_timeout: either("repeated-timeout", "halve", "hold"),
-            whole_bytes: either("window-bytes", "whole", "exact"),
-            quiet_start: either("recovery-start", "retransmit", "and-send"),
-            window_wraps: either("partial-ack-window", "wraps", "one-segment"),
-            keeps_reports: either("sack-after-timeout", "keep", "forget"),
-            emulates_sack: transport.flag("sack-emulation"),
-            marks: either("sack-scoreboard", "marks", "reports"),
-            one_more: either("sack-partial-ack", "one-more", "pipe"),
-            sack_impatient: either("sack-recovery-timer", "first", "every"),
-            rtt_of: transport.choose(
-                "rtt-of",
-                &[("cause", RttOf::Cause), ("oldest", RttOf::Oldest), ("newest-clean", RttOf::NewestClean)],
-            ),
+            quirks: Quirks::chosen(transport),
             rto: transport.into(),
             backoff_ends_on_new_ack: either("rto-backoff-reset", "new-ack", "sample"),
             knows_open_path: either("open-rtt", "idle-path", "unknown"),
@@ -593,8 +446,6 @@ impl From<&Values> for SenderConfig {
             idle_restart: transport.flag("idle-restart"),
             window_validation: transport.flag("window-validation"),
             growth_after_echo: transport.flag("growth-after-echo"),
-            growth_after_repair: transport.flag("growth-after-repair"),
-            echo_replaces: either("echo-in-recovery", "replaces", "ignored"),
             ecn_syn: transport.flag("ecn-syn"),
             ecn_retransmit: transport.flag("ecn-retransmit"),
             ecn_ack: transport.flag("ecn-ack"),

@@ -26,6 +26,17 @@ pub struct RtoConfig {
 }
 
 impl RtoConfig {
+    /// The declared defaults of `[transport]`.
+    pub const DEFAULT: Self = Self {
+        minimum: Time::from_ms(200),
+        bounds_variation: false,
+        initial: Time::from_secs(1),
+        maximum: Time::from_secs(60),
+        granularity: Time::ZERO,
+        clock: Time::ZERO,
+        backoff_limit: 6,
+    };
+
     /// What the clock shows of a round trip of `rtt` that ends at `now`: the ticks that fell into it, and no sample if none
     /// did.
     #[inline]
@@ -144,12 +155,9 @@ mod tests {
 
     const CFG: RtoConfig = RtoConfig {
         minimum: Time::from_us(200),
-        bounds_variation: false,
         initial: Time::from_ms(10),
-        maximum: Time::from_secs(60),
         granularity: Time::from_us(1),
-        clock: Time::ZERO,
-        backoff_limit: 6,
+        ..RtoConfig::DEFAULT
     };
 
     fn sampled(samples_us: &[u64]) -> RtoEstimator {

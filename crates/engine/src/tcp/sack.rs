@@ -5,7 +5,7 @@
 //! `HighRxt` is `high_rxt - 1`, and the "less or equal" of the RFC becomes "less".
 
 use super::FIRST_DATA;
-use super::ranges::{Range, RangeSet};
+use super::ranges::RangeSet;
 
 /// The SACK option of one ACK: up to three blocks, most recent first (RFC 2018 section 3; timestamps take the
 /// room of a fourth).
@@ -100,16 +100,12 @@ pub struct NextSeg {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scoreboard {
     sacked: RangeSet,
-    /// Retransmitted numbers, if they are marked: they count as in flight until acknowledged.
-    resent: RangeSet,
-    /// All unreported numbers below this are marked as lost, if that is marked.
-    lost_to: u64,
 }
 
 impl Scoreboard {
     /// An empty scoreboard.
     pub const fn new() -> Self {
-        Self { sacked: RangeSet::new(), resent: RangeSet::new(), lost_to: 0 }
+        Self { sacked: RangeSet::new() }
     }
 
     /// Whether nothing is reported: no hole is known.
@@ -124,9 +120,6 @@ impl Scoreboard {
     #[inline]
     pub fn update(&mut self, blocks: Option<&SackBlocks>, una: u64) -> u64 {
         self.sacked.drop_below(una);
-        if !self.resent.is_empty() {
-            self.resent.drop_below(una);
-        }
         let Some(blocks) = blocks else { return 0 };
         let mut reported = 0;
         // The newest block comes first and usually extends the highest range, which is the cheap case.
@@ -139,78 +132,9 @@ impl Scoreboard {
         reported
     }
 
-    /// The numbers `start..end` are retransmitted.
-    pub fn note_resent(&mut self, start: u64, end: u64) {
-        self.resent.insert(start, end, 0);
-    }
-
-    /// Clears the retransmitted numbers.
-    pub fn forget_resent(&mut self) {
-        self.resent.clear();
-    }
-
-    /// Marks all unreported numbers below `end` as lost.
-    pub fn mark_lost(&mut self, end: u64) {
-        self.lost_to = self.lost_to.max(end);
-    }
-
-    /// Marks as lost what `IsLost()` deems lost.
-    pub fn mark_deemed_lost(&mut self, cfg: &SackConfig) {
-        self.mark_lost(self.lost_end(cfg));
-    }
-
-    /// Marks the first segment, `una..end`, as lost and not retransmitted, unless it is known to be lost: if it is
-    /// marked so and something is reported above.
-    pub fn mark_first_lost(&mut self, una: u64, end: u64, cfg: &SackConfig) {
-        if !self.is_first_marked_lost(una, cfg) {
-            self.resent.drop_below(end);
-            self.mark_lost(end);
-        }
-    }
-
-    /// Whether the first segment is marked as lost and not just below the highest reported one.
-    pub fn is_first_marked_lost(&self, una: u64, cfg: &SackConfig) -> bool {
-        una < self.lost_to && self.highest_reported(cfg).is_some_and(|start| una < start)
-    }
-
-    /// Whether `seq` was retransmitted.
-    pub fn is_resent(&self, seq: u64) -> bool {
-        self.resent.range_at_or_above(seq).is_some_and(|range| range.start <= seq)
-    }
-
-    /// Whether a segment from `una` on has a mark or is reported.
-    pub fn has_marks(&self, una: u64) -> bool {
-        una < self.lost_to || !self.sacked.is_empty() || !self.resent.is_empty()
-    }
-
-    /// What is in flight by the marks: neither reported nor lost, and all that was retransmitted.
-    pub fn marked_pipe(&self, una: u64, high_data: u64) -> u64 {
-        let again: u64 = self.resent.as_slice().iter().map(Range::len).sum();
-        self.unsacked(self.lost_to.max(una), high_data) + again
-    }
-
-    /// What to send next by the marks, with RFC 6675's rule (3) if `holes`, and never by rule (4).
-    pub fn next_marked(&self, out: &Outstanding, holes: bool, cfg: &SackConfig) -> Option<NextSeg> {
-        let hole = self.first_unmarked(out, cfg);
-        if let Some((start, end)) = hole.filter(|&(start, _)| start < self.lost_to) {
-            return Some(piece(start, end, Rule::Lost, out, cfg));
-        }
-        if out.new_end > out.high_data {
-            return Some(piece(out.high_data, out.new_end, Rule::New, out, cfg));
-        }
-        hole.filter(|_| holes).map(|(start, end)| piece(start, end, Rule::Hole, out, cfg))
-    }
-
-    /// The first numbers neither reported nor retransmitted; below the highest reported segment, if there is one.
-    fn first_unmarked(&self, out: &Outstanding, cfg: &SackConfig) -> Option<(u64, u64)> {
-        let limit = self.highest_reported(cfg).unwrap_or(out.high_data);
-        let mut gaps = self.sacked.gaps_within(out.una, limit);
-        gaps.find_map(|(from, to)| self.resent.gaps_within(from, to).next())
-    }
-
-    /// Where the highest reported segment begins.
-    fn highest_reported(&self, cfg: &SackConfig) -> Option<u64> {
-        self.sacked.as_slice().last().map(|range| segment_start(range.end - 1, None, cfg.mss).max(range.start))
+    /// What is reported.
+    pub(super) const fn reported(&self) -> &RangeSet {
+        &self.sacked
     }
 
     /// Forgets all reports: after a timeout the receiver may have dropped what it reported (RFC 2018 section 8).
@@ -232,8 +156,8 @@ impl Scoreboard {
     /// RFC 6675 section 4, `SetPipe()`: the numbers in flight between `una` and `high_data`.
     pub fn set_pipe(&self, una: u64, high_data: u64, high_rxt: u64, cfg: &SackConfig) -> u64 {
         // (a) not deemed lost, so the first transmission is still in flight; (b) retransmitted, which is in flight too.
-        let first = self.unsacked(self.lost_end(cfg).max(una), high_data);
-        let again = self.unsacked(una, high_rxt.min(high_data));
+        let first = self.unreported(self.lost_end(cfg).max(una), high_data);
+        let again = self.unreported(una, high_rxt.min(high_data));
         first + again
     }
 
@@ -273,7 +197,7 @@ impl Scoreboard {
 
     /// All unreported numbers below this one are lost in the sense of `IsLost()`, and none above: the criterion
     /// only weakens towards the top, and changes only where a reported range begins.
-    fn lost_end(&self, cfg: &SackConfig) -> u64 {
+    pub(super) fn lost_end(&self, cfg: &SackConfig) -> u64 {
         let mut octets = 0;
         for (sequences, range) in (1..).zip(self.sacked.as_slice().iter().rev()) {
             octets += range.len();
@@ -285,23 +209,8 @@ impl Scoreboard {
         0
     }
 
-    /// The first number from `from` on that is not reported, and the first reported one above it, if any.
-    pub fn next_unreported(&self, from: u64) -> (u64, u64) {
-        let Some(range) = self.sacked.range_at_or_above(from) else { return (from, u64::MAX) };
-        if from < range.start {
-            return (from, range.start);
-        }
-        let above = self.sacked.range_at_or_above(range.end);
-        (range.end, above.map_or(u64::MAX, |range| range.start))
-    }
-
-    /// How many numbers of `from..to` are not reported.
-    pub fn unreported(&self, from: u64, to: u64) -> u64 {
-        self.unsacked(from, to)
-    }
-
     /// How many numbers of `from..to` are not reported; none where the bounds cross.
-    fn unsacked(&self, from: u64, to: u64) -> u64 {
+    pub(super) fn unreported(&self, from: u64, to: u64) -> u64 {
         if from >= to {
             return 0;
         }
@@ -320,7 +229,7 @@ impl Scoreboard {
 }
 
 /// The first segment of `start..end`.
-fn piece(start: u64, end: u64, rule: Rule, out: &Outstanding, cfg: &SackConfig) -> NextSeg {
+pub(super) fn piece(start: u64, end: u64, rule: Rule, out: &Outstanding, cfg: &SackConfig) -> NextSeg {
     let end = end.min(segment_end(start, out.fin, cfg.mss));
     NextSeg { seq: start, len: end - start, rule }
 }
@@ -332,7 +241,7 @@ fn segment_end(seq: u64, fin: Option<u64>, mss: u64) -> u64 {
 }
 
 /// The first number of the segment that holds `seq`, in a stream of full segments.
-fn segment_start(seq: u64, fin: Option<u64>, mss: u64) -> u64 {
+pub(super) fn segment_start(seq: u64, fin: Option<u64>, mss: u64) -> u64 {
     let byte = if fin == Some(seq) { (seq - 1).max(FIRST_DATA) } else { seq };
     FIRST_DATA + (byte - FIRST_DATA) / mss * mss
 }

@@ -354,23 +354,16 @@ fn transport_options() {
         "sack = true\nlimited-transmit = true",
         "ack-every = 2\nack-delay = \"500us\"",
         "ack-every = 4\nack-delay = \"50us\"\nsack = true",
-        "partial-ack-timer = \"slow-but-steady\"",
-        "partial-ack-order = \"new-data-first\"",
         "duplicate-ack-window = \"any\"",
-        "full-ack-window = \"flight-before\"",
-        "full-ack-window = \"threshold\"\nrecover-check = \"reached\"\nloss-flight = \"pipe\"\nrepeated-timeout = \"halve\"\n\
-         rtt-of = \"oldest\"\nlimited-transmit = true\nsack-emulation = true",
-        "sack = true\nfull-ack-window = \"threshold\"\nloss-flight = \"pipe\"\nsack-after-timeout = \"keep\"\n\
-         sack-recovery-timer = \"first\"\nsack-scoreboard = \"marks\"\n\
-         growth-after-repair = false\nsack-partial-ack = \"one-more\"",
-        "partial-ack-window = \"wraps\"\nrecover-check = \"off\"\nloss-flight = \"highest\"\nrtt-of = \"newest-clean\"\n\
-         recovery-start = \"retransmit\"\nwindow-bytes = \"whole\"",
+        "like = \"ns3.44\"\nlimited-transmit = true",
+        "like = \"ns3.44\"\nsack = true",
+        "like = \"ns3.18-rdtcp\"",
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",
-        "ecn = \"on\"\nsack = true\nsack-scoreboard = \"marks\"\necho-in-recovery = \"replaces\"",
+        "ecn = \"on\"\nsack = true\nlike = \"ns3.44\"",
         "ecn = \"on\"\necn-syn = true\necn-retransmit = true\necn-ack = true",
-        "rtt-of = \"oldest\"\nrtt-clock = \"1ms\"\nack-every = 2\nack-delay = \"500us\"",
+        "like = \"ns3.31\"\nrtt-clock = \"1ms\"\nack-every = 2\nack-delay = \"500us\"",
         "initial-window = \"1mss\"\nreceive-buffer = \"8KB\"",
         "syn-timeout = \"1ms\"\nsyn-retries = 1\ninitial-window = \"40mss\"",
     ];

@@ -5,6 +5,7 @@ use crate::environment::{DEFAULT, REGISTRY, Setting, find};
 use crate::schemes::{self, Wish};
 use crate::spec::common::NETWORK;
 use crate::spec::{Param, Scenario, Window};
+use crate::tcp::sender::{Quirks, SenderConfig};
 use crate::units::{Bytes, Time};
 use crate::{queue, tcp};
 
@@ -69,6 +70,27 @@ fn the_environment_of_a_file_that_names_none_changes_no_declared_default() {
     assert!(row.stack.is_empty() && row.switch.is_empty());
     let (silent, named) = (parse(SMALL).unwrap(), with("environment=rfc"));
     assert_eq!(silent.resolved(), named.resolved());
+}
+
+#[test]
+fn a_sender_of_which_nothing_is_set_has_the_declared_defaults() {
+    assert_eq!(SenderConfig::from(&parse(SMALL).unwrap().transport), SenderConfig::default());
+}
+
+#[test]
+fn a_sender_has_the_quirks_of_the_program_that_is_named_unless_it_detects_losses_by_time() {
+    let quirks = |written: &str| SenderConfig::from(&with(written).transport).quirks;
+    for (program, of) in [
+        ("rfc", Quirks::RFC),
+        ("ns3.44", Quirks::NS3_44),
+        ("ns3.31", Quirks::NS3_31),
+        ("ns3.18-rdtcp", Quirks::NS3_18_RDTCP),
+    ] {
+        assert_eq!(quirks(&format!("like={program}")), of);
+        assert_eq!(quirks(&format!("like={program} sack=true loss-detection=rack")), Quirks::RFC);
+    }
+    assert_eq!(quirks("environment=ns3-2020"), Quirks::NS3_31);
+    assert_eq!(quirks("environment=ns3.18-rdtcp"), Quirks::NS3_18_RDTCP);
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn tells_what_editors_show() {
         "Retransmission timeout before the first round-trip sample. Default: 1s (RFC 6298, section 2.1)."
     );
     assert_eq!(transport["ack-every"]["default"], 1);
-    assert_eq!(transport["partial-ack-timer"]["enum"], serde_json::json!(["impatient", "slow-but-steady"]));
+    assert_eq!(transport["duplicate-ack-window"]["enum"], serde_json::json!(["same", "any"]));
     assert_eq!(schema["properties"].as_object().unwrap().len(), KEYS.len());
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
 }

@@ -1,9 +1,9 @@
 //! The effects of an acknowledgement: on the window (RFC 5681), on ECN (RFC 3168), and as a signal of loss.
 
-use super::{Env, FullAck, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
+use super::quirks::LossRecovery;
+use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionWindow};
-use crate::tcp::sack::SackConfig;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::{Time, real};
 
@@ -51,20 +51,15 @@ impl Sender {
         };
         self.sample(rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
-        if news {
-            self.take_news(env.cfg);
+        if env.cfg.quirks.recovery != LossRecovery::Rfc {
+            self.take_new_ack_first(acked, news, env.cfg);
         }
-        let mut was_in_recovery = self.recovery != Recovery::Open && self.in_recovery();
-        if was_in_recovery && env.cfg.full_ack != FullAck::Flight {
-            was_in_recovery = !self.leave_with_growth(acked, env.cfg);
-        }
-        let leftover = self.left > 0 && self.take_left(acked, env.cfg);
-        self.tell_ack(acked, ack, rtt, was_in_recovery, env);
+        let in_recovery = self.recovery != Recovery::Open && self.in_recovery();
+        self.tell_ack(acked, ack, rtt, in_recovery, env);
         let restart = match self.recovery {
             Recovery::Open => {
                 self.dup_acks = 0;
                 self.limited_bytes = 0;
-                (self.first_lost, self.first_resent) = (leftover, false);
                 // RFC 6675 s2: blocks with news make a duplicate, even of an acknowledgement that moves on.
                 if news {
                     self.on_duplicate(env);
@@ -72,7 +67,7 @@ impl Sender {
                 true
             }
             Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, env),
-            Recovery::Sack { partial } => self.on_sack_recovery_ack(partial, ack, env),
+            Recovery::Sack => self.on_sack_recovery_ack(ack, env),
             Recovery::Rack => true,
         };
         self.react_to_echo(ack, env);
@@ -88,14 +83,6 @@ impl Sender {
         }
     }
 
-    /// The scoreboard has learnt something.
-    #[cold]
-    fn take_news(&mut self, cfg: &SenderConfig) {
-        if let Some(board) = self.scoreboard.as_mut().filter(|_| cfg.marks) {
-            board.mark_deemed_lost(&SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold });
-        }
-    }
-
     /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request to retransmit.
     pub(super) fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         let edge = ack.ack + ack.window;
@@ -105,8 +92,8 @@ impl Sender {
             Some(board) => board.update(ack.sack, self.una) > 0,
             None => edge == self.peer_edge || env.cfg.any_window_is_duplicate,
         };
-        if duplicate && self.scoreboard.is_some() {
-            self.take_news(env.cfg);
+        if duplicate && self.marks.is_some() {
+            self.mark_deemed_lost(env.cfg);
         }
         self.peer_edge = edge;
         // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.
@@ -116,7 +103,7 @@ impl Sender {
         if duplicate {
             self.tell_ack(0, ack, ack.rtt, self.in_recovery(), env);
         }
-        if !env.cfg.echo_replaces {
+        if !self.repairs_as_ns3_44(env.cfg) {
             self.react_to_echo(ack, env);
         }
         match self.recovery {
@@ -125,7 +112,7 @@ impl Sender {
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.inflate(env.cfg),
             // The pipe has shrunk, which `send` takes into account.
-            Recovery::Sack { .. } | Recovery::Rack => {}
+            Recovery::Sack | Recovery::Rack => {}
         }
     }
 
@@ -134,7 +121,7 @@ impl Sender {
         match self.recovery {
             Recovery::Open => self.enter_recovery(env),
             Recovery::NewReno { .. } => self.inflate(env.cfg),
-            Recovery::Sack { .. } | Recovery::Rack => {}
+            Recovery::Sack | Recovery::Rack => {}
         }
     }
 
@@ -154,20 +141,21 @@ impl Sender {
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = lacked || self.fills_window(env.cfg) || !env.cfg.window_validation;
-        let window_limited = limits && (!self.frozen || self.thaws(env.cfg));
+        let window_limited = limits && (self.growth == Growth::Free || self.may_grow_again(env.cfg));
         let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
     }
 
-    /// Whether the window may grow although it is frozen.
+    /// Whether the window may grow, given what is acknowledged.
     #[cold]
-    fn thaws(&self, cfg: &SenderConfig) -> bool {
-        if self.repairing {
-            return self.una < self.recover || self.una >= self.recover + cfg.mss;
+    fn may_grow_again(&self, cfg: &SenderConfig) -> bool {
+        match self.growth {
+            Growth::Free => true,
+            Growth::AfterEcho => self.una > self.cwr_end,
+            Growth::AfterRepair => self.una < self.recover || self.una >= self.recover + cfg.mss,
         }
-        self.una > self.cwr_end
     }
 
     /// The end of a round trip or of a window of data is acknowledged, where `flight` was outstanding before. Returns
@@ -213,14 +201,14 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        if !(env.cfg.echo_replaces && self.replace_recovery(env)) {
+        let replaces = self.repairs_as_ns3_44(env.cfg) && self.replace_recovery(env);
+        if !replaces {
             self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
         }
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
         self.cwr_end = self.max_sent;
         self.cwr_pending = true;
-        self.frozen = !env.cfg.growth_after_echo;
-        self.repairing = false;
+        self.growth = if env.cfg.growth_after_echo { Growth::Free } else { Growth::AfterEcho };
     }
 }

@@ -41,7 +41,7 @@ impl Sender {
     #[cold]
     pub(super) fn passes_interface<I: SenderIo>(&mut self, len: u64, room: Option<u64>, env: &mut Env<'_, I>) -> bool {
         let (Some(cfg), Some(mut interface)) = (env.cfg.interface, self.interface.take()) else { return true };
-        let leaves = self.begins_burst(&cfg, &mut interface, (len, room), env);
+        let leaves = self.begins_burst(&cfg, &mut interface, len, room, env);
         self.interface = Some(interface);
         leaves
     }
@@ -51,7 +51,8 @@ impl Sender {
         &mut self,
         cfg: &InterfaceConfig,
         interface: &mut Interface,
-        (len, room): (u64, Option<u64>),
+        len: u64,
+        room: Option<u64>,
         env: &mut Env<'_, I>,
     ) -> bool {
         if room.is_some() && interface.begun == env.now && interface.left >= len {

@@ -1,11 +1,13 @@
 //! The common configuration of a traffic group's senders.
 
+use super::quirks::Quirks;
 use crate::tcp::rto::RtoConfig;
+use crate::tcp::sack::SackConfig;
 use crate::tcp::tlp::ProbeConfig;
 use crate::units::Time;
 
 /// How the senders of a group work.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
     /// Payload of a full segment in bytes.
     pub mss: u64,
@@ -24,36 +26,8 @@ pub struct SenderConfig {
     pub rack: Option<RackConfig>,
     /// New segments on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
-    /// Only the first partial acknowledgement of a recovery restarts the timer (RFC 6582 section 4, "impatient").
-    pub impatient: bool,
-    /// On a partial ACK new data is sent before the next hole is retransmitted, as ns-3.18 does.
-    pub new_data_first: bool,
-    /// What bounds the window after recovery.
-    pub full_ack: FullAck,
-    /// Which duplicates may start another fast retransmit.
-    pub recover_check: RecoverCheck,
-    /// What a loss halves.
-    pub loss_flight: LossFlight,
-    /// A further timeout of the same segment reduces the threshold again, against RFC 5681 section 3.1.
-    pub halves_every_timeout: bool,
-    /// A partial acknowledgement of more than the window makes it wrap around as a 32-bit number does, as in ns-3.18.
-    pub window_wraps: bool,
-    /// Window and threshold are whole bytes, as in ns-3, and what is left of one is cut off.
-    pub whole_bytes: bool,
-    /// On the third duplicate ACK only the retransmission is sent, as in ns-3.18, whatever the window allows then.
-    pub quiet_start: bool,
-    /// The receiver's reports are kept at a timeout, and only the rest is retransmitted.
-    pub keeps_reports: bool,
-    /// Without SACK every duplicate counts as a report, and what these guesses say outlasts recovery, as in ns-3.
-    pub emulates_sack: bool,
-    /// With SACK, what is lost and what is retransmitted is marked, and everything sent goes by these marks, as in ns-3.
-    pub marks: bool,
-    /// In recovery with SACK an acknowledgement that moves on sends one segment whatever the pipe, as in ns-3.
-    pub one_more: bool,
-    /// In recovery with SACK only the first acknowledgement that moves on restarts the timer.
-    pub sack_impatient: bool,
-    /// Which segment an acknowledgement times.
-    pub rtt_of: RttOf,
+    /// What it does otherwise than the RFCs, as another program does.
+    pub quirks: Quirks,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// Any acknowledgement of new data ends the timer's backoff, not only one that gives a round-trip sample.
@@ -73,10 +47,6 @@ pub struct SenderConfig {
     /// After a reduction for an echo the window grows again at once, and not only when the window of data that was
     /// outstanding then is acknowledged (state CWR of ns-3 and Linux).
     pub growth_after_echo: bool,
-    /// The acknowledgement of all that had been sent before a timeout grows the window.
-    pub growth_after_repair: bool,
-    /// An echo takes the place of a loss recovery, as state CWR does in ns-3.
-    pub echo_replaces: bool,
     /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.
@@ -85,6 +55,45 @@ pub struct SenderConfig {
     pub ecn_ack: bool,
     /// What lies between the sender and its host's queue, if anything.
     pub interface: Option<InterfaceConfig>,
+}
+
+impl SenderConfig {
+    /// What a scenario gets that sets nothing of it: the declared defaults of `[transport]`.
+    pub const DEFAULT: Self = Self {
+        mss: 1460,
+        initial_window: 14_600,
+        initial_ssthresh: 1_460_000_000,
+        duplicate_ack_threshold: 3,
+        any_window_is_duplicate: false,
+        sack: false,
+        rack: None,
+        limited_transmit: false,
+        quirks: Quirks::RFC,
+        rto: RtoConfig::DEFAULT,
+        backoff_ends_on_new_ack: true,
+        knows_open_path: false,
+        rto_after_syn_timeout: Time::from_secs(3),
+        syn_timeout: Time::from_secs(1),
+        syn_retries: 6,
+        idle_restart: true,
+        window_validation: true,
+        growth_after_echo: true,
+        ecn_syn: false,
+        ecn_retransmit: false,
+        ecn_ack: false,
+        interface: None,
+    };
+
+    /// What recovery with SACK goes by.
+    pub(super) const fn sack_config(&self) -> SackConfig {
+        SackConfig { mss: self.mss, dup_thresh: self.duplicate_ack_threshold }
+    }
+}
+
+impl Default for SenderConfig {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 /// What lies between a sender and its host's queue.
@@ -96,50 +105,6 @@ pub struct InterfaceConfig {
     pub paced: bool,
     /// Bytes of a flow that its host's queue may hold before the flow waits; zero is no limit.
     pub small_queue: u64,
-}
-
-/// What bounds the window after recovery, beside the threshold (RFC 6582 section 3.2 step 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FullAck {
-    /// Option 1: one segment more than is outstanding after the full acknowledgement.
-    Flight,
-    /// One segment more than was outstanding before it, which also grows the window, as in ns-3.18.
-    FlightBefore,
-    /// Option 2: nothing. The acknowledgement also grows the window, as in ns-3.
-    Threshold,
-}
-
-/// Which duplicates may start a fast retransmit after a recovery or a timeout (RFC 6582 section 3.2 step 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoverCheck {
-    /// Those that acknowledge more than had been sent then.
-    Beyond,
-    /// Those that acknowledge all of it, as in ns-3.
-    Reached,
-    /// All, as in ns-3.18.
-    Off,
-}
-
-/// What a loss halves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossFlight {
-    /// `FlightSize` (RFC 5681 equation 4).
-    Sent,
-    /// What is thought to be in the network, as in ns-3: less by what has arrived out of order or is deemed lost.
-    Pipe,
-    /// Everything from the first unacknowledged number to the highest sent, also after going back, as in ns-3.18.
-    Highest,
-}
-
-/// Which segment an acknowledgement times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RttOf {
-    /// The one that caused it, unless that was a retransmission.
-    Cause,
-    /// The oldest that it covers, unless that was ever retransmitted: ns-3.
-    Oldest,
-    /// The newest of those at the front of what it covers that were never retransmitted: RCC's authors.
-    NewestClean,
 }
 
 /// How losses are detected and repaired by time, shared by the flows of a group.

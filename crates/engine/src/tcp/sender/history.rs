@@ -1,6 +1,6 @@
 //! When each segment was sent: for round-trip times of other segments than the one that caused an acknowledgement.
 
-use super::RttOf;
+use super::quirks::RttOf;
 use crate::units::Time;
 use std::collections::VecDeque;
 

@@ -14,9 +14,9 @@
 //! | `sack_recovery.rs` | recovery with SACK |
 //! | `rack_recovery.rs`, `rack_timers.rs`, `timed.rs` | loss detection by time |
 //! | `output.rs` | what is sent |
-//! | `history.rs` | which segments an acknowledgement may time |
 //! | `bursts.rs`, `interface.rs` | bursts, pacing and small queues below the windows |
 //! | `timers.rs` | retransmission timer, window probes, wake-ups |
+//! | `quirks.rs`, and the files that it lists | where the TCP of other programs departs from the RFCs |
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
 //! number after the last byte. Left out, on purpose: URG, Nagle's algorithm (an application that writes whole
@@ -31,7 +31,11 @@ mod env;
 mod history;
 mod interface;
 mod loss;
+mod ns3_18;
+mod ns3_44;
+mod ns3_44_sack;
 mod output;
+mod quirks;
 mod rack_recovery;
 mod rack_timers;
 mod sack_recovery;
@@ -39,16 +43,19 @@ mod timed;
 mod timers;
 
 pub(crate) use bursts::pacing_rate;
-pub use config::{FullAck, InterfaceConfig, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
+pub use config::{InterfaceConfig, RackConfig, SenderConfig};
 pub use env::{Env, InAck, OutSegment, SenderIo, TimerOutcome};
+pub use quirks::{LossRecovery, Quirks, RttOf};
 
 use crate::roles::{CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
+use crate::tcp::marks::Marks;
 use crate::tcp::rto::RtoEstimator;
 use crate::tcp::sack::Scoreboard;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::{Time, real};
 use history::History;
 use interface::Interface;
+use ns3_44::Guesses;
 use timed::Timed;
 
 /// The state of a connection.
@@ -73,10 +80,21 @@ enum Recovery {
     Open,
     /// RFC 6582 step 3; `partial` once a partial acknowledgement was seen.
     NewReno { partial: bool },
-    /// RFC 6675 section 5; `partial` once an acknowledgement has moved on.
-    Sack { partial: bool },
+    /// RFC 6675 section 5.
+    Sack,
     /// RFC 8985: whether there is recovery is known to [`Timed`].
     Rack,
+}
+
+/// Whether the window may grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Growth {
+    /// It may.
+    Free,
+    /// Not before `cwr_end` is passed: an echo has reduced it, and `transport.growth-after-echo` is off.
+    AfterEcho,
+    /// Not with the acknowledgement of `recover`, unless it covers a segment more: a timeout was repaired, as in ns-3.44.
+    AfterRepair,
 }
 
 /// The sending half of one flow. What every acknowledgement needs comes first, in four cache lines.
@@ -113,12 +131,10 @@ pub struct Sender {
     pub retransmissions: u64,
 
     scoreboard: Option<Box<Scoreboard>>,
-    /// When each segment was sent, where acknowledgements time others than the one that caused them.
+    /// When each segment was sent, where acknowledgements time others than the one that caused them ([`Quirks::rtt_of`]).
     history: Option<Box<History>>,
     /// What lies between the windows and the host's queue, if anything.
     interface: Option<Box<Interface>>,
-    /// Bytes that duplicates say have left the network, where that is counted.
-    left: u64,
     /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
     limited_bytes: u64,
     dup_acks: u32,
@@ -131,21 +147,13 @@ pub struct Sender {
     ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     cwr_pending: bool,
-    /// The window does not grow before `cwr_end` is acknowledged (`transport.growth-after-echo`), or when `recover` is
-    /// (`transport.growth-after-repair`).
-    frozen: bool,
-    /// Which of these: the latter.
-    repairing: bool,
+    growth: Growth,
     pace_armed: bool,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
     /// [`CongestionControl::push_is_only_a_request`].
     push_is_only_a_request: bool,
-    /// [`SenderConfig::emulates_sack`]: duplicates that recovery has left over say that the first segment is lost.
-    first_lost: bool,
-    /// It has been retransmitted since.
-    first_resent: bool,
-    /// [`SenderConfig::quiet_start`]: nothing else leaves now.
+    /// In ns-3.18: recovery has just begun with a retransmission, and nothing else leaves now.
     silent: bool,
 
     /// RFC 6582 `recover`: one past the highest sequence number sent when loss was last detected.
@@ -163,6 +171,10 @@ pub struct Sender {
     pace_next: Time,
     /// Loss detection by time, where it is on.
     timed: Option<Box<Timed>>,
+    /// In ns-3.44 without SACK: what duplicates are taken for.
+    guesses: Option<Box<Guesses>>,
+    /// In ns-3.44 with SACK: which segments are lost, and which were sent again.
+    marks: Option<Box<Marks>>,
     syn_timeouts: u32,
     /// [`Sender::know_open_path`].
     open_rtt: Option<Time>,
@@ -202,8 +214,7 @@ impl Sender {
             ecn,
             cwr_pending: false,
             cwr_end: 0,
-            frozen: false,
-            repairing: false,
+            growth: Growth::Free,
             limited_bytes: 0,
             last_sent: Time::ZERO,
             pace_next: Time::ZERO,
@@ -217,11 +228,10 @@ impl Sender {
             scoreboard: (cfg.sack && cfg.rack.is_none()).then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
-            left: 0,
-            first_lost: false,
-            first_resent: false,
             silent: false,
-            history: (cfg.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.rtt_of))),
+            history: (cfg.quirks.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.quirks.rtt_of))),
+            guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
+            marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack).then(Box::default),
             interface: cfg.interface.is_some().then(Box::default),
             timed: cfg.rack.is_some().then(Box::default),
             retransmissions: 0,
@@ -338,7 +348,7 @@ impl Sender {
     pub fn in_recovery(&self) -> bool {
         match self.recovery {
             Recovery::Open => false,
-            Recovery::NewReno { .. } | Recovery::Sack { .. } => true,
+            Recovery::NewReno { .. } | Recovery::Sack => true,
             Recovery::Rack => self.timed.as_ref().is_some_and(|timed| timed.in_recovery()),
         }
     }

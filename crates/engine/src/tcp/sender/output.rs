@@ -1,5 +1,6 @@
 //! The output of a sender: new data and retransmissions, as far as the windows and pacing allow.
 
+use super::quirks::LossRecovery;
 use super::{Env, OutSegment, Recovery, Sender, SenderIo, State};
 use crate::packet::Flags;
 use crate::tcp::EcnMode;
@@ -9,22 +10,16 @@ impl Sender {
     /// Sends what the windows allow.
     #[inline(always)]
     pub(super) fn send<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        if matches!(self.recovery, Recovery::Sack { .. } | Recovery::Rack) {
+        if matches!(self.recovery, Recovery::Sack | Recovery::Rack) {
             return self.send_in_recovery(env);
         }
-        if self.scoreboard.is_some() && (env.cfg.keeps_reports || env.cfg.marks) && self.send_by_reports(env) {
-            return;
+        let mut left = 0;
+        if env.cfg.quirks.recovery != LossRecovery::Rfc {
+            let Some(bytes) = self.prepare_sending(env) else { return };
+            left = bytes;
         }
         let segment = self.packet.segment_of(env.cfg.mss);
-        if self.silent {
-            self.silent = false;
-            return;
-        }
-        if self.first_lost && !self.first_resent {
-            self.resend_first_lost(env);
-        }
-        let guesses = self.left > 0 && env.cfg.emulates_sack && self.recovery == Recovery::Open;
-        let edge = self.edge(segment, if guesses { self.left } else { 0 });
+        let edge = self.edge(segment, left);
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -64,7 +59,7 @@ impl Sender {
     pub(super) fn send_in_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         match self.recovery {
             Recovery::Rack => self.rack_transmit(env),
-            _ if env.cfg.marks => self.transmit_marked(env),
+            _ if self.marks.is_some() => self.transmit_marked(env),
             _ => self.sack_transmit(env),
         }
     }

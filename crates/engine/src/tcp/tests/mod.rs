@@ -8,11 +8,13 @@ mod connection;
 mod ecn;
 mod interface;
 mod led;
+mod ns3_18;
+mod ns3_44;
+mod ns3_44_sack;
 mod pacing;
 mod rack;
 mod recovery;
 mod sack_recovery;
-mod simulators;
 mod timer;
 mod tlp;
 
@@ -20,8 +22,7 @@ use super::EcnMode;
 use super::rto::RtoConfig;
 use super::sack::SackBlocks;
 use super::sender::{
-    Env, FullAck, InAck, InterfaceConfig, LossFlight, OutSegment, RecoverCheck, RttOf, Sender, SenderConfig, SenderIo,
-    State, TimerOutcome,
+    Env, InAck, InterfaceConfig, OutSegment, Quirks, Sender, SenderConfig, SenderIo, State, TimerOutcome,
 };
 use crate::packet::Flags;
 use crate::roles::{CongestionControl, PacketFacts};
@@ -33,56 +34,67 @@ const CFG: SenderConfig = SenderConfig {
     mss: 100,
     initial_window: 1000,
     initial_ssthresh: 1_000_000,
-    duplicate_ack_threshold: 3,
-    any_window_is_duplicate: false,
-    sack: false,
-    rack: None,
-    limited_transmit: false,
-    impatient: true,
-    new_data_first: false,
-    full_ack: FullAck::Flight,
-    recover_check: RecoverCheck::Beyond,
-    loss_flight: LossFlight::Sent,
-    halves_every_timeout: false,
-    window_wraps: false,
-    whole_bytes: false,
-    quiet_start: false,
-    keeps_reports: false,
-    emulates_sack: false,
-    marks: false,
-    one_more: false,
-    sack_impatient: false,
-    rtt_of: RttOf::Cause,
-    rto: RtoConfig {
-        minimum: ms(200),
-        bounds_variation: false,
-        initial: ms(1000),
-        maximum: ms(64_000),
-        granularity: Time::ZERO,
-        clock: Time::ZERO,
-        backoff_limit: 6,
-    },
+    rto: RtoConfig { maximum: ms(64_000), ..RtoConfig::DEFAULT },
     backoff_ends_on_new_ack: false,
-    knows_open_path: false,
-    rto_after_syn_timeout: ms(3000),
     syn_timeout: ms(500),
     syn_retries: 2,
-    idle_restart: true,
-    window_validation: true,
-    growth_after_echo: true,
-    growth_after_repair: true,
-    echo_replaces: false,
-    ecn_syn: false,
-    ecn_retransmit: false,
-    ecn_ack: false,
-    interface: None,
+    ..SenderConfig::DEFAULT
 };
+
+/// With selective acknowledgements.
+const SACK: SenderConfig = SenderConfig { sack: true, ..CFG };
 
 /// A window that never limits.
 const WIDE: u64 = 1 << 20;
 
 const fn ms(ms: u64) -> Time {
     Time::from_ms(ms)
+}
+
+/// Ten segments in flight, the first lost and sent again after three duplicates; `recover` is 1001.
+fn recovering(cfg: &SenderConfig) -> Bench {
+    let mut bench = Bench::flying(10, cfg);
+    bench.dup_acks(3);
+    bench.expect("1:101R");
+    bench
+}
+
+/// What three duplicates of `ack` send again after a timeout with ten segments in flight.
+fn sent_after_timeout(cfg: &SenderConfig, ack: u64) -> String {
+    let mut bench = Bench::flying(10, cfg);
+    bench.expire_timer();
+    bench.ack(ack);
+    bench.sent();
+    bench.dup_acks(3);
+    bench.sent()
+}
+
+/// The threshold after two timeouts of the same segment, of ten in flight.
+fn threshold_after_two_timeouts(cfg: &SenderConfig) -> f64 {
+    let mut bench = Bench::flying(10, cfg);
+    bench.expire_timer();
+    bench.expire_timer();
+    bench.sender.window().ssthresh
+}
+
+/// The round-trip time of ten segments' first acknowledgement, 5 ms after a first transmission that had timed out.
+fn rtt_after_timeout(cfg: &SenderConfig) -> Option<Time> {
+    let mut bench = Bench::flying(10, cfg);
+    bench.expire_timer();
+    bench.rtt = Some(ms(5));
+    bench.ack(101);
+    bench.sender.srtt()
+}
+
+/// The round-trip time of an acknowledgement of two segments sent 10 ms before, which was caused 3 ms ago.
+fn rtt_of_two(cfg: &SenderConfig) -> Option<Time> {
+    let mut bench = Bench::open(SenderConfig { initial_window: 100, ..cfg.clone() });
+    bench.wait(ms(10));
+    bench.ack(101); // leaves 101:201 and 201:301
+    bench.wait(ms(10));
+    bench.rtt = Some(ms(3));
+    bench.ack(301);
+    bench.sender.srtt()
 }
 
 /// A sender with its way into the network tapped, and the clock.
@@ -216,6 +228,15 @@ impl Bench {
                 outcome => return outcome,
             }
         }
+    }
+    /// When the retransmission timer expires after acknowledgements 100 ms apart.
+    fn timeout_after_acks<const N: usize>(&mut self, acks: [u64; N]) -> Time {
+        for ack in acks {
+            self.wait(ms(100));
+            self.ack(ack);
+        }
+        assert_eq!(self.expire_timer(), TimerOutcome::Timeout);
+        self.now
     }
     /// How long from now until the timer expires; it does.
     fn timer_runs(&mut self) -> Time {

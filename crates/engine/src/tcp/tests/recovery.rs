@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// Ten segments in flight, the first lost and sent again; `recover` is 1001.
-fn recovering(cfg: &SenderConfig) -> Bench {
-    let mut bench = Bench::flying(10, cfg);
-    bench.dup_acks(3);
-    bench.expect("1:101R");
-    bench
-}
-
 #[test]
 fn rfc6582_s3_2_a_partial_acknowledgement_retransmits_and_deflates() {
     let mut bench = recovering(&CFG);
@@ -69,61 +61,9 @@ fn rfc6582_s3_2_option_1_counts_what_is_in_flight() {
 }
 
 #[test]
-fn ns3_sends_new_data_before_the_next_hole_on_a_partial_acknowledgement() {
-    let mut bench = recovering(&SenderConfig { new_data_first: true, ..CFG });
-    bench.dup_acks(6);
-    bench.sent();
-    bench.ack(301);
-    bench.expect("1401:1501 301:401R");
-    bench.expect_cwnd(1400.0 - 300.0 + 100.0);
-}
-
-#[test]
-fn ns3_bounds_the_window_by_what_was_in_flight_before_a_full_acknowledgement_and_grows_it() {
-    for (full_ack, cwnd) in [(FullAck::Flight, 200.0), (FullAck::FlightBefore, 500.0 + 100.0 * 100.0 / 500.0)] {
-        let mut bench = recovering(&SenderConfig { full_ack, ..CFG });
-        bench.ack(1001);
-        assert!(!bench.sender.in_recovery());
-        bench.expect_cwnd(cwnd);
-        assert_eq!(bench.sender.duplicate_acks(), 0);
-    }
-}
-
-#[test]
-fn ns3_bounds_the_window_after_recovery_by_a_segment_more_than_was_in_flight() {
-    let mut bench = recovering(&SenderConfig { full_ack: FullAck::FlightBefore, ..CFG });
-    bench.ack(901); // one segment is left
-    bench.ack(1001);
-    bench.expect_cwnd(100.0 + 100.0 + 100.0); // slow start, below the threshold of five
-}
-
-#[test]
-fn ns3_grows_no_window_on_a_partial_acknowledgement() {
-    let mut bench = recovering(&SenderConfig { full_ack: FullAck::FlightBefore, ..CFG });
-    bench.ack(501);
-    assert!(bench.sender.in_recovery());
-    bench.expect_cwnd(800.0 - 500.0 + 100.0);
-}
-
-/// The timer's expiry, seen from the start of recovery, after partial acknowledgements at 100, 200 and 300 ms.
-fn timer_after_partial_acks(impatient: bool) -> Time {
-    let mut bench = recovering(&SenderConfig { impatient, ..CFG });
-    for ack in [101, 201, 301] {
-        bench.wait(ms(100));
-        bench.ack(ack);
-    }
-    assert_eq!(bench.expire_timer(), TimerOutcome::Timeout);
-    bench.now
-}
-
-#[test]
 fn rfc6582_s4_impatient_lets_only_the_first_partial_acknowledgement_restart_the_timer() {
-    assert_eq!(timer_after_partial_acks(true), ms(1100));
-}
-
-#[test]
-fn rfc3782_s4_slow_but_steady_restarts_the_timer_on_every_partial_acknowledgement() {
-    assert_eq!(timer_after_partial_acks(false), ms(1300));
+    let mut bench = recovering(&CFG);
+    assert_eq!(bench.timeout_after_acks([101, 201, 301]), ms(1100));
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use super::*;
 
-const SACK: SenderConfig = SenderConfig { sack: true, ..CFG };
-
 /// Ten segments in flight, of which the first is lost; three after it are reported.
 fn recovering() -> Bench {
     let mut bench = Bench::flying(10, &SACK);

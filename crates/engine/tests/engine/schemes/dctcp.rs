@@ -43,8 +43,8 @@ fn ns3_counts_whole_segments_and_reduces_by_the_earlier_estimate() {
         let outcome = run(&format!(
             "[network]\ntopology = \"star\"\nrate = \"1Gbps\"\ndelay = \"25us\"\nbuffer = \"100pkt\"\n\
              frame-overhead = \"2B\"\nties = \"fresh-first\"\n[transport]\nscheme = \"dctcp\"\ninitial-window = \"1mss\"\n\
-             rto-min = \"10ms\"\nrto-initial = \"10ms\"\nwindow-bytes = \"whole\"\nwindow-validation = false\n\
-             growth-after-echo = false\necho-in-recovery = \"replaces\"\n[scheme.dctcp]\nflavour = \"{flavour}\"\n\
+             rto-min = \"10ms\"\nrto-initial = \"10ms\"\nlike = \"ns3.44\"\nwindow-validation = false\n\
+             growth-after-echo = false\n[scheme.dctcp]\nflavour = \"{flavour}\"\n\
              [[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = 10\nbytes-each = \"512KB\"\njitter = \"100us\"\n\
              connections = \"persistent\"\n[run]\nduration = \"5s\"\nseed = 1\n"
         ));

@@ -267,8 +267,7 @@ fn dctcp_and_ictcp_in_that_order_are_theirs_too() {
 }
 
 /// What loss recovery of the authors' simulator does otherwise than RFC 6582.
-const THEIR_RECOVERY: &str = "partial-ack-timer = \"slow-but-steady\"\npartial-ack-order = \"new-data-first\"\n\
-    full-ack-window = \"flight-before\"\n";
+const THEIR_RECOVERY: &str = "like = \"ns3.18-rdtcp\"\n";
 
 #[test]
 fn longer_transfers_agree_if_loss_recovery_is_theirs_too() {

@@ -1,0 +1,109 @@
+//! Where the TCP of other programs departs from the RFCs: one constant for each program, chosen by `transport.like`.
+//!
+//! The other files of a sender follow the RFCs, and call the files below at the places where a program does not:
+//!
+//! | file | what |
+//! |---|---|
+//! | `ns3_18.rs` | loss recovery of ns-3.18, as RCC's authors used it |
+//! | `ns3_44.rs` | loss recovery of ns-3.44: what it takes duplicates for, and how echoes replace it |
+//! | `ns3_44_sack.rs` | its recovery with SACK, by the marks of `marks.rs` |
+//! | `history.rs` | which segments an acknowledgement may time |
+//!
+//! Loss detection by time (RACK) is Linux's, and has none of this.
+
+use super::{Env, Sender, SenderConfig, SenderIo};
+
+/// What another program does otherwise than the RFCs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quirks {
+    /// How it repairs losses.
+    pub recovery: LossRecovery,
+    /// Which segment an acknowledgement times.
+    pub rtt_of: RttOf,
+    /// Window and threshold are whole bytes: at every change what is left of one is cut off.
+    pub whole_bytes: bool,
+    /// A further timeout of the same segment reduces the threshold again, against RFC 5681 section 3.1.
+    pub halves_every_timeout: bool,
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// RFC 6582 and RFC 6675.
+    Rfc,
+    /// `ns3_18.rs`.
+    Ns3_18,
+    /// `ns3_44.rs`.
+    Ns3_44,
+}
+
+/// Which segment an acknowledgement times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttOf {
+    /// The one that caused it, unless that was a retransmission: as RFC 7323 does with time stamps.
+    Cause,
+    /// The oldest that it covers, unless that was ever retransmitted: ns-3.
+    Oldest,
+    /// The newest of those at the front of what it covers that were never retransmitted: RCC's authors.
+    NewestClean,
+}
+
+impl Quirks {
+    /// None.
+    pub const RFC: Self =
+        Self { recovery: LossRecovery::Rfc, rtt_of: RttOf::Cause, whole_bytes: false, halves_every_timeout: false };
+
+    /// ns-3.31, as far as it was read: `tcp-socket-base.cc`, `EstimateRtt`. Its recovery was not compared.
+    pub const NS3_31: Self = Self { rtt_of: RttOf::Oldest, ..Self::RFC };
+
+    /// ns-3.44: `tcp-socket-base.cc` and `tcp-tx-buffer.cc`; compared in `docs/validation/ns3.md`.
+    pub const NS3_44: Self =
+        Self { recovery: LossRecovery::Ns3_44, rtt_of: RttOf::Oldest, whole_bytes: true, halves_every_timeout: true };
+
+    /// ns-3.18 with the code of RCC's authors: `tcp-newreno.cc`, `tcp-socket-base.cc` and their `rtt-estimator.cc`;
+    /// compared in `docs/validation/rcc.md`.
+    pub const NS3_18_RDTCP: Self = Self {
+        recovery: LossRecovery::Ns3_18,
+        rtt_of: RttOf::NewestClean,
+        whole_bytes: true,
+        halves_every_timeout: true,
+    };
+
+    /// Whether the window can wrap around to zero within a recovery.
+    pub const fn wraps_window(&self) -> bool {
+        matches!(self.recovery, LossRecovery::Ns3_18)
+    }
+}
+
+impl Sender {
+    /// New data is acknowledged, and congestion control has not heard of it: a recovery that ends here does so before, so
+    /// that the acknowledgement grows the window.
+    #[cold]
+    pub(super) fn take_new_ack_first(&mut self, acked: u64, news: bool, cfg: &SenderConfig) {
+        match cfg.quirks.recovery {
+            LossRecovery::Rfc => {}
+            LossRecovery::Ns3_18 => self.leave_with_growth_as_ns3_18(acked, cfg),
+            LossRecovery::Ns3_44 => self.take_new_ack_as_ns3_44(acked, news, cfg),
+        }
+    }
+
+    /// The windows may let new data go. Returns how many bytes are thought to have left the network besides; none if
+    /// nothing more is sent now.
+    #[cold]
+    pub(super) fn prepare_sending<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> Option<u64> {
+        match env.cfg.quirks.recovery {
+            LossRecovery::Rfc => Some(0),
+            LossRecovery::Ns3_18 => (!std::mem::take(&mut self.silent)).then_some(0),
+            LossRecovery::Ns3_44 => self.send_first_as_ns3_44(env),
+        }
+    }
+
+    /// [`Quirks::whole_bytes`].
+    #[inline(always)]
+    pub(super) fn cut_fractions(&mut self, cfg: &SenderConfig) {
+        if cfg.quirks.whole_bytes {
+            self.window.cwnd = self.window.cwnd.floor();
+            self.window.ssthresh = self.window.ssthresh.floor();
+        }
+    }
+}
