@@ -404,7 +404,7 @@ def test_an_experiment_may_have_the_variants_of_another(paper):
     assert both.labels == {"system": ["TCP", "RCC", "DCTCP"], "buffer": ["small"]}
     assert {point.values["network.buffer"] for point in points(both)} == {"9pkt"}
     assert [column.label for column in both.columns] == ["Twice: one", "Twice: two"]
-    assert both.texts == [two.read_text(), one.read_text()]
+    assert [*both.sources.values()] == [two.read_text(), one.read_text()]
     paper.with_name("three.toml").write_text('variants-of = "two.toml"\n' + scenario)
     with pytest.raises(ScenarioError, match=r"variants-of: two.toml has it too"):
         fanin.load("three.toml")

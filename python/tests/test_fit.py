@@ -463,7 +463,7 @@ def test_proposals_are_new_and_repeatable():
     assert proposed == proposals.propose_by_optuna(GRID, before, names, 3)
     known = {key(each.values) for each in before}
     assert len({key(each) for each in proposed} - known) == 3
-    assert proposals.next_of_grid(GRID, 2) == [{"a": 1, "b": False}, {"a": 2, "b": False}]
+    assert proposals.next_of_grid(GRID, 4) == [{"a": 3, "b": True}, {"a": 3, "b": False}]
 
 
 def test_no_value_that_all_admit_is_an_error(paper):

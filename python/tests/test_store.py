@@ -179,3 +179,11 @@ def test_a_sweep_stands_for_all_of_its_runs(cli, work):
     lines = cli("export", str(folder)).out.splitlines()
     assert len({line.partition(",")[0] for line in lines[2:]}) == 6
     assert json.loads(cli("describe", str(folder), "--slowdown", "homa", "--json").out)["flows"] > 0
+
+
+def test_the_latest_run_is_the_last_with_tables(cli, work):
+    assert "no run with tables is stored here" in cli("describe", "results/latest").err
+    told = json.loads(cli("run", "small.toml", "--seed", "5", "--json").out)
+    assert cli("sweep", "small.toml", "--seeds", "1").code == 0
+    described = json.loads(cli("describe", "results/latest", "--json").out)
+    assert described["manifest"]["run_id"] == told["run_id"]

@@ -192,14 +192,14 @@ class Facts:
     def delays_acknowledgements(self) -> bool:
         """Whether receivers delay acknowledgements for many round trips, if windows fall to one segment."""
         transport = self.scenario["transport"]
-        delay_s: float = transport["ack-delay"].number
+        delay_s = number(transport["ack-delay"])
         return int(transport["ack-every"]) >= _EVERY_OTHER and delay_s >= _MANY * self.round_trip_s
 
     @property
     def stalled(self) -> bool:
         """Whether such windows made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
-        delay_s: float = transport["ack-delay"].number
+        delay_s = number(transport["ack-delay"])
         if not self.may_stall or self.idle_share < _COLLAPSED:
             return False
         if not self.typical_bytes:
@@ -221,8 +221,7 @@ class Facts:
     @property
     def interrupts_s(self) -> float:
         """What hosts add to a round trip at most, until they are told of a segment and of its acknowledgement."""
-        interval_s: float = self.scenario["transport"]["interrupt-interval"].number
-        return 2 * interval_s
+        return 2 * number(self.scenario["transport"]["interrupt-interval"])
 
     @property
     def limited_bps(self) -> float | None:

@@ -275,8 +275,10 @@ class Store:
         return {each[0]: each[1] for each in self.rows("SELECT id, experiment FROM runs")}
 
     def latest(self) -> str | None:
-        """The id of the run that finished last; none if there is none."""
-        rows = self.rows("SELECT id FROM runs ORDER BY finished DESC, rowid DESC LIMIT 1")
+        """The id of the run with tables that finished last; none if there is none."""
+        # Not one of the changes that a command tried after it: of these there are only totals.
+        where = "WHERE EXISTS (SELECT 1 FROM tables WHERE run = runs.id)"
+        rows = self.rows(f"SELECT id FROM runs {where} ORDER BY finished DESC, rowid DESC LIMIT 1")
         return rows[0][0] if rows else None
 
     def tables(self, name: str) -> list[str]:

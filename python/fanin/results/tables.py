@@ -76,7 +76,7 @@ class Table:
 
 
 LATEST = "latest"
-"""Names the run that finished last, in place of an id."""
+"""Names the run with tables that finished last, in place of an id."""
 
 
 def names_run(path: Path) -> bool:
@@ -96,7 +96,7 @@ def run_of(path: Path) -> StoredRun | None:
     store = Store(USUAL if path.parent == Path() and not Path(FILE).exists() else path.parent)
     name = store.latest() if path.name == LATEST else path.name
     if name is None:
-        raise ResultsError(f"{store.root}: no run is stored here")
+        raise ResultsError(f"{store.root}: no run with tables is stored here")
     return store.read(name)
 
 

@@ -190,8 +190,9 @@ impl Scalar {
 pub(super) fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
     let lines = Lines::of(text, file);
     let table = DeTable::parse(text).map_err(|error| {
-        // An error at the end of the text has no span; it belongs to the last line.
-        let at = error.span().map_or(text.len(), |span| span.start);
+        // An error at the end of the text may have no span; it belongs to the last line that has something.
+        let end = text.trim_end().len();
+        let at = error.span().map_or(end, |span| span.start.min(end));
         let told = || {
             lines
                 .origin(&(at..at))
