@@ -57,7 +57,7 @@ def test_each_kind_draws_a_scenario_and_a_stored_run(cli, work, what, more):
     assert done.code == 0
     assert json.loads(done.out)["runs"] == 1
     # The first run of some only tells how long it takes.
-    run = max(stored().values(), key=lambda each: each.scenario["measure"]["bin"] != "0s")
+    run = max(stored().values(), key=lambda each: (each.scenario["measure"]["bin"] != "0s", len(each.tables)))
     assert cli("plot", what, run.place, *more, "--file", "again.svg").code == 0
     assert (work / "again.svg").read_bytes() == (work / f"{what}.svg").read_bytes()
 

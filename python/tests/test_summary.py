@@ -131,7 +131,7 @@ def test_a_time_to_think_about_nothing_is_said_to_be_without_effect(cli, work):
 
 
 def test_what_begins_when_the_run_is_over_is_said_to_be_without_effect(cli, work):
-    late = ["--set", "traffic.background.start=1900ms", "--set", "measure.warmup=1800ms"]
+    late = ["--set", "run.duration=2s", "--set", "traffic.background.start=1900ms", "--set", "measure.warmup=1800ms"]
     said = cli("run", "small.toml", "--no-store", *late).err
     assert "warning: traffic.background: without effect, as the run was over at " in said
     assert " s, before 1900ms" in said

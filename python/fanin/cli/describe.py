@@ -26,7 +26,7 @@ def describe(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe result tables: rows, and each column's type, unit and meaning; of a run also its summary.
+    """Describe results: a run's summary, the tables with types and units, or the slowdown of flows by size.
 
     A run is named by its results folder and its id, or latest; all runs of a sweep or an experiment by the folder of
     that.

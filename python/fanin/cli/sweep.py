@@ -88,6 +88,7 @@ def sweep(
     - `fanin sweep s.toml --set network.rate=1Gbps,10Gbps --set network.buffer=1MB,9MB --zip
       network.rate,network.buffer`
     - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
+    - `fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786`
     """
     from fanin.choose.comparison import METRICS
     from fanin.results import columns
