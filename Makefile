@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.md' -o -name '*.toml')
 
-.PHONY: help demo test lint bench page validate picture screenshots guide clean
+.PHONY: help demo test lint bench ledger page validate picture screenshots guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ bench: $(VENV)/installed ## Measure the engine (time and instructions per packet
 	cargo bench --profile wheel --package fanin-engine --bench hops -- --check
 	cargo bench --profile wheel --package fanin-engine --bench buffers -- --check
 
+ledger: $(VENV)/installed ## Write what the page and docs/papers show of results/ anew, after `fanin reproduce --all`
+	$(BIN)/python -m fanin.show.page_data results docs web/ledger.json.xz
+	$(BIN)/fanin ranking cross --page docs/papers/ranking.md
+
 page: ## Build the page: the engine for browsers, then the front end and that of reports, into web/dist, and for wheels into the package
 	crates/wasm/build.sh
 	cd web && npm ci && npm run build
@@ -62,7 +66,7 @@ guide: $(VENV)/installed-dev ## Run the commands of the guides and write their o
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md docs/papers/linux.md
 
 clean: ## Remove what was built and installed, and the results
-	rm -rf $(VENV) target results web/dist python/fanin/page web/node_modules web/public/fanin.wasm validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
+	rm -rf $(VENV) target results web/dist python/fanin/page web/node_modules web/public/fanin.wasm web/public/data validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'

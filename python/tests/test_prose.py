@@ -1,5 +1,7 @@
 """The numbers in the prose of generated pages are those of their outputs, which `make guide` may change."""
 
+import json
+import lzma
 import re
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from test_guides import script
 
 DOCS = Path(__file__).parents[2] / "docs"
+LEDGER = DOCS.parent / "web/ledger.json.xz"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
 VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
 
@@ -101,13 +104,24 @@ def prose(text: str) -> str:
 def sections(text: str) -> dict[str, str]:
     """The sections of a page by the anchor that leads to them."""
     found = re.split(r"(?m)^(?=## )", text)
-    return {re.sub(r"[^\w -]", "", each.splitlines()[0].lstrip("# ").lower()).replace(" ", "-"): each for each in found}
+    return {anchor(each.splitlines()[0].lstrip("# ")): each for each in found}
+
+
+def anchor(heading: str) -> str:
+    """What a link to a heading ends in."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def of_rankings(page: Path, text: str) -> list[Number]:
-    """The numbers of the rankings to which a text has links."""
-    links = re.findall(r"\]\((ranking[\w-]*\.md)\)", text)
-    return [each for link in links for each in numbers((page.parent / link).read_text(encoding="utf-8"))]
+    """The numbers of the ranking and of those of its experiments to which a text has links."""
+    links = re.findall(r"\]\((ranking\.md)(?:#([\w-]+))?\)", text)
+    found = [each for link, _ in links for each in numbers((page.parent / link).read_text(encoding="utf-8"))]
+    wanted = [place for _, place in links if place]
+    if wanted:
+        every = json.loads(lzma.decompress(LEDGER.read_bytes()))["ranking.json"]["experiments"]
+        named = {anchor(each["title"]): each["regimes"] for each in every}
+        found += [number for place in wanted for number in numbers(json.dumps(named[place], ensure_ascii=False))]
+    return found
 
 
 def strays(said: str, shown: list[Number], rankings: list[Number]) -> list[str]:

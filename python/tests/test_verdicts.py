@@ -10,7 +10,6 @@ import pytest
 from fanin.claims import sentences
 from fanin.claims.judge import Measurement
 from fanin.claims.sentences import Judgement, Sentence, Shown
-from fanin.claims.usual import shortened, usual
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
@@ -129,28 +128,6 @@ def test_a_setting_that_fails_twice_is_listed_once():
     assert said == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
 
 
-def test_what_most_settings_share_is_left_out_of_each():
-    shared = "starts = spread, network.delay = 1us"
-    readings = [f"first; {shared}", f"{shared}, scheme.x.eq = sub", "second, so far; starts = together", ""]
-    cases = [judged("c", basis="reading", outcome="not reproduced", reading=each) for each in readings]
-    contrary = judged("c", basis="sensitivity", outcome="not reproduced", reading="against the text")
-    found = setting("starts = spread, network.delay = 2us", "reading", "not reproduced")
-    claim = Sentence("c", "s", [*cases, contrary], searched=[found])
-    assert usual([claim]) == ["starts = spread"]
-    assert usual([Sentence("c", "s", cases[:2])]) == ["starts = spread", "network.delay = 1us"]
-    assert usual([Sentence("c", "s", cases[:1])]) == []
-    short = shortened(claim, ["starts = spread", "network.delay = 1us"])
-    assert [each.reading for each in short.cases] == [
-        "first",
-        "scheme.x.eq = sub",
-        "second, so far; starts = together, with the default network.delay",
-        "with the default starts, network.delay",
-        "against the text",
-    ]
-    assert short.searched[0].reading == "network.delay = 2us"
-    assert shortened(claim, []).cases == claim.cases
-
-
 @pytest.mark.parametrize(
     ("outcomes", "cannot_be", "late"),
     [
@@ -262,8 +239,9 @@ def test_the_edge_is_marked_wherever_a_verdict_is_shown(cli, work):
     assert "\n    reproduced, at the edge: small/some-goodput: " in ledger
     assert json.loads(cli("claims", "small", "--json").out)[0]["at_edge"] is True
     cli("claims", "--page", "claims.md")
-    assert "under a reading, at the edge (quick)" in (work / "claims-other.md").read_text()
-    assert AT_THE_EDGE in (work / "claims.md").read_text()
+    page = (work / "claims.md").read_text()
+    assert "under a reading, at the edge (quick)" in page
+    assert AT_THE_EDGE in page
     report = (work / "results/report/index.html").read_text()
     assert '"verdict":"under a reading","run":true,"edge":true,"mark":" (quick)"' in report
 

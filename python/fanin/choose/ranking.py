@@ -7,7 +7,7 @@ An experiment can be ranked if its file has an axis of variants ``system`` and a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,7 @@ from fanin.numbers.stats import FEWEST, Spread, finite
 from fanin.numbers.summary import CAPACITY, column, format_spread, measured, short
 from fanin.results.dataset import capacity_of, spread_of
 from fanin.results.frames import read_table
-from fanin.scenario import library, sections
-from fanin.scenario.file import ScenarioFile
-from fanin.scenario.format.column import Column
+from fanin.scenario import sections
 
 SYSTEM = "system"
 
@@ -140,8 +138,6 @@ class Ranking:
     systems: list[str]
     """In the order of the file; the first is the reference."""
     regimes: list[Regime]
-    labels: dict[str, str]
-    """The labels of the columns that the experiment declares."""
 
     def values(self, axis: str) -> list[Any]:
         """The values of an axis, in their order."""
@@ -196,14 +192,7 @@ def rank_standing(standing: Standing, margin: float = USUAL_MARGIN) -> Ranking |
     systems = list(dict.fromkeys(frame[SYSTEM]))
     groups = frame.partition_by(axes, as_dict=True, maintain_order=True)
     regimes = [Regime(dict(zip(axes, key, strict=True)), rank(group, margin)) for key, group in groups.items()]
-    labels = {column.id: column.label for column in _columns(standing.key, record)}
-    return Ranking(standing, record, axes, systems, regimes, labels)
-
-
-def _columns(key: str, record: Record) -> list[Column]:
-    """The columns that an experiment declares; those in its record if it is no longer in the library."""
-    path = library.experiments().get(key)
-    return sections.parse(record.source, record.file).column if path is None else ScenarioFile(key, path).columns
+    return Ranking(standing, record, axes, systems, regimes)
 
 
 def rank(runs: pl.DataFrame, margin: float = USUAL_MARGIN) -> list[RankedSystem]:
@@ -295,15 +284,9 @@ def heading(measure: str) -> str:
     return f"{name_of(measure)} ({unit})" if unit else name_of(measure)
 
 
-def definition(measure: str, labels: Mapping[str, str] | None = None) -> str:
-    """The definition that distinguishes a measure from others of the same name.
-
-    Args:
-        measure: Column of the table of runs.
-        labels: The labels of the columns that the experiment declares.
-
-    """
-    how = column(measure, (labels or {}).get(measure))
+def definition(measure: str) -> str:
+    """The definition that distinguishes a column of the table of runs from others of the same name."""
+    how = column(measure)
     known = measured().get(measure)
     return f"{how.label}: {known.doc}" if known and not how.definition else how.full
 

@@ -250,12 +250,6 @@ class Sentence:
         timeless = self.verdict in ("not run", "cannot be")
         return self.verdict if timeless else f"{self.said}{MARKS.get(self.state, '')}"
 
-    def marked_outcome(self, case: Judgement) -> str:
-        """The outcome of a case, marked if it is at the edge, provisional or stale."""
-        if case.outcome == "not run":
-            return case.outcome
-        return f"{case.outcome}{EDGE if case.at_edge else ''}{MARKS.get(self.state, '')}"
-
     @property
     def at_edge(self) -> bool:
         """Whether the verdict rests on cases at the edge."""

@@ -39,7 +39,7 @@ def claims(
         Path | None,
         typer.Option(
             "--page",
-            help="Write the ledger as Markdown pages: a summary to this file, and one page per paper beside it.",
+            help="Write the sentences with their verdicts to this file, as Markdown.",
         ),
     ] = None,
     out: OutOption = Path("results"),
@@ -67,7 +67,7 @@ def claims(
     - `fanin claims`
     - `fanin claims sdtcp --verdict never --verdict cannot-be`
     - `fanin claims sdtcp/fig9 --json`
-    - `fanin claims --page docs/papers/claims.md`
+    - `fanin claims --page claims.md`
     """
     from fanin.claims import ledger
 
@@ -81,10 +81,11 @@ def claims(
         if claim.contradiction:
             note(f"warning: {claim.contradiction}")
     if page is not None:
-        from fanin.show import claims_page
+        from fanin.show import claims_page, page_data
 
-        for path in claims_page.write(page, standings, wanted):
-            note(str(path))
+        index = page_data.index(standings, [], ranked=False)
+        claims_page.write(page, index, f"fanin claims --page {page.as_posix()}", wanted)
+        note(str(page))
         note(_tally(found))
     if json:
         print_json([claim.as_dict() for claim in found])

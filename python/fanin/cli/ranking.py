@@ -22,9 +22,7 @@ def ranking(
             autocompletion=tab_completion.papers, help="A folder of experiments such as cross, or one experiment."
         ),
     ] = "cross",
-    page: Annotated[
-        Path | None, typer.Option("--page", help="Write the ranking as Markdown pages, the first one to this file.")
-    ] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Write the ranking to this file, as Markdown.")] = None,
     margin: MarginOption = "1%",
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -32,8 +30,7 @@ def ranking(
     """Rank all systems on the same traffic, regime by regime.
 
     Reads the results of `fanin reproduce` in OUT and simulates nothing. Systems are ranked by the goodput of their
-    queries; those whose difference has an interval that contains zero, or is less than --margin, tie. With --page,
-    there is also one page per experiment with every measure of every system.
+    queries; those whose difference has an interval that contains zero, or is less than --margin, tie.
 
     --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places: [{system, rank,
     share_of_best, unfinished, seeds, measures: {column: {mean, half, low, high}}}]}]}. Places are in order, the best
@@ -46,15 +43,16 @@ def ranking(
     - `fanin ranking --page docs/papers/ranking.md`
     """
     from fanin.choose import ranking as rank
-    from fanin.show import ranking_page
 
     rankings, missing = rank.read(out, name, margin_of(margin))
     for each in [*(ranking.standing for ranking in rankings), *missing]:
         if each.state != "complete":
             note(f"warning: {each.key}: {each.says}: {each.note}".rstrip(": "))
     if page is not None:
-        for path in ranking_page.write(page, rankings, name, missing):
-            note(str(path))
+        from fanin.show import ranking_page
+
+        ranking_page.write(page, rankings, name, missing)
+        note(str(page))
     if json:
         print_json([_as_dict(ranking) for ranking in rankings])
     elif page is None:

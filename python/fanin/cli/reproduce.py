@@ -384,8 +384,6 @@ def _make_page(out: Path) -> None:
 
 
 def _print(result: Reproduction) -> None:
-    from fanin.scenario import library
-
     experiment = result.experiment
     document = experiment.document
     for plot in document.plot:
@@ -402,9 +400,8 @@ def _print(result: Reproduction) -> None:
             say(f"    {each.outcome}{edge}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
             say(f"        {each.reason_here}")
     if elsewhere := [each for each in result.measurements if each.explained_elsewhere]:
-        page = f" and docs/papers/claims-{experiment.document.paper}.md" if library.is_shipped(experiment.path) else ""
-        where = f"{experiment.path}{page}"
-        say(f"Explanations are left out: they were written for {elsewhere[0].written_for} (to be read in {where}).")
+        written = f"they were written for {elsewhere[0].written_for} (to be read in {experiment.path})"
+        say(f"Explanations are left out: {written}.")
     say()
 
 

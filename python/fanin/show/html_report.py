@@ -14,11 +14,9 @@ import html
 from pathlib import Path
 from typing import Any
 
-from fanin.choose import ranking
 from fanin.claims import ledger
 from fanin.claims.standing import Standing
-from fanin.errors import FaninError, ResultsError
-from fanin.later import pl
+from fanin.errors import ResultsError
 from fanin.results.files import whole_folder, writing
 from fanin.results.layout import CLAIMS, GENERATOR, PAGE, REPORT
 from fanin.show import front_end, page_data, ranking_matrix
@@ -117,17 +115,7 @@ def _contents(out: Path, standings: list[Standing], folder: Path) -> dict[str, A
     files = Files(out)
     described = [page_data.Described.of(each, files, keep) for each in standings if each.record is not None]
     files.write()
-    return page_data.contents(standings, described, ranking_matrix.matrix_of(_rankings(standings)))
-
-
-def _rankings(standings: list[Standing]) -> list[ranking.Ranking]:
-    """The rankings of the experiments that have any."""
-    found = []
-    for each in standings:
-        # Something else may be called a system, without what systems are ranked by.
-        with contextlib.suppress(FaninError, pl.exceptions.PolarsError):
-            found.append(ranking.rank_standing(each))
-    return [each for each in found if each is not None]
+    return page_data.contents(standings, described, ranking_matrix.matrix_of(standings))
 
 
 def _document(built: front_end.OfReport, files: dict[str, Any]) -> str:

@@ -1,16 +1,19 @@
 """The data of the page in ``web``: sentences with verdicts, figures, scenarios to play with, and the ranking.
 
-Two pages are made of them: the static site, whose data files are committed, because it must be buildable without the
-runs, and the report of a results folder, which has them inside (:mod:`fanin.show.html_report`).
+Two pages are made of them: the static site, and the report of a results folder, which has them inside
+(:mod:`fanin.show.html_report`). The site must be buildable without the runs, so all its data are committed as one file,
+the ledger, which ``web/data.py`` unpacks.
 
-    python -m fanin.show.page_data RESULTS docs web/public/data
+    python -m fanin.show.page_data RESULTS docs web/ledger.json.xz
 
-makes those of the site anew from the results of ``fanin reproduce`` and from the documentation.
+makes the ledger anew from the results of ``fanin reproduce`` and from the guides, and with it the page
+``docs/papers/claims.md``.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import re
 import sys
 from collections.abc import Callable
@@ -28,42 +31,40 @@ from fanin.errors import FaninError
 from fanin.numbers.summary import format_number
 from fanin.results.files import write_whole
 from fanin.scenario.toml_text import to_toml
-from fanin.show import pages, plain, prose, ranking_matrix
+from fanin.show import claims_page, pages, plain, prose, ranking_matrix
 from fanin.show.page_experiments import Files, OfFile
 from fanin.show.page_figures import Keep, figure
 
 _OTHER = "other"
 """The paper of experiments that belong to none."""
 
+_RANKED = "cross/"
+"""The experiments whose rankings the site has."""
 
-def write(out: Path, docs: Path, folder: Path) -> list[Path]:
-    """Writes all data files of the site.
+
+def write(out: Path, docs: Path, path: Path) -> None:
+    """Writes the ledger, which has all data files of the site, and the page of claims in the documentation.
 
     Args:
         out: Results folder.
         docs: Folder of the documentation.
-        folder: Where to.
-
-    Returns:
-        The files written.
+        path: Where to.
 
     Raises:
-        FaninError: a record or a file of the documentation cannot be read.
+        FaninError: a record or a guide cannot be read, or a file cannot be written.
 
     """
-    every = [each for each in ledger.standings(out) if each.paper and each.record is not None]
+    known = ledger.standings(out)
+    every = [each for each in known if each.paper and each.record is not None]
     from_files = Files(out)
     described = [Described.of(each, from_files) for each in every]
     from_files.write()
-    files = contents(every, described, ranking_matrix.read(docs / "papers"))
-    files["presets.json"] = presets(described, docs)
-    written = []
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text(content).encode())
-        written.append(path)
-    return written
+    ranked = ranking_matrix.matrix_of(each for each in known if each.key.startswith(_RANKED))
+    files = {**contents(every, described, ranked), "presets.json": presets(described, docs)}
+    # A value a line, so that what has changed can be read in the difference of two versions.
+    readable = json.dumps(files, ensure_ascii=False, indent=0, allow_nan=False)
+    write_whole(path, lzma.compress(readable.encode(), preset=9 | lzma.PRESET_EXTREME))
+    claims_page.write(docs / "papers/claims.md", files["papers.json"], "make ledger")
 
 
 def contents(every: list[Standing], described: list[Described], ranking: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def contents(every: list[Standing], described: list[Described], ranking: dict[st
         ranking: The ranking, as :mod:`fanin.show.ranking_matrix` makes it.
 
     """
-    files: dict[str, Any] = {"papers.json": _index(every, described, ranked=bool(ranking["experiments"]))}
+    files: dict[str, Any] = {"papers.json": index(every, described, ranked=bool(ranking["experiments"]))}
     files |= {f"experiments/{file_of(each.standing.key)}": each.as_dict() for each in described}
     return {**files, "ranking.json": ranking} if ranking["experiments"] else files
 
@@ -210,7 +211,15 @@ def _case(case: Judgement) -> dict[str, Any]:
     }
 
 
-def _index(every: list[Standing], described: list[Described], *, ranked: bool) -> dict[str, Any]:
+def index(every: list[Standing], described: list[Described], *, ranked: bool) -> dict[str, Any]:
+    """What the view Papers shows first: the papers, and all sentences with their verdicts.
+
+    Args:
+        every: The experiments; also those that were not run.
+        described: Those that were, for the systems of each sentence.
+        ranked: Whether there is a ranking.
+
+    """
     total = pages.totals(every)
     known = {each.standing.key: each for each in described}
     return {
@@ -360,5 +369,4 @@ def _of_guides(guides: Path) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    for written in write(*map(Path, sys.argv[1:])):
-        print(written)
+    write(*map(Path, sys.argv[1:]))

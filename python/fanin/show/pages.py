@@ -135,11 +135,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
-def beside(path: Path, name: str) -> Path:
-    """Path of the page of one paper or experiment, in the same folder as the main page."""
-    return path.with_name(f"{path.stem}-{name.replace('/', '-')}{path.suffix}")
-
-
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),

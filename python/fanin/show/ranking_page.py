@@ -1,22 +1,16 @@
-"""Which remedy for which regime, as pages of the documentation: Markdown, written by a program from the runs.
-
-One page has the answers; beside it is one per experiment with every table of ranks.
-"""
+"""Which remedy for which regime, as a page of the documentation: Markdown, written by a program from the runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fanin.choose.ranking import (
     BACKGROUND,
     CRITERION,
-    MEASURES,
     Overall,
-    RankedSystem,
     Ranking,
     Regime,
     axis_name,
@@ -25,7 +19,6 @@ from fanin.choose.ranking import (
     heading,
     name_of,
     overall,
-    shown,
 )
 from fanin.claims.standing import Standing
 from fanin.numbers.summary import format_interval
@@ -44,64 +37,38 @@ _MIN_SHARE_OF_REMEDY = 0.5
 """A system below this share of the best query goodput is no remedy, however much goodput the background gets."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The numbers of one system in one regime, marked if they cover only the queries that were complete."""
-
-    place: RankedSystem
-
-    def shown(self, measure: str) -> str:
-        """The number with its unit."""
-        value = shown(measure, self.place.values[measure])
-        partial = self.place.unfinished and measure.startswith("query") and value != "-"
-        return f"{value} †" if partial else value
-
-
-def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Standing] = ()) -> list[Path]:
-    """Writes the pages; the same results give the same bytes.
+def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Standing] = ()) -> None:
+    """Writes the page; the same results give the same bytes.
 
     Args:
-        path: Where to write the first one.
+        path: Where to.
         rankings: What it is about.
         name: What was asked for, such as ``cross``.
         missing: Experiments that belong here and have no results yet.
 
-    Returns:
-        The pages.
-
     Raises:
-        ResultsError: a file cannot be written.
+        ResultsError: the file cannot be written.
 
     """
-    command = f"fanin ranking {name} --page {path.as_posix()}"
-    details = {ranking.standing.key: pages.beside(path, ranking.standing.key) for ranking in rankings}
-    common: dict[str, Any] = {
-        "command": command,
+    values: dict[str, Any] = {
+        "command": f"fanin ranking {name} --page {path.as_posix()}",
         "name": name,
-        "measures": {measure: name_of(measure) for measure in MEASURES},
+        "measure": name_of(CRITERION),
         "criterion": CRITERION,
         "axis_name": axis_name,
         "heading": heading,
         "definition": definition,
         "missing": list(missing),
         "percent": percent,
-        "cell_of": Cell,
         "leaders": leaders,
-        "ties": ties,
         "compromises": compromises,
         "overall": overall,
         "families": families,
-        "parts": parts,
         "rate": rate,
         "split": split,
     }
     total = pages.totals(ranking.standing for ranking in rankings)
-    shown = {key: file.name for key, file in details.items()}
-    pages.write_markdown(path, "ranking.md.j2", rankings=rankings, total=total, details=shown, **common)
-    for ranking in rankings:
-        file = details[ranking.standing.key]
-        pages.write_markdown(file, "ranking-details.md.j2", ranking=ranking, page=path.name, **common)
-    return [path, *details.values()]
+    pages.write_markdown(path, "ranking.md.j2", rankings=rankings, total=total, **values)
 
 
 def families(ranking: Ranking) -> list[tuple[str, list[Regime]]]:
@@ -134,16 +101,6 @@ def compromises(regimes: list[Regime]) -> str:
     """The systems that no other beats in both query goodput and background goodput."""
     every = [each for each in overall(regimes) if each.share >= _MIN_SHARE_OF_REMEDY]
     return "; ".join(f"{each.system} {percent(each.share)} ({rate(each)})" for each in front(every)) or "-"
-
-
-def ties(regime: Regime) -> str:
-    """The systems that tie with the best one, with their shares."""
-    return "; ".join(f"{place.system} {percent(place.share)}" for place in regime.best[1:]) or "-"
-
-
-def parts(regime: Regime, axes: list[str]) -> list[str]:
-    """The values of a regime."""
-    return [str(regime.where[axis]) for axis in axes]
 
 
 def percent(share: float) -> str:

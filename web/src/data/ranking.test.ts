@@ -14,7 +14,7 @@ test('Values keep their order, and systems are sorted by their mean share', () =
   expect(nameOf({ where: { buffer: '1 MB', senders: '5' }, places: [] }, ['buffer'])).toBe('senders 5')
 })
 
-test('Every regime of the committed ranking has all systems of its experiment', () => {
+test('Every regime of the ranking has all systems of its experiment', () => {
   const kept = JSON.parse(readFileSync('public/data/ranking.json', 'utf8')) as Ranking
   for (const { regimes: every } of kept.experiments) {
     const systems = systemsOf(every)

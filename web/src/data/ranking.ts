@@ -1,4 +1,4 @@
-/** The cross-paper ranking, as `python/fanin/show/ranking_matrix.py` reads it from its pages. */
+/** The cross-paper ranking, as `python/fanin/show/ranking_matrix.py` makes it. */
 
 import { loadData } from './load'
 
