@@ -103,7 +103,7 @@ impl Sender {
         if duplicate {
             self.tell_ack(0, ack, ack.rtt, self.in_recovery(), env);
         }
-        if !self.repairs_as_ns3_44(env.cfg) {
+        if !env.cfg.quirks.repairs_as_ns3_44() {
             self.react_to_echo(ack, env);
         }
         match self.recovery {
@@ -201,7 +201,7 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        let replaces = self.repairs_as_ns3_44(env.cfg) && self.replace_recovery(env);
+        let replaces = env.cfg.quirks.repairs_as_ns3_44() && self.replace_recovery(env);
         if !replaces {
             self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
         }

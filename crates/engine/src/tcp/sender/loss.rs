@@ -7,7 +7,7 @@ use crate::tcp::EcnMode;
 
 impl Sender {
     pub(super) fn on_duplicate<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        if self.repairs_as_ns3_44(env.cfg) {
+        if env.cfg.quirks.repairs_as_ns3_44() {
             return self.on_duplicate_as_ns3_44(env);
         }
         self.dup_acks += 1;
@@ -116,7 +116,7 @@ impl Sender {
         self.retransmit_first(env);
         self.deflate(acked, env.cfg);
         self.window.cwnd = self.window.cwnd.max(mss);
-        if self.repairs_as_ns3_44(env.cfg) {
+        if env.cfg.quirks.repairs_as_ns3_44() {
             self.inflate_by_left();
         }
         // "Impatient" (RFC 6582 s4): only the first one restarts it.
@@ -150,14 +150,14 @@ impl Sender {
         }
         self.window.cwnd = env.cfg.mss as f64;
         self.end_echoes(env.cfg);
-        self.growth = if self.repairs_as_ns3_44(env.cfg) { Growth::AfterRepair } else { Growth::Free };
+        self.growth = if env.cfg.quirks.repairs_as_ns3_44() { Growth::AfterRepair } else { Growth::Free };
     }
 
     /// The window is reduced for a loss. RFC 3168 section 6.1.2: one reduction a round trip, and CWR after any reduction.
     fn end_echoes(&mut self, cfg: &SenderConfig) {
         self.cwr_end = self.max_sent;
         self.cwr_pending = self.ecn != EcnMode::Off;
-        if self.repairs_as_ns3_44(cfg) {
+        if cfg.quirks.repairs_as_ns3_44() {
             self.allow_echoes();
         }
     }
@@ -173,7 +173,7 @@ impl Sender {
         // RFC 6298 s5.4-5.6: back off, send the earliest segment again, restart; go back to it for the rest.
         self.estimator.on_timeout(&env.cfg.rto);
         self.restart_timer(env);
-        if self.repairs_as_ns3_44(env.cfg) && self.repair_timeout_as_ns3_44(env) {
+        if env.cfg.quirks.repairs_as_ns3_44() && self.repair_timeout_as_ns3_44(env) {
             return TimerOutcome::Timeout;
         }
         if let Some(board) = &mut self.scoreboard {

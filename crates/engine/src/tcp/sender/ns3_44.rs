@@ -14,7 +14,6 @@
 //!
 //! With SACK it goes by marks: see `ns3_44_sack.rs`.
 
-use super::quirks::LossRecovery;
 use super::{Env, Growth, Recovery, Sender, SenderConfig, SenderIo};
 
 /// What is made of duplicates without SACK.
@@ -29,11 +28,6 @@ pub(super) struct Guesses {
 }
 
 impl Sender {
-    /// Whether loss recovery is that of ns-3.44.
-    pub(super) fn repairs_as_ns3_44(&self, cfg: &SenderConfig) -> bool {
-        cfg.quirks.recovery == LossRecovery::Ns3_44
-    }
-
     /// A duplicate outside recovery. What it lets out, limited transmit or not, `send` says.
     #[cold]
     pub(super) fn on_duplicate_as_ns3_44<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {

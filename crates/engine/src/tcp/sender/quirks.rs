@@ -69,6 +69,11 @@ impl Quirks {
         halves_every_timeout: true,
     };
 
+    /// Whether losses are repaired as ns-3.44 does.
+    pub const fn repairs_as_ns3_44(&self) -> bool {
+        matches!(self.recovery, LossRecovery::Ns3_44)
+    }
+
     /// Whether the window can wrap around to zero within a recovery.
     pub const fn wraps_window(&self) -> bool {
         matches!(self.recovery, LossRecovery::Ns3_18)
