@@ -27,7 +27,9 @@ mod acks;
 mod bursts;
 mod config;
 mod connection;
+mod departures;
 mod env;
+mod guesses;
 mod history;
 mod interface;
 mod loss;
@@ -53,9 +55,9 @@ use crate::tcp::rto::RtoEstimator;
 use crate::tcp::sack::Scoreboard;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::{Time, real};
+use guesses::Guesses;
 use history::History;
 use interface::Interface;
-use ns3_44::Guesses;
 use timed::Timed;
 
 /// The state of a connection.

@@ -14,18 +14,8 @@
 //!
 //! With SACK it goes by marks: see `ns3_44_sack.rs`.
 
+use super::guesses::Guesses;
 use super::{Env, Growth, Recovery, Sender, SenderConfig, SenderIo};
-
-/// What is made of duplicates without SACK.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Guesses {
-    /// Bytes that duplicates say have left the network, beyond the first segment.
-    left: u64,
-    /// Duplicates that recovery has left over say that the first segment is lost.
-    first_lost: bool,
-    /// It has been retransmitted since.
-    first_resent: bool,
-}
 
 impl Sender {
     /// A duplicate outside recovery. What it lets out, limited transmit or not, `send` says.

@@ -1,0 +1,36 @@
+//! Where a sender asks its quirks which program it follows.
+
+use super::{Env, LossRecovery, Sender, SenderConfig, SenderIo};
+
+impl Sender {
+    /// New data is acknowledged, and congestion control has not heard of it: a recovery that ends here does so before, so
+    /// that the acknowledgement grows the window.
+    #[cold]
+    pub(super) fn take_new_ack_first(&mut self, acked: u64, news: bool, cfg: &SenderConfig) {
+        match cfg.quirks.recovery {
+            LossRecovery::Rfc => {}
+            LossRecovery::Ns3_18 => self.leave_with_growth_as_ns3_18(acked, cfg),
+            LossRecovery::Ns3_44 => self.take_new_ack_as_ns3_44(acked, news, cfg),
+        }
+    }
+
+    /// The windows may let new data go. Returns how many bytes are thought to have left the network besides; none if
+    /// nothing more is sent now.
+    #[cold]
+    pub(super) fn prepare_sending<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> Option<u64> {
+        match env.cfg.quirks.recovery {
+            LossRecovery::Rfc => Some(0),
+            LossRecovery::Ns3_18 => (!std::mem::take(&mut self.silent)).then_some(0),
+            LossRecovery::Ns3_44 => self.send_first_as_ns3_44(env),
+        }
+    }
+
+    /// [`Quirks::whole_bytes`].
+    #[inline(always)]
+    pub(super) fn cut_fractions(&mut self, cfg: &SenderConfig) {
+        if cfg.quirks.whole_bytes {
+            self.window.cwnd = self.window.cwnd.floor();
+            self.window.ssthresh = self.window.ssthresh.floor();
+        }
+    }
+}
