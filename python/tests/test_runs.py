@@ -1,5 +1,6 @@
 """Runs and sweeps: the same answer every time, on any number of threads, from the store or fresh."""
 
+import io
 import json
 import math
 import os
@@ -156,7 +157,7 @@ def test_columns_of_every_type_become_a_frame():
 
 
 def test_a_stored_table_tells_unit_and_meaning_of_its_columns(small):
-    told = meanings_in(small.run(store=Store("results")).stored.content("flows"), "flows")
+    told = meanings_in(io.BytesIO(small.run(store=Store("results")).stored.content("flows")), "flows")
     assert told["fct_s"]["unit"] == "s"
     assert all(each["description"] for each in told.values())
     assert list(told) == small.run().flows().columns

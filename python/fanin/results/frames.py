@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -59,8 +60,13 @@ def parquet_of(frame: pl.DataFrame, table: str | None = None) -> bytes:
 
     """
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, metadata=None if table is None else {_MEANINGS: json.dumps(meanings(table))})
+    frame.write_parquet(buffer, metadata=None if table is None else {_MEANINGS: _meanings(table)})
     return buffer.getvalue()
+
+
+@cache
+def _meanings(table: str) -> str:
+    return json.dumps(meanings(table))
 
 
 def frame_in(content: bytes, place: str) -> pl.DataFrame:
@@ -78,18 +84,27 @@ def frame_in(content: bytes, place: str) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
 
 
-def meanings_in(content: bytes, place: str) -> dict[str, dict[str, str]]:
-    """Unit and description of each column, as the content of a Parquet file has them; empty if it has none.
+def meanings_in(file: Path | io.BytesIO, place: str) -> dict[str, dict[str, str]]:
+    """Unit and description of each column, as a Parquet file has them; empty if it has none.
 
     Raises:
         ResultsError: it is damaged.
 
     """
     with _told(place):
-        found: dict[str, dict[str, str]] = json.loads(
-            pl.read_parquet_metadata(io.BytesIO(content)).get(_MEANINGS, "{}")
-        )
+        found: dict[str, dict[str, str]] = json.loads(pl.read_parquet_metadata(file).get(_MEANINGS, "{}"))
         return found
+
+
+def rows_in(file: Path | io.BytesIO, place: str) -> int:
+    """How many rows a Parquet file has by its own word.
+
+    Raises:
+        ResultsError: it is damaged.
+
+    """
+    with _told(place):
+        return int(pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
 
 
 def read_table(path: Path) -> pl.DataFrame:
@@ -99,16 +114,19 @@ def read_table(path: Path) -> pl.DataFrame:
         ResultsError: it is missing, unreadable or damaged, or by its own word does not fit in the free memory.
 
     """
+    place = str(path)
     try:
-        content = path.read_bytes()
+        with path.open("rb") as stream:
+            with _told(place):
+                width = len(pl.read_parquet_schema(path))
+            needed = max(path.stat().st_size, rows_in(path, place) * width * _VALUE)
+            if needed > (room := SHARE * available()):
+                raise ResultsError(
+                    f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}"
+                )
+            return frame_in(stream.read(), place)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror}") from None
-    with _told(str(path)):
-        scan = pl.scan_parquet(io.BytesIO(content))
-        needed = scan.select(pl.len()).collect().item() * len(scan.collect_schema()) * _VALUE
-    if needed > (room := SHARE * available()):
-        raise ResultsError(f"{path}: the table does not fit in memory: {shown(needed)}, available {shown(room)}")
-    return frame_in(content, str(path))
 
 
 _VALUE = 8

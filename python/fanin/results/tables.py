@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from fanin.later import pl
 from fanin.names import is_run_id
 from fanin.numbers.summary import column, meanings
 from fanin.results.database import FILE
-from fanin.results.frames import meanings_in, read_table
+from fanin.results.frames import meanings_in, read_table, rows_in
 from fanin.results.layout import ROWS
 from fanin.results.store import Store, StoredRun
 
@@ -54,8 +55,13 @@ class Table:
         return read_table(self.path) if self.run is None else self.run.table(self.name)
 
     def rows(self) -> int:
-        """How many rows it has."""
-        return self.read().height
+        """How many rows it has.
+
+        Raises:
+            ResultsError: it is damaged.
+
+        """
+        return rows_in(self.path if self.run is None else io.BytesIO(self.content()), self.place)
 
     def describe(self) -> dict[str, Any]:
         """Rows and columns: ``{file, rows, columns: [{name, type, unit, description}]}``.
@@ -64,15 +70,21 @@ class Table:
             ResultsError: it is damaged or no Parquet file.
 
         """
-        frame, known = self.read(), self._meanings()
-        columns = [
+        frame = self.read()
+        return {"file": self.place, "rows": frame.height, "columns": self.describe_columns(frame)}
+
+    def describe_columns(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
+        """The columns of what was read of it, as in :meth:`describe`.
+
+        Raises:
+            ResultsError: it is damaged or no Parquet file.
+
+        """
+        known = meanings_in(self.path, self.place) if self.run is None else meanings(self.name)
+        return [
             {"name": name, "type": _type_name(dtype), **(known.get(name) or _meaning(name))}
             for name, dtype in frame.schema.items()
         ]
-        return {"file": self.place, "rows": frame.height, "columns": columns}
-
-    def _meanings(self) -> dict[str, dict[str, str]]:
-        return meanings_in(self.content(), self.place) if self.run is None else meanings(self.name)
 
 
 LATEST = "latest"
@@ -225,9 +237,9 @@ def write_csv(tables: list[Table], out: BinaryIO) -> None:
 
     """
     frame = together(tables)
-    units = {entry["name"]: entry["unit"] for entry in tables[0].describe()["columns"]}
+    units = [entry["unit"] for entry in tables[0].describe_columns(frame)]
     try:
-        for part in csv_parts(frame, [units.get(name, "") for name in frame.columns]):
+        for part in csv_parts(frame, units):
             out.write(part.encode(errors="replace"))
     except ValueError as error:
         raise ResultsError(f"{tables[0].place}: {error}") from None

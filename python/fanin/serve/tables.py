@@ -24,7 +24,8 @@ def read(table: Table) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
     if table.path.suffix == ".csv":
         frame = pl.read_csv(table.content(), infer_schema_length=None)
         return frame, [{"name": name, "unit": "", "description": ""} for name in frame.columns]
-    return table.read(), table.describe()["columns"]
+    frame = table.read()
+    return frame, table.describe_columns(frame)
 
 
 def csv(table: Table) -> Iterator[bytes]:
