@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.md' -o -name '*.toml')
 
-.PHONY: help demo test lint bench ledger page validate picture screenshots guide clean
+.PHONY: help demo test lint bench ledger page validate linux picture screenshots guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,7 +15,7 @@ demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: verdicts, 
 	$(BIN)/fanin reproduce sdtcp/fig9 --seeds 1,2
 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python
-	cargo test --package fanin-engine --package fanin-binding --package fanin-wasm
+	cargo test --workspace --exclude fanin-python
 	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
@@ -50,9 +50,13 @@ page: ## Build the page: the engine for browsers, then the front end and that of
 	cd web && npm ci && npm run build
 	rm -rf python/fanin/page && cp -r web/dist python/fanin/page
 
-validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
+validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time) and with the Linux kernel
 	validation/ns3/build.sh
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python validation/ns3/compare.py --rerun --document
+	$(BIN)/python validation/linux/compare.py
+
+linux: ## Build Linux as a program that runs scenarios (ten minutes, once), for --backend linux
+	linux/build.sh
 
 picture: $(VENV)/installed ## Draw the README's picture anew
 	$(BIN)/fanin reproduce tour/collapse

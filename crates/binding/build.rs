@@ -5,20 +5,27 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+/// The crates that only carry scenarios in and results out.
+const BINDINGS: [&str; 3] = ["binding", "python", "wasm"];
+
 fn main() {
-    let source = Path::new("../engine/src");
+    let crates = Path::new("..");
+    let names = fs::read_dir(crates).expect("the crates stand beside each other");
+    let names = names.map(|entry| entry.expect("a folder entry can be read").file_name());
+    let mut names: Vec<_> = names.filter(|name| BINDINGS.iter().all(|binding| name != binding)).collect();
+    names.sort();
     // Workloads are compiled in.
-    let workloads = Path::new("../engine/workloads");
+    let folders = names.iter().flat_map(|name| ["src", "workloads"].map(|part| crates.join(name).join(part)));
     let mut hash = Sha256::new();
-    for file in [files(source), files(workloads)].concat().into_iter().filter(|file| decides_results(file)) {
-        hash.update(file.to_string_lossy().as_bytes());
-        hash.update(fs::read(file).expect("a source file that was just listed can be read"));
+    for folder in folders.filter(|folder| folder.is_dir()) {
+        for file in files(&folder).into_iter().filter(|file| decides_results(file)) {
+            hash.update(file.to_string_lossy().as_bytes());
+            hash.update(fs::read(file).expect("a source file that was just listed can be read"));
+        }
+        println!("cargo::rerun-if-changed={}", folder.display());
     }
     let digest = hash.finalize();
     let digest = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
-    for folder in [source, workloads] {
-        println!("cargo::rerun-if-changed={}", folder.display());
-    }
     println!("cargo::rustc-env=FANIN_ENGINE_SOURCE={digest:08x}");
 }
 

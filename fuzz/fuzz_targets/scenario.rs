@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use fanin_engine::spec::Scenario;
+use fanin_engine::scenario::Scenario;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,6 +1,6 @@
 //! What must hold of any text that is parsed.
 
-use fanin_engine::spec::Scenario;
+use fanin_engine::scenario::Scenario;
 
 /// The scenario of a text, if it is one; an error has a message and names a line of the text, if any.
 pub fn check(text: &str) -> Option<Scenario> {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use std::{env, fs, panic, process};
 
 use fanin_engine::rng::Stream;
-use fanin_engine::spec::{KEYS, json_schema};
+use fanin_engine::scenario::{KEYS, json_schema};
 use fanin_fuzz::check;
 
 /// Texts that lead deep into the checks.

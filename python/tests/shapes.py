@@ -76,3 +76,15 @@ def _unstated(value: Any, shape: Shape) -> list[str]:
         if isinstance(inner := shape.get(key), dict):
             found += [f"{key}.{path}" for path in _unstated(value[key], inner)]
     return found
+
+
+def undocumented(record: dict[str, Any], section: str) -> set[str]:
+    """Keys of a record that a section of the page on output does not name."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "output.md").read_text()
+    said = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return {key for key in _keys(record) if not re.search(rf"\b{key}\b", said)}
+
+
+def _keys(value: Any) -> set[str]:
+    inner = [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return {*(value if isinstance(value, dict) else ()), *(key for each in inner for key in _keys(each))}

@@ -1,7 +1,6 @@
 """``fanin capacity``."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import fanin
 from fanin.choose import goals
 from fanin.choose.capacity.find import default_bounds, fan_in_path, find, find_in
 from fanin.choose.capacity.judge import judge
-from fanin.choose.capacity.search import Found, Search, fewer_with_more_memory
+from fanin.choose.capacity.search import Search
 from fanin.choose.cautions import waits_that_no_timeout_counts
 from fanin.choose.goals import keep
 from fanin.errors import NotFoundError
@@ -81,27 +80,9 @@ def test_a_gap_below_ones_own_fan_in_limits_nothing(work):
     assert searched(lambda fan_in, _: 5 if fan_in > 12 else 0, own=20).found().capacity == 12
 
 
-@pytest.mark.parametrize("capacity", [1, 7, 33, 100, 700, 1024])
-def test_how_much_is_left_of_a_search_is_known_as_soon_as_the_rungs_are(work, capacity):
+def test_how_much_a_search_takes_is_the_mean_over_where_it_may_end(work):
     search = Search({}, [goals.keep("drops=0", fanin.load("small.toml"))], 2, 1024, [1, 2, 3, 4, 5, 6], 0.1)
-    steps = []
-    while (wanted := search.next()) is not None:
-        steps.append((search.done, search.ahead(), any(each.state == "breaks" for each in search.judged())))
-        fan_in, some = wanted
-        search.rows.setdefault(fan_in, []).extend({"seed": seed, "drops": 5 * (fan_in > capacity)} for seed in some)
-    runs, senders = search.done
-    for done, ahead, is_broken in steps:
-        if is_broken and capacity > 1:
-            assert ahead == (pytest.approx(runs - done[0], abs=4), pytest.approx(senders - done[1], rel=0.5))
-    # Before that, it may end anywhere, and what is left is the mean over that.
-    (_, first, _), *_ = steps
-    assert first == (pytest.approx(31, abs=2), pytest.approx(5494, rel=0.05))
-    # In the end, and after a failure, nothing is left.
-    assert search.ahead() == (0.0, 0.0)
-    search.rows.pop(fan_in)
-    assert search.ahead() > (0.0, 0.0)
-    search.error = "no memory"
-    assert search.ahead() == (0.0, 0.0)
+    assert search.expected() == (pytest.approx(31, abs=2), pytest.approx(5494, rel=0.05))
 
 
 def test_a_bound_has_no_interval_that_cannot_be(work):
@@ -360,19 +341,9 @@ def test_waits_that_a_bound_on_timeouts_does_not_count_are_told(work):
     rows = {"1MB": [{"loss_probes": 9, "fct_max_s": 0.202}, {"loss_probes": 0, "fct_max_s": 0.3}], "4MB": [{}]}
     timeouts, goodput = (goals.measure(name, experiment) for name in ("timeout-ratio", "goodput"))
     (told,) = waits_that_no_timeout_counts([timeouts], rows)
-    assert "1MB had up to 9 in a run, and one took 202 ms" in told
+    assert told.startswith("timeout-ratio: waits for tail loss probes are no timeouts; --keep goodput=90% ")
     assert waits_that_no_timeout_counts([timeouts, goodput], rows) == []
     assert waits_that_no_timeout_counts([timeouts], {"4MB": [{}]}) == []
-
-
-def test_less_memory_that_carries_more_is_remarked_on(work):
-    def held(size: str, capacity: int) -> Found:
-        found = searched(lambda fan_in, _: 0 if fan_in <= capacity else 5).found()
-        return replace(found, case={"transport.scheme": "linux", "network.buffer": size})
-
-    (told,) = fewer_with_more_memory([held("12MB", 320), held("1MB", 140), held("4MB", 108)], "network.buffer")
-    assert told.startswith("Linux CUBIC: 4MB carries 108 and 1MB 140, although more memory loses less")
-    assert fewer_with_more_memory([held("1MB", 140), held("4MB", 140)], "network.buffer") == []
 
 
 def test_a_capacity_whose_search_ended_is_drawn_with_an_open_end(cli, tiny):
@@ -444,7 +415,7 @@ def test_quantiles_of_few_and_bounds_that_no_seed_changes_are_warned_of(cli, tin
     )
     done = cli(*given, "--set", "traffic.answers.jitter=0s", "--json")
     few, same = json.loads(done.out)["warnings"]
-    assert few.startswith("query-p99 takes 299 queries in a run")
+    assert few.startswith("query-p99: ")
     assert same.startswith("query-p99: all seeds gave the same result")
     assert f"warning: {few}\nwarning: {same}\n" in done.err
     assert "all seeds gave the same result" not in cli(*given).err

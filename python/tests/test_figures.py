@@ -538,6 +538,17 @@ def test_rows_are_those_within_bounds(bound, sizes):
     assert {row["bytes"] for row in frame.to_dicts() if matches(row, {"size": [bound]})} == sizes
 
 
+def test_what_varies_has_bounds_in_its_unit(cli, work):
+    text = (work / "small.toml").read_text().replace("[sweep]\n", '[sweep]\n"network.buffer" = ["24pkt", "48pkt"]\n')
+    for bound, code in (("<48pkt", 0), ("<1s", 3)):
+        own = text.replace(
+            'by = "transport.scheme"', f'by = "transport.scheme"\nwhere = {{ "network.buffer" = "{bound}" }}'
+        )
+        (work / "own.toml").write_text(own)
+        result = cli("check", "own.toml")
+        assert (result.code, "'<1s' is no number in pkt" in result.err) == (code, code == 3), result.err
+
+
 def test_a_plot_whose_rows_match_nothing_is_an_error_that_names_the_values(cli, work):
     """A bound is one of a number; whether transfers are that small is known after the runs only."""
     text = (work / "small.toml").read_text()
@@ -568,6 +579,8 @@ def test_a_plot_whose_rows_match_nothing_is_an_error_that_names_the_values(cli, 
         result = cli("check", "bounded.toml")
         assert result.code == 3
         assert f"bounded.toml:{line}: plot.0.rows.bytes: '{wrong}' is no number in B: write 100KB" in result.err
+    path.write_text(head + BOUNDED.replace("BOUND", ">=10KB <5KB"))
+    assert f"bounded.toml:{line}: plot.0.rows.bytes: no number is >=10KB <5KB" in cli("check", "bounded.toml").err
 
 
 @pytest.mark.parametrize(
@@ -587,6 +600,11 @@ def test_a_plot_whose_rows_match_nothing_is_an_error_that_names_the_values(cli, 
             "every = 0.05",
             'where = { "traffic.bursts.senders" = ">1000" }',
             "senders: no run has >1000; traffic.bursts.senders is ",
+        ),
+        (
+            "every = 0.05",
+            'where = { goodput_bps = "<10ms" }',
+            "where.goodput_bps: '<10ms' is no number in bit/s: write ",
         ),
     ],
 )

@@ -333,7 +333,6 @@ def test_it_is_printed_for_people(cli, paper):
         "Ablation of the winner",
         "Hold under no setting that was tried",
         "cannot be: alpha/one/arithmetic: three is not two",
-        "never together: alpha/one/no-drops and alpha/one/drops",
         "held out: alpha/three: 1 of 1 sentences hold, 0 with the file's own values",
     ):
         assert expected in result.out
@@ -429,7 +428,7 @@ def test_pairs_say_how_often_two_sentences_hold_together_and_where_best():
     assert (apart.apart, apart.pairs[0].best) == ([("f/x", "f/y")], None)
 
 
-def test_pairs_are_printed_and_kept(cli, paper):
+def test_pairs_are_kept(cli, paper):
     found = fitted(cli, "alpha/one", "alpha/two")
     pairs = {tuple(each["sentences"]): each for each in found["pairs"]}
     never = pairs["alpha/one/no-drops", "alpha/one/drops"]

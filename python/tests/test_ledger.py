@@ -186,7 +186,7 @@ def test_verdicts_of_another_file_or_engine_are_stale(cli, figures):
 def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
-    for old in ("{}", '{"format": 1}', '{"format": 99, "claims": []}'):
+    for old in ("{}", '{"format": 0}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
         assert (entry["state"], entry["verdict"]) == ("stale", "not run")

@@ -143,44 +143,6 @@ def test_what_long_flows_keep_in_the_queue_is_no_room(cli, work):
     assert warnings(cli, *losses, "transport.ecn=on", "queue.kind=ecn-threshold") == []
 
 
-def test_responses_that_together_do_not_fit_where_only_losses_slow_senders_down(cli, incast):
-    # 150 packets and 20 of C x RTT, of which each of 40 has 4.2; windows are 1, 2, 4 and 8.
-    newreno = "transport.scheme=newreno"
-    (found,) = warnings(cli, newreno)
-    assert found.startswith(
-        "traffic.incast: 40 responses of 22 packets (880 together) cross switch-0->receiver-0, where 150 packets fit "
-        "in the buffer and 19 on the way (C x RTT): windows outgrow that after 3 round trips, so packets are lost"
-    )
-    assert "with 4.2 packets each" in found
-    for scheme in (row["key"] for row in registry()["schemes"] if not row["reacts_to"]):
-        assert len(warnings(cli, f"transport.scheme={scheme}", "transport.initial-window=1mss")) == 1
-    # One warning is enough of first windows that do not fit either.
-    assert len(warnings(cli, newreno, "transport.initial-window=4mss")) == 1
-    # Of a distribution nobody knows what 40 responses are together.
-    assert warnings(cli, newreno, "traffic.incast.bytes-each=web-search") == []
-    # Windows 1, 2, 4 and 2; and 1, 2, 4 and 4 of those that begin one after the other.
-    assert warnings(cli, newreno, "traffic.incast.bytes-each=13KB") == []
-    assert warnings(cli, newreno, "traffic.incast.jitter=300us") == []
-    assert len(warnings(cli, newreno, "traffic.incast.jitter=3us")) == 1
-    assert warnings(cli, newreno, "network.buffer=2000pkt") == []
-    assert warnings(cli, newreno, "transport.receive-buffer=5840B") == []
-
-
-def test_few_long_flows_repair_their_losses(cli, incast):
-    long = ("transport.scheme=linux", "transport.initial-window=2mss", "traffic.incast.bytes-each=10MB")
-    assert warnings(cli, *long, "traffic.incast.senders=21") == []
-    (found,) = warnings(cli, *long, "traffic.incast.senders=22")
-    assert "with 7.7 packets each" in found
-    # The size of all together is that of each as well.
-    together = (*long[:2], "traffic.incast.bytes-each=0B", "traffic.incast.bytes-total=220MB")
-    assert warnings(cli, *together, "traffic.incast.senders=22") == [found]
-
-
-def test_marks_or_windows_that_others_give_keep_responses_from_overflowing(cli, incast):
-    assert warnings(cli, "transport.scheme=ictcp") == []
-    assert warnings(cli, "transport.scheme=newreno", "transport.ecn=on", "queue.kind=ecn-threshold") == []
-
-
 def test_a_threshold_below_the_bandwidth_delay_product_over_seven(cli, incast):
     # 4 x 50 us and what two packets and two acknowledgements take: C x RTT / 7 is 24.0 packets.
     assert warnings(cli, "network.delay=50us", "scheme.dctcp.mark-threshold=25pkt") == []
@@ -441,7 +403,7 @@ def test_a_run_warns_before_it_begins(cli, incast):
 
 def test_what_cannot_complete_before_the_run_ends(cli, incast):
     (found,) = warnings(cli, "traffic.incast.bytes-each=20TB")
-    assert found.startswith("traffic.incast: 40 transfers of 20,000,000 MB take 640,000 s or more of the receivers'")
+    assert found.startswith("traffic.incast: takes 640,000 s or more of the receivers' links and cannot complete in ")
     assert "run.duration = 30s" in found
     assert "50 million packet-hops" in found
     # 40 times 937 MB are 29.98 s of 10 Gbit/s.
@@ -449,11 +411,6 @@ def test_what_cannot_complete_before_the_run_ends(cli, incast):
     assert len(warnings(cli, "traffic.incast.bytes-each=938MB")) == 1
     # Who sets the duration wants the run to be cut there.
     assert warnings(cli, "traffic.incast.bytes-each=938MB", "run.duration=29s") == []
-
-
-def test_a_timer_without_a_minimum(cli, incast):
-    (found,) = warnings(cli, "transport.rto-min=0ms")
-    assert "transport.rto-min = 0s: timers follow the measured round trip alone" in found
 
 
 class TestInPython:

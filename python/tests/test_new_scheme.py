@@ -97,7 +97,7 @@ report
 """.splitlines()
 """Commands in the order in which one needs what another wrote."""
 
-NOT_TYPED = {"serve": "serves until it is ended"}
+NOT_TYPED = {"serve": "serves until it is ended", "linux": "names no scheme"}
 
 
 def with_the_room(workspace: Path) -> None:
@@ -106,8 +106,8 @@ def with_the_room(workspace: Path) -> None:
     shutil.copytree(ROOT / "crates", workspace / "crates")
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy2(ROOT / name, workspace / name)
-    shutil.copytree(ROOM, workspace / "crates/engine/src/schemes/gentle")
-    registry = workspace / "crates/engine/src/schemes/mod.rs"
+    shutil.copytree(ROOM, workspace / "crates/schemes/src/gentle")
+    registry = workspace / "crates/schemes/src/lib.rs"
     made = max(path.stat().st_mtime_ns for path in (registry, Path(__file__)))
     text = registry.read_text()
     for before, line in (("mod ictcp;\n", "mod gentle;\n"), ("    ictcp::ROW,\n", "    gentle::ROW,\n")):

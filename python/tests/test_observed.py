@@ -8,7 +8,7 @@ from patches import stored
 
 import fanin
 from fanin._engine import Scenario
-from fanin.run.observed import bottleneck, elsewhere
+from fanin.run.observed import bottleneck, find_moved_bottleneck
 
 RACKS = """
 [network]
@@ -79,11 +79,11 @@ def test_to_measure_more_queues_changes_no_result(racks):
 
 @pytest.mark.parametrize("record", ["queue-trace=on-change", "bin=1ms", "capture=bottleneck", "queues=none"])
 def test_records_of_the_observed_port_do_not_move(cli, racks, simulated, record):
-    done = cli("run", "racks.toml", "--no-store", "--no-try", "--set", f"measure.{record}")
+    done = cli("run", "racks.toml", "--no-store", "--no-try", "--json", "--set", f"measure.{record}")
     assert len(simulated) == 1
     assert "so the queue is that of" not in done.err
-    said = f"The queue that was measured is that of {HERE}: --set measure.bottleneck='{THERE}' measures this one."
-    assert (said in " ".join(done.out.split())) == (record != "queues=none")
+    other = [{"kind": "other-port", "observed": HERE, "port": THERE}] if record != "queues=none" else []
+    assert [each for each in json.loads(done.out)["diagnosis"]["notes"] if each["kind"] == "other-port"] == other
 
 
 def test_only_what_is_measured_differs(racks):
@@ -109,11 +109,11 @@ def test_a_fault_at_the_observed_port_would_move_with_it(racks):
     experiment = fanin.load("fault.toml")
     run = experiment.run()
     assert run.summary["bottleneck"] != HERE
-    assert elsewhere(run, experiment.resolved(), experiment.network) is None
+    assert find_moved_bottleneck(run, experiment.resolved(), experiment.network) is None
     named = fanin.load("fault.toml", {"fault.loss.link": HERE})
     again = named.run()
     assert again.flows().equals(run.flows())
-    assert elsewhere(again, named.resolved(), named.network) == (HERE, run.summary["bottleneck"])
+    assert find_moved_bottleneck(again, named.resolved(), named.network) == (HERE, run.summary["bottleneck"])
 
 
 def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks):
@@ -221,7 +221,7 @@ def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
     assert bottleneck(run, experiment.network) == "switch-0->receiver-0"
     found = cli("run", "one.toml", "--no-store", "--json")
     assert "so the queue is that of" not in found.err
-    assert json.loads(found.out)["diagnosis"]["port"] == "switch-0->receiver-0"
+    assert json.loads(found.out)["diagnosis"]["port"]["name"] == "switch-0->receiver-0"
     # One sender fills its own link as much as the receiver's.
     (work / "one.toml").write_text(ONE_AT_A_TIME.replace("senders = 40", "senders = 1"))
     experiment = fanin.load("one.toml")

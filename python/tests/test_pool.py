@@ -47,25 +47,25 @@ def test_runs_that_are_known_to_be_short_go_together_and_a_failure_parts_them(wo
     small = fanin.load("small.toml")
     queue = Waiting([PooledRun(job(small, 2, seed), str(seed), seed=seed) for seed in range(1, 9)])
     first = queue.pop()
-    assert (first.seed, queue.along(first)) == (1, [])
+    assert (first.seed, queue.take_along(first)) == (1, [])
     queue.learn(first.job.kind, CHUNK_S / 4)
     works = [queue.pop()]
-    works += queue.along(works[0])
+    works += queue.take_along(works[0])
     assert [each.seed for each in works] == [2, 3, 4, 5]
     assert queue.seconds() == pytest.approx(3 * CHUNK_S / 4)
     # Those for which there was no time wait again.
     queue.give_back(works[1:])
     assert queue.seconds() == pytest.approx(6 * CHUNK_S / 4)
     works = [queue.pop()]
-    works += queue.along(works[0])
+    works += queue.take_along(works[0])
     assert [each.seed for each in works] == [3, 4, 5, 6]
     queue.give_back(works, alone=True)
-    assert [(each.seed, queue.along(each)) for each in (queue.pop() for _ in range(4))] == [
+    assert [(each.seed, queue.take_along(each)) for each in (queue.pop() for _ in range(4))] == [
         (seed, []) for seed in (3, 4, 5, 6)
     ]
     long = queue.pop()
     queue.learn(long.job.kind, CHUNK_S)
-    assert (long.seed, queue.along(long)) == (7, [])
+    assert (long.seed, queue.take_along(long)) == (7, [])
 
 
 def test_runs_of_two_experiments_or_lists_do_not_go_together(work):

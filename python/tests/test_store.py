@@ -46,6 +46,19 @@ def test_four_commands_write_at_once(work):
         assert run.table("flows").equals(alone.flows())
 
 
+def test_who_cannot_write_reads_what_others_are_writing(tmp_path, monkeypatch):
+    monkeypatch.setattr(database.os, "access", lambda *_: False)
+    reader, counts = Store(tmp_path), []
+    for point in (1, 2):
+        writer = Store(tmp_path)
+        writer.save_measured(["bench"], {"point": point}, {"drops": 0}, "some")
+        counts.append(len(reader.rows("SELECT id FROM runs")))
+        # Now the log is gone.
+        writer.close()
+        counts.append(len(reader.rows("SELECT id FROM runs")))
+    assert counts == [1, 1, 2, 2]
+
+
 def test_other_programs_read_it(cli, work):
     cli(*SWEEP, "--seeds", "1..2")
     query = "SELECT scheme, senders, avg(goodput_bps) FROM list GROUP BY scheme, senders ORDER BY scheme, senders"

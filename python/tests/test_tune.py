@@ -323,7 +323,7 @@ def test_no_interval_is_given_that_cannot_be(work, capsys):
         ]
         measured = wanted[0].values(rows, rows)
         away = paired(measured, measured - 1e9)
-        return Checked(values, [wanted[0].spread(rows)], [away], [bounds[0].measure.spread(rows)], [], [], [])
+        return Checked(values, [wanted[0].spread(rows)], [away], [bounds[0].measure.spread(rows)], [], [], [], rows)
 
     # Of three seeds one collapses: the intervals would reach above the capacity, below zero, and above one.
     own, found = checked(None, 9e9, 9.1e9, 9.2e9), checked({"network.buffer": "40pkt"}, 9e9, 9.1e9, 1e8)
@@ -348,7 +348,7 @@ def test_quantiles_of_few_and_goals_that_no_seed_changes_are_warned_of(cli, tiny
     given = ("--param", "network.buffer=30pkt,48pkt", "--set", "traffic.answers.senders=4", "--keep",
              "query-p99=1s", "--fresh", "3")  # fmt: skip
     few, *same = tuned(cli, *given, "--set", "traffic.answers.jitter=0s")["warnings"]
-    assert few.startswith("query-p99 takes 299 queries in a run")
+    assert few.startswith("query-p99: ")
     assert [each.partition(":")[0] for each in same] == ["query-p99"]
     done = cli("tune", "tiny.toml", *given, "--set", "traffic.answers.jitter=0s")
     assert f"warning: {few}\nwarning: {same[0]}\n" in done.err

@@ -1,8 +1,8 @@
 //! The measurements of a run for the registry: totals, and columns of tables.
 
-use fanin_engine::measure::declared;
 use fanin_engine::measure::table::{Column, Table};
 use fanin_engine::measure::total::{Better, Topic, Total};
+use fanin_engine::outcome::declared;
 use serde_json::{Value, json};
 
 /// The only total that the engine does not set, because it reads no clock.

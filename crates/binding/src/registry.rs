@@ -1,10 +1,11 @@
 //! The registries: everything that a scenario can name, with its parameters, and everything that a run measures.
 
 use crate::measures;
-use fanin_engine::environment::{self, EnvironmentRow, Setting};
+use fanin_engine::param::{Kind, Param, STEADY, WORKLOADS, workloads};
+use fanin_engine::scenario::common;
+use fanin_engine::scenario::environment::{self, EnvironmentRow, Setting};
 use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
 use fanin_engine::sim;
-use fanin_engine::spec::{self, Kind, Param, common, workloads};
 use fanin_engine::traffic::{self, TrafficRow};
 use fanin_engine::{fault, queue, tcp, topology};
 use serde_json::{Map, Value, json};
@@ -115,8 +116,8 @@ fn words(param: &Param) -> Vec<&'static str> {
     match param.kind {
         Kind::Bool => vec!["true", "false"],
         Kind::Choice(words) => words.to_vec(),
-        Kind::Sizes => spec::WORKLOADS.to_vec(),
-        Kind::Start => vec![spec::STEADY],
+        Kind::Sizes => WORKLOADS.to_vec(),
+        Kind::Start => vec![STEADY],
         Kind::Text if param.key == "probes" => sim::probe_names(),
         _ => Vec::new(),
     }

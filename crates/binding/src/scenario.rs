@@ -1,7 +1,8 @@
 //! What can be said of a scenario before it runs.
 
+use fanin_engine::param::SpecError;
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, FanInPort, GroupPreview, MapLink, MapNode, NetworkMap, Preview, TierLoad};
-use fanin_engine::spec::{Scenario, SpecError};
 use fanin_engine::topology::NodeKind;
 use serde_json::{Value, json};
 

@@ -7,8 +7,8 @@
 
 mod timing;
 
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim;
-use fanin_engine::spec::Scenario;
 use std::process::ExitCode;
 use timing::{REPETITIONS, median, time};
 

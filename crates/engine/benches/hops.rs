@@ -18,8 +18,8 @@ mod memory;
 mod timing;
 
 use bound::Incast;
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim;
-use fanin_engine::spec::Scenario;
 use memory::{child, peak};
 use std::fmt::Write as _;
 use std::path::PathBuf;

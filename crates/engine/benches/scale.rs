@@ -11,8 +11,8 @@ mod memory;
 #[allow(dead_code, reason = "one run has no median")]
 mod timing;
 
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Spill};
-use fanin_engine::spec::Scenario;
 use memory::{child, peak};
 use std::fs::File;
 use std::io::{Read as _, Result, Seek as _, SeekFrom, Write as _};

@@ -7,9 +7,9 @@
 
 mod timing;
 
+use fanin_engine::scenario::Scenario;
 use fanin_engine::schemes;
 use fanin_engine::sim::{self, Outcome};
-use fanin_engine::spec::Scenario;
 use std::process::ExitCode;
 use timing::{REPETITIONS, median, time};
 

@@ -8,9 +8,10 @@
 //! [`ELSEWHERE`] says why a parameter of a reading has no such row; a test holds that none is forgotten.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+use fanin_engine::param::{Kind, Param};
+use fanin_engine::scenario::Scenario;
 use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim;
-use fanin_engine::spec::{Kind, Param, Scenario};
 
 const SEEDS: u64 = 5;
 /// A change below this share is none.

@@ -6,8 +6,9 @@
 //! measurement from outside counts little of the start. Meant for profilers and debuggers.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+use fanin_engine::param::Files;
+use fanin_engine::scenario::{KEYS, Scenario};
 use fanin_engine::sim;
-use fanin_engine::spec::{Files, KEYS, Scenario};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};

@@ -7,21 +7,27 @@
 //!
 //! # Map
 //!
-//! | module | what |
+//! The engine is made of rooms. Each is a crate, or a module of this one, and uses only those below it; a crate cannot do
+//! otherwise. From the top:
+//!
+//! | room | what |
 //! |---|---|
-//! | [`spec`] | the scenario file: parsing, checking, schema |
-//! | [`sim`] | building the world, the event loop (in `windows` node by node), and the invariants that every run must satisfy |
-//! | `event` | the event queue, the order of simultaneous events, windows of one node at a time, and the reference core that tests compare with |
-//! | `net` | ports, paths, faults, switches, the control channel, the books (counts of what happened to packets), and a ledger for them |
-//! | `host` | flows, their senders and receivers, the receiving host's scheduler, interrupts and host queues |
-//! | `work` | traffic groups, transfers and queries, and how long a transfer would take alone |
-//! | [`roles`] | the six places where a remedy can act |
+//! | [`sim`] | from a scenario to an outcome: building the world, its limits, previews |
+//! | [`backend`] | the same scenario and the same tables for another system that carries the transfers, such as Linux |
+//! | [`outcome`] | what a run tells: totals, and the tables that are read from the world after it |
+//! | `fanin-world` | everything that is simulated, the event loop (in `windows` node by node), and the invariants that every run must satisfy |
+//! | `fanin-work` | traffic groups, transfers and queries, and how long a transfer would take alone |
+//! | `fanin-host` | flows, their senders and receivers, the receiving host's scheduler, and interrupts |
+//! | `fanin-net` | paths, faults, switches, the control channel, and the queues of sending hosts |
+//! | `fanin-event` | the event queue, the order of simultaneous events, windows of one node at a time, and the reference core that tests compare with |
+//! | `fanin-port` | ports as they are built, the books (counts of what happened to packets), and a ledger for them |
+//! | [`measure`] | what a run records: collectors, statistics, tables of columns |
+//! | [`scenario`] | the scenario file: reading, checking, schema, and the defaults of the tools in which papers were run |
 //! | [`schemes`] | the remedies, one module each |
 //! | [`tcp`] | sender, receiver, timer and scoreboard as state machines without I/O |
-//! | [`environment`] | the defaults of the tools in which papers were run |
-//! | [`queue`], [`topology`], [`traffic`], [`fault`] | the other registries |
-//! | [`measure`] | the results of a run: statistics, tables, totals, captures |
-//! | [`units`], [`ids`], [`packet`], [`rng`], `flow_map` | basic types |
+//! | [`queue`], [`traffic`], [`topology`], [`fault`] | the other registries: `fanin-network` |
+//! | [`param`] | the declaration of a key, and the values that are read for it |
+//! | [`roles`], [`packet`], [`rng`], [`units`], [`ids`], [`pcapng`] | the six places where a remedy can act, and basic types: `fanin-core` |
 //!
 //! # The life of a packet
 //!
@@ -33,23 +39,13 @@
 //! or passed to a switch agent. At the end of its path a segment goes to `tcp::receiver`. The host's scheduler may hold
 //! the acknowledgement before it travels back in the same way.
 
-pub mod environment;
-mod event;
-pub mod fault;
-mod flow_map;
-mod host;
-pub mod ids;
-pub mod measure;
-mod net;
-pub mod packet;
-pub mod queue;
-pub mod rng;
-pub mod roles;
-pub mod schemes;
+pub mod backend;
+pub mod outcome;
 pub mod sim;
-pub mod spec;
-pub mod tcp;
-pub mod topology;
-pub mod traffic;
-pub mod units;
-mod work;
+
+pub use fanin_core::{ids, packet, pcapng, rng, roles, units};
+pub use fanin_network::{fault, queue, topology, traffic};
+pub use {
+    fanin_measure as measure, fanin_param as param, fanin_scenario as scenario, fanin_schemes as schemes,
+    fanin_tcp as tcp,
+};

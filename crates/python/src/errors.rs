@@ -3,8 +3,7 @@
 use std::io::Error as IoError;
 use std::path::Path;
 
-use fanin_engine::sim::RunError;
-use fanin_engine::spec::SpecError;
+use fanin_engine::param::SpecError;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,7 +32,7 @@ pub(crate) fn os_error(error: &IoError, path: &Path) -> PyErr {
 }
 
 /// `fanin.errors.RunError`.
-pub(crate) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
+pub(crate) fn run_error(py: Python<'_>, error: &impl ToString) -> PyErr {
     let raised = (|| py.import("fanin.errors")?.getattr("RunError")?.call1((error.to_string(),)))();
     raised.map_or_else(|error| error, PyErr::from_value)
 }

@@ -11,7 +11,10 @@ mod spill;
 mod stress;
 mod tables;
 
-use fanin_engine::spec::{self, KEYS, json_schema};
+use std::path::PathBuf;
+
+use fanin_engine::param;
+use fanin_engine::scenario::{KEYS, json_schema};
 use pyo3::prelude::*;
 
 use run::RunOutput;
@@ -23,6 +26,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(linux_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(linux_kernels, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
@@ -37,6 +42,18 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn version() -> &'static str {
     fanin_binding::version()
+}
+
+/// The folder of the kernels that run scenarios with `run.backend = "linux"`.
+#[pyfunction]
+fn linux_folder() -> PathBuf {
+    fanin_linux::folder()
+}
+
+/// These kernels, as far as they are built: ticks a second, version, program and configuration.
+#[pyfunction]
+fn linux_kernels() -> Vec<(u64, String, PathBuf, PathBuf)> {
+    fanin_linux::builds().into_iter().map(|built| (built.hz, built.release, built.kernel, built.config)).collect()
 }
 
 /// Top-level keys of a scenario file that the engine reads.
@@ -54,7 +71,7 @@ fn schema() -> String {
 /// A scenario value with a unit as a number, in the unit of results; `None` for other text.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(f64, &'static str)> {
-    spec::quantity(text)
+    param::quantity(text)
 }
 
 /// Everything that a scenario can name, with its parameters, and everything that a run measures, as JSON.

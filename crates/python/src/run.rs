@@ -4,8 +4,9 @@ use std::io::Error as IoError;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
-use fanin_engine::spec::Scenario;
+use fanin_linux::{Error, Source};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -18,15 +19,22 @@ use crate::tables;
 /// The time between questions whether to continue: each needs the interpreter, for which it may have to wait.
 pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
 
-pub(crate) fn simulate(scenario: &Scenario, watch: &mut Watch, spill: Option<&Path>) -> Result<RunOutput, Failure> {
+/// Runs a scenario, which `source` describes, on its backend.
+pub(crate) fn simulate(
+    scenario: &Scenario,
+    source: &Source<'_>,
+    watch: &mut Watch,
+    spill: Option<&Path>,
+) -> Result<RunOutput, Error> {
     let started = Instant::now();
     let mut go_on = |fraction: f64| watch.go_on(fraction);
-    let mut outcome = match spill {
-        Some(path) => {
-            let file = Box::new(SpillFile::new(path.to_owned()));
-            sim::run_spilling(scenario, file, Some(&mut go_on))?
-        }
-        None => sim::run(scenario, Some(&mut go_on))?,
+    let mut outcome = if scenario.run.is("backend", "linux") {
+        fanin_linux::run(scenario, source, Some(&mut go_on))?
+    } else if let Some(path) = spill {
+        let file = Box::new(SpillFile::new(path.to_owned()));
+        sim::run_spilling(scenario, file, Some(&mut go_on))?
+    } else {
+        sim::run(scenario, Some(&mut go_on))?
     };
     outcome.summary.insert(fanin_binding::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
     Ok(RunOutput { outcome })
@@ -67,15 +75,19 @@ impl Watch {
     }
 
     /// What to raise for a failure.
-    pub(crate) fn error(self, py: Python<'_>, failure: Failure, spill: Option<&Path>) -> PyErr {
-        match (self.raised, failure) {
-            (Some(error), _) => error,
-            (None, Failure::Scenario(error)) => scenario_error(py, &error),
-            (None, Failure::Run(RunError::Spill { code, what })) => {
+    pub(crate) fn error(self, py: Python<'_>, failure: Error, spill: Option<&Path>) -> PyErr {
+        let failure = match (self.raised, failure) {
+            (Some(error), _) => return error,
+            (None, Error::Run(failure)) => *failure,
+            (None, error) => return run_error(py, &error),
+        };
+        match failure {
+            Failure::Scenario(error) => scenario_error(py, &error),
+            Failure::Run(RunError::Spill { code, what }) => {
                 let error = code.map_or_else(|| IoError::other(what), IoError::from_raw_os_error);
                 os_error(&error, spill.unwrap_or(Path::new("")))
             }
-            (None, Failure::Run(error)) => run_error(py, &error),
+            Failure::Run(error) => run_error(py, &error),
         }
     }
 }

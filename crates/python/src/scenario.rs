@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use fanin_engine::spec::{self, Document, Files, SpecError};
+use fanin_engine::param::{self, Document, Files, SpecError};
+use fanin_engine::scenario;
+use fanin_engine::traffic::TrafficGroup;
+use fanin_linux::Source;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyType};
@@ -46,7 +49,7 @@ pub(crate) struct Scenario {
     file: Arc<str>,
     document: Arc<Document>,
     changes: Vec<(String, String)>,
-    read: OnceLock<Result<spec::Scenario, SpecError>>,
+    read: OnceLock<Result<scenario::Scenario, SpecError>>,
 }
 
 #[pymethods]
@@ -124,7 +127,7 @@ impl Scenario {
         if let Some(key) = scheme.filter(|key| scenario.transports().all(|(used, _)| used != key)) {
             return Err(PyValueError::new_err(format!("no traffic of the scenario has the scheme {key}")));
         }
-        let leaf = |value: &spec::Value| match (value.into(), value.quantity()) {
+        let leaf = |value: &param::Value| match (value.into(), value.quantity()) {
             (Value::String(text), Some((number, unit))) => json!([text, number, unit]),
             (plain, _) => plain,
         };
@@ -150,7 +153,7 @@ impl Scenario {
     ///         as the file has it.
     fn default(&self, py: Python<'_>, path: &str) -> PyResult<Option<String>> {
         let changes: Vec<_> = self.changes.iter().filter(|(changed, _)| changed != path).cloned().collect();
-        let found = spec::Scenario::of(&self.document.without(path), &changes);
+        let found = scenario::Scenario::of(&self.document.without(path), &changes);
         let rows = found.map_err(|error| scenario_error(py, &error))?.resolved_table();
         let row = rows.into_iter().find(|row| row.path == path && row.scheme.is_none() && row.is_default());
         Ok(row.map(|row| row.value))
@@ -162,7 +165,7 @@ impl Scenario {
     ///     For each the name of its group of traffic, its own name, and the SHA-256 that it must have (``any`` for any).
     fn files(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
         let named = self.scenario(py)?.traffic.iter().filter(|group| group.values.has("file"));
-        let text = |group: &spec::TrafficGroup, key| group.values.text(key).to_owned();
+        let text = |group: &TrafficGroup, key| group.values.text(key).to_owned();
         Ok(named.map(|group| (group.name.clone(), text(group, "file"), text(group, "file-sha256"))).collect())
     }
 
@@ -248,7 +251,8 @@ impl Scenario {
             scenario = scenario.with_queues_on_the_way();
         }
         let mut watch = Watch::new(progress, Duration::ZERO);
-        let ended = py.detach(|| simulate(&scenario, &mut watch, spill.as_deref()));
+        let changes = self.changes_with_seed(&scenario);
+        let ended = py.detach(|| simulate(&scenario, &self.source(&scenario, &changes), &mut watch, spill.as_deref()));
         ended.map_err(|failure| watch.error(py, failure, spill.as_deref()))
     }
 
@@ -292,7 +296,8 @@ impl Scenario {
                     own.push(format!("-{seed}"));
                     PathBuf::from(own)
                 });
-                outputs.push(simulate(&scenario, &mut watch, spill.as_deref())?);
+                let changes = self.changes_with_seed(&scenario);
+                outputs.push(simulate(&scenario, &self.source(&scenario, &changes), &mut watch, spill.as_deref())?);
             }
             Ok(outputs)
         });
@@ -312,23 +317,33 @@ impl Scenario {
 
 impl Scenario {
     /// The scenario as the engine reads it.
-    fn scenario(&self, py: Python<'_>) -> PyResult<&spec::Scenario> {
+    fn scenario(&self, py: Python<'_>) -> PyResult<&scenario::Scenario> {
         let read = self.read.get_or_init(|| {
             let folder = Path::new(&*self.file).parent().map(Path::to_owned).unwrap_or_default();
             let files = Files::new(move |name| {
                 let input = File::open(folder.join(name))?;
                 Ok(Box::new(BufReader::with_capacity(1 << 16, input)))
             });
-            Ok(spec::Scenario::of(&self.document, &self.changes)?.with_files(files))
+            Ok(scenario::Scenario::of(&self.document, &self.changes)?.with_files(files))
         });
         read.as_ref().map_err(|error| scenario_error(py, error))
+    }
+
+    /// The values that are replaced, with the seed of a run.
+    fn changes_with_seed(&self, scenario: &scenario::Scenario) -> Vec<(String, String)> {
+        let seed = ("run.seed".to_owned(), scenario.run.integer("seed").to_string());
+        self.changes.iter().cloned().chain([seed]).collect()
+    }
+
+    fn source<'a>(&'a self, scenario: &scenario::Scenario, changes: &'a [(String, String)]) -> Source<'a> {
+        Source { text: &self.text, file: &self.file, changes, on_the_way: scenario.queues_on_the_way }
     }
 
     /// What can be said of it before it runs.
     fn told<'py>(
         &self,
         py: Python<'py>,
-        ask: impl Fn(&spec::Scenario) -> Result<Value, SpecError> + Send + Sync,
+        ask: impl Fn(&scenario::Scenario) -> Result<Value, SpecError> + Send + Sync,
     ) -> PyResult<Bound<'py, PyAny>> {
         let scenario = self.scenario(py)?;
         let found = py.detach(|| ask(scenario)).map_err(|error| scenario_error(py, &error))?;

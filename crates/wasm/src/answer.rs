@@ -1,8 +1,9 @@
 //! Requests and their answers.
 
 use crate::outcome;
+use fanin_engine::param::{Files, SpecError};
+use fanin_engine::scenario::{Scenario, json_schema};
 use fanin_engine::sim::{self, Failure};
-use fanin_engine::spec::{Files, Scenario, SpecError, json_schema};
 use serde_json::{Map, Value, json};
 use std::io::{Cursor, Error as IoError, ErrorKind};
 

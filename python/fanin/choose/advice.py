@@ -9,13 +9,23 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fanin.choose.capacity.find import fan_ins
 from fanin.choose.capacity.search import Found
 from fanin.choose.comparison import SCHEME, STACK, BySeed, Estimate, Placed, paired_by_seed
-from fanin.choose.diagnosis import Facts
+from fanin.choose.diagnosis import Diagnosis
 from fanin.choose.goals import Goal, Keep
+from fanin.choose.outcomes import Verdict
 from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
 from fanin.choose.robust import ABOUT_AS_GOOD_FACTOR, Varied, effect, is_about, seeds_to_decide, times
 from fanin.numbers.stats import FEWEST, finite
+from fanin.registry import reacts_to_marks
+from fanin.results.never_ended import going_on
+
+_ROLES = (
+    *("undecided", "further", "ideal", "passed_over", "keeping", "may_be_better", "beside_the_switch", "with_memory"),
+    *("saving", "rival", "unsteady"),
+)
+"""Remedies that an answer has beside the recommended one, as its record names them."""
 
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
@@ -115,6 +125,7 @@ class Advised:
             "cautions": list(self.remedy.cautions),
             "effect": self.effect(goal),
             "same_runs": self.is_same,
+            "seeds_to_tell": self.seeds_to_decide,
             "change": change and finite(change.difference),
             "change_half": change and finite(change.difference_half),
             "broken": list(self.broken),
@@ -128,7 +139,7 @@ class Advised:
 class Advice:
     """The answer."""
 
-    facts: Facts
+    diagnosis: Diagnosis
     goal: Goal
     keeps: list[Keep]
     seeds: list[int]
@@ -393,7 +404,7 @@ class Advice:
             return None
 
         def rest(other: Remedy) -> dict[str, Any]:
-            scenario = self.facts.scenario
+            scenario = self.diagnosis.scenario
             own = {SCHEME: scenario["transport"]["scheme"], STACK: scenario["transport"]["stack"]}
             return {**own, "queue.kind": scenario["queue"]["kind"], **other.settings, marking.path: None}
 
@@ -403,7 +414,7 @@ class Advice:
     @property
     def fan_in(self) -> int:
         """How many senders the scenario has; 0 if it has no fan-in."""
-        return senders(self.facts)
+        return senders(self.diagnosis)
 
     @property
     def room(self) -> Room:
@@ -420,25 +431,110 @@ class Advice:
             else "hardly any"
         )
 
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        if self.is_provisional:
+            return Verdict.PROVISIONAL
+        if self.best is not None:
+            return Verdict.TAKE
+        if not self.is_comparable:
+            return Verdict.NOT_COMPARABLE
+        if self.undecided is not None:
+            return Verdict.UNDECIDED
+        if self.has_few_seeds:
+            return Verdict.FEW_SEEDS
+        by_room: dict[Room, Verdict] = {"enough": Verdict.KEEP, "hardly any": Verdict.KEEP_FOR_NOW}
+        return by_room.get(self.room, Verdict.TOO_LITTLE)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the remedy to deploy is better with 95 % confidence, and not only by far with each of few seeds."""
+        change = None if self.best is None else self.best.change
+        margin = self.own.margin
+        return change is None or change.is_sure(margin) or not change.differs(margin)
+
+    @property
+    def to_set(self) -> list[str]:
+        """The keys to change if nothing can be compared: where traffic goes on until the end, when it stops."""
+        if self.verdict != Verdict.NOT_COMPARABLE:
+            return []
+        return [f"traffic.{name}.stop" for name in going_on(self.diagnosis.scenario)] or ["run.duration"]
+
+    @property
+    def unsearchable(self) -> list[str] | None:
+        """The fan-ins of which none is searched, several or none; ``None`` if one is."""
+        return fan_ins(self.diagnosis.scenario) if self.over is None else None
+
+    @property
+    def lacks_hosts(self) -> bool:
+        """Whether there was no time to try other hosts."""
+        if self.rival is None or not self.is_comparable or self.is_provisional:
+            return False
+        return self.rival.remedy.name not in self.hosts
+
+    @property
+    def against(self) -> list[str]:
+        """What speaks against what is better than the remedy to deploy."""
+        each, best = self.passed_over, self.best
+        if each is None or best is None:
+            return []
+        is_tried = bool(self.hosts.get(each.remedy.name))
+        reasons = {
+            "threshold": each.remedy.cautions and not best.remedy.cautions,
+            "bounds": self.suffices(best) and not self.suffices(each) and each.keeps,
+            "fewer": self.gives_up(each) and not self.gives_up(best),
+            "other-hosts": is_tried and self.steady(best) and not self.steady(each),
+            "needs": each.remedy.needs != best.remedy.needs,
+        }
+        found = [reason for reason, holds in reasons.items() if holds]
+        # Only some of those that are about as good are tried there.
+        return found or ["untried"] * (not is_tried and self.steady(best))
+
+    @property
+    def thresholds(self) -> dict[str, Any] | None:
+        """From where on the switch marks, why from there, and how another threshold compares."""
+        each = self.advised
+        if self.best is None and each.remedy.marks is None:
+            # What is for more senders alone leaves the threshold as it is.
+            each = self.own
+        remedy, marking = each.remedy, each.remedy.marking
+        if marking is None:
+            return None
+        scheme = self.diagnosis.scenario["transport"]["scheme"]
+        if remedy.marks is None and (SCHEME in remedy.settings or not reacts_to_marks(scheme)):
+            return None
+        other = self.compared_thresholds(each)
+        found: dict[str, Any] = {"from": marking.threshold, "path": marking.path, "cautions": list(remedy.cautions)}
+        found |= {"why": remedy.marks and remedy.marks.why, "other": None, "other_is": None}
+        if other is not None and other.remedy.marking is not None:
+            is_worse, is_better = self.is_better(each, other), self.is_better(other, each)
+            verdict = "worse" if is_worse else "better" if is_better else "no different"
+            found |= {"other": other.remedy.name, "other_from": other.remedy.marking.threshold, "other_is": verdict}
+        return found
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        named = {"recommended": self.best, **{role: getattr(self, role) for role in _ROLES}}
         return {
+            "verdict": self.verdict,
+            **{role: each and each.remedy.name for role, each in named.items()},
             "goal": self.goal.name,
             "keep": [each.text for each in self.keeps],
             "seeds": self.seeds,
             "over": self.over,
             "comparable": self.is_comparable,
-            "recommended": None if self.best is None else self.best.remedy.name,
-            "undecided": None if self.undecided is None else self.undecided.remedy.name,
-            "further": None if self.further is None else self.further.remedy.name,
-            "ideal": None if self.ideal is None else self.ideal.remedy.name,
-            "passed_over": None if self.passed_over is None else self.passed_over.remedy.name,
             "gain_passed_over": self.gain_passed_over,
+            "against": self.against,
+            "sure": self.is_sure,
+            "set": self.to_set,
+            "unsearchable": self.unsearchable,
+            "lacks_hosts": self.lacks_hosts,
+            "room": self.room,
+            "thresholds": self.thresholds,
             "provisional": self.is_provisional,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
-            "rival": None if self.rival is None else self.rival.remedy.name,
-            "unsteady": None if self.unsteady is None else self.unsteady.remedy.name,
             "variations": [each.as_dict() for each in self.varied],
             "ideal_variations": [each.as_dict() for each in self.ideal_varied],
             "dropped": [f"{name} ({why})" for name, why in self.dropped.items()],
@@ -450,9 +546,9 @@ class Advice:
         }
 
 
-def senders(facts: Facts) -> int:
+def senders(diagnosis: Diagnosis) -> int:
     """How many senders a scenario has; 0 if it has no fan-in."""
-    group = facts.fan_in
+    group = diagnosis.fan_in
     return int(group[group["key"]]) if group else 0
 
 

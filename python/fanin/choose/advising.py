@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
-from fanin.choose.capacity.find import Stepped, fan_in_path, find_in, largest_valid
-from fanin.choose.capacity.search import Search, Step
-from fanin.choose.cautions import few_samples, same_with_all_seeds, too_early, with_schemes_of_their_own
+from fanin.choose.capacity.find import fan_in_path, find_in, largest_valid
+from fanin.choose.cautions import few_samples, same_with_all_seeds, with_schemes_of_their_own
 from fanin.choose.comparison import (
     SCHEME,
     STACK,
     beside_scheme,
     unequal,
 )
-from fanin.choose.diagnosis import Facts
+from fanin.choose.diagnosis import Diagnosis
 from fanin.choose.goals import Measure
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import MIN_FAN_IN, Ahead, Plan, furthest
@@ -38,6 +37,7 @@ from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.remarks import unsteady
 
 _MIN_CAPACITY_SEARCHES = 2
 """So many are searched in any case for how far they carry, or none: one capacity alone compares with nothing."""
@@ -48,7 +48,7 @@ _MAX_FURTHER_SEARCHES = 2
 
 def advise(
     experiment: Experiment,
-    facts: Facts,
+    diagnosis: Diagnosis,
     to_try: Tried,
     asked: Asked,
     plan: Plan,
@@ -65,7 +65,7 @@ def advise(
 
     Args:
         experiment: The scenario; its sweep is ignored.
-        facts: What one run of it says.
+        diagnosis: What one run of it says.
         to_try: What :func:`fanin.choose.remedies.remedies` says of these.
         asked: The question.
         plan: How thoroughly to look.
@@ -87,14 +87,11 @@ def advise(
     outlook = Outlook(plan, advance)
     how: dict[str, Any] = {"workers": workers, "again": again, "advance": outlook.advance}
     laboratory = Laboratory(experiment, out, go_on=lambda: outlook.has_time, **how)
-    warnings = (
-        unequal(beside_scheme(experiment, _systems(tried))) + _unmarkable(facts, tried) + _unlike(experiment, tried)
-    )
-    warnings += with_schemes_of_their_own(experiment)
-    warnings += few_samples(asked.goal.measures, [facts.summary])
-    warnings += too_early(experiment, [facts.summary])
+    warnings = _find_warnings(experiment, diagnosis, tried, asked)
     over = fan_in_of(experiment)
-    unknown = Advice(facts, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True)
+    unknown = Advice(
+        diagnosis, asked.goal, asked.keeps, plan.seeds, [], over, refused, [], warnings, is_provisional=True
+    )
     rounds = Rounds(laboratory, tried, asked, outlook, planned)
     for _ in rounds.run():
         answer = _ranked(rounds, asked, background, replace(unknown, within=asked.within), laboratory.experiment)
@@ -109,7 +106,7 @@ def advise(
         now, then = (sum((plan.search(each.work) for each in group), nothing) for group in (some, others))
         until_s = math.inf if plan.are_searches_asked else outlook.ranked_until_s
         with outlook.searching(now, then + plan.varied(), until_s):
-            return _carried(laboratory, answer, some, _telling(outlook, some))
+            return _carried(laboratory, answer, some)
 
     wanted = _worth_searching(answer, plan.capacities) if plan.capacities else []
     first = wanted if plan.are_searches_asked else that_fit(wanted[:_MIN_CAPACITY_SEARCHES])
@@ -145,6 +142,18 @@ def advise(
     return replace(answer, is_provisional=False)
 
 
+def _find_warnings(experiment: Experiment, diagnosis: Diagnosis, tried: list[Remedy], asked: Asked) -> list[str]:
+    """What is to be known of the answer before anything runs."""
+    return [
+        *unequal(beside_scheme(experiment, _systems(tried))),
+        *_unmarkable(diagnosis, tried),
+        *_unlike(experiment, tried),
+        *with_schemes_of_their_own(experiment),
+        *few_samples(asked.goal.measures, [diagnosis.summary]),
+        *filter(None, [unsteady([diagnosis.summary], experiment.resolved())]),
+    ]
+
+
 def _ranked(rounds: Rounds, asked: Asked, background: Measure | None, unknown: Advice, own: Experiment) -> Advice:
     """What is known after a round."""
     compared = rounds.compared
@@ -163,7 +172,7 @@ def _on_other_hosts(
     laboratory: Laboratory, outlook: Outlook, asked: Asked, answer: Advice, each: Advised, others: int
 ) -> dict[str, list[Varied]]:
     """A remedy on other hosts, with the scenario as it is there, before so many others; nothing if no time is left."""
-    chosen = variations(answer.facts, each.remedy, laboratory.experiment)
+    chosen = variations(answer.diagnosis, each.remedy, laboratory.experiment)
     until_s = math.inf if outlook.plan.is_asked else outlook.plan.within_s
     for seeds in (answer.seeds, answer.seeds[:FEWEST]):
         # The scenario as it is was tried there with the first of them.
@@ -182,21 +191,7 @@ def _on_other_hosts(
     return {each.remedy.name: found if len(found) > 1 else []}
 
 
-def _telling(outlook: Outlook, searched: list[Advised]) -> Stepped:
-    """Estimates a search for how far some remedies carry again before each of its steps."""
-    plan, nothing = outlook.plan, Ahead()
-
-    def stepped(steps: list[tuple[Search, Step | None]]) -> None:
-        pairs = [(each.work, *step) for each, step in zip(searched, steps, strict=True)]
-        done = (plan.with_senders(work, *search.done) for work, search, _ in pairs)
-        ahead = (plan.with_senders(work, *search.ahead()) for work, search, _ in pairs)
-        next_ = (plan.with_senders(work, len(step[1]), step[0] * len(step[1])) for work, _, step in pairs if step)
-        outlook.search_goes_on(*(sum(each, nothing) for each in (done, ahead, next_)))
-
-    return stepped
-
-
-def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], stepped: Stepped) -> Advice:
+def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised]) -> Advice:
     """With how far some remedies carry."""
     assert answer.over is not None
     found = find_in(
@@ -209,7 +204,6 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised], st
         seeds=answer.seeds,
         precision=PRECISION,
         own=answer.fan_in,
-        stepped=stepped,
     )
     carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
     return replace(
@@ -234,12 +228,12 @@ def _unlike(experiment: Experiment, tried: list[Remedy]) -> list[str]:
         return []
     schemes = dict.fromkeys(str(each.settings[SCHEME]) for each in tried if SCHEME in each.settings)
     unlike = [scheme_title(key) for key in schemes if reacts_to_marks(key) and not marks_by_one_threshold(key)]
-    said = f"the switch marks from {given[1]} on ({given[0]}), and so it does for the other schemes with one threshold"
     beside = f"; {', '.join(unlike)} have a switch that marks otherwise, and are tried with that" if unlike else ""
-    return [said + beside]
+    own = f"the switch marks from {given[1]} on ({given[0]})"
+    return [f"{own}, and so it does for the other schemes with one threshold{beside}"]
 
 
-def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
+def _unmarkable(diagnosis: Diagnosis, tried: list[Remedy]) -> list[str]:
     """Warns of remedies that need marks which not all traffic can have."""
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for each in tried:
@@ -247,7 +241,7 @@ def _unmarkable(facts: Facts, tried: list[Remedy]) -> list[str]:
         if each.unmarked and (each.name == AS_IT_IS or SCHEME in each.settings):
             name = scheme_title(str(each.settings[SCHEME])) if each.settings else each.name
             found.setdefault(each.unmarked, {})[name] = None
-    forwards = facts.scenario["network"]["non-ect"] != "drop"
+    forwards = diagnosis.scenario["network"]["non-ect"] != "drop"
     does, other = ("forwards", "drop") if forwards else ("drops", "by-queue")
     how = "drop it above the threshold, as WRED does" if forwards else "forward it"
     return [
@@ -265,9 +259,9 @@ def fan_in_of(experiment: Experiment) -> str | None:
         return None
 
 
-def reach(experiment: Experiment, facts: Facts) -> tuple[int, int]:
+def reach(experiment: Experiment, diagnosis: Diagnosis) -> tuple[int, int]:
     """How many senders a scenario has, and up to how many it is searched how far it carries; zeros if it is not."""
-    over, here = fan_in_of(experiment), senders(facts)
+    over, here = fan_in_of(experiment), senders(diagnosis)
     if over is None or not here:
         return 0, 0
     return here, largest_valid(experiment.vary({}, bare=True), over, MIN_FAN_IN, furthest(here), {})

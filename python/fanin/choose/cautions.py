@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
@@ -13,13 +10,12 @@ from fanin.choose.comparison import SCHEME, some_of
 from fanin.choose.goals import Measure
 from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST, fewest_for
-from fanin.numbers.summary import BACKGROUND, format_value
+from fanin.numbers.summary import BACKGROUND
 from fanin.numbers.units import number
-from fanin.registry import is_scheduled, reacts_to_marks, scheme_title
+from fanin.registry import is_scheduled, scheme_title
 from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
-from fanin.scenario.format.column import Column
 from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.remarks import unsteady
 from fanin.scenario.settings import Settings
@@ -30,17 +26,6 @@ _COUNT_TIMEOUTS = ("timeouts", "timeout_ratio")
 
 _LONGER_QUERIES_FACTOR = 1.1
 """Queries that take longer by this factor give the background other traffic beside it."""
-
-_MEDIANS = {"query_p": "query_p50_s", "fct_p": "fct_p50_s"}
-"""Beginning of a quantile's name -> the median of the same completion times."""
-
-_QUERY_MEDIAN = Column(
-    id="query_p50_s",
-    label="Query completion time, median: nearest rank over the queries of a run",
-    of="requests.qct_s",
-    take="p50",
-)
-"""The only one of the medians that is no total."""
 
 
 def cautions(
@@ -64,7 +49,7 @@ def cautions(
     decisive = [*shown, *(name for each in measures for name in each.columns)]
     return [
         *unmeasured(experiment, runs, decisive),
-        *too_early(experiment, [row for _, row in runs]),
+        *filter(None, [unsteady([row for _, row in runs], experiment.resolved())]),
         *few_samples(measures, [row for _, row in runs]),
         *same_with_all_seeds(measures, cases, experiment),
         *over_other_times(measures, cases),
@@ -72,30 +57,13 @@ def cautions(
     ]
 
 
-def too_early(experiment: Experiment, rows: Iterable[Row]) -> list[str]:
-    """A warning of traffic that began before the long flows beside it were steady."""
-    remark = unsteady(rows, experiment.resolved())
-    return [] if remark is None else [remark]
-
-
 def waits_that_no_timeout_counts(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
-    """A warning if only timeouts are asked for where transfers waited for tail loss probes, which are none.
-
-    A sender with one segment in flight waits as long for its probe as for its timer.
-    """
+    """A warning if only timeouts are asked for where transfers waited for tail loss probes, which are none."""
     asked = {each.name: each.column.rpartition(".")[2] in _COUNT_TIMEOUTS for each in measures}
-    waited = {name: rows for name, rows in cases.items() if any(row.get("loss_probes") for row in rows)}
-    if not asked or not all(asked.values()) or not waited:
+    has_waits = any(row.get("loss_probes") for rows in cases.values() for row in rows)
+    if not asked or not all(asked.values()) or not has_waits:
         return []
-    rows = [row for of in waited.values() for row in of if row.get("loss_probes")]
-    longest = [row["fct_max_s"] for row in rows if row.get("fct_max_s") is not None]
-    took = f", and one took {format_value('fct_max_s', max(longest))}" if longest else ""
-    most = max(row["loss_probes"] for row in rows)
-    return [
-        f"{some_of(list(asked))}: a wait for a tail loss probe is no timeout, and takes as long where one segment is "
-        f"in flight: {some_of(list(waited))} had up to {most:,} in a run{took}. A bound on goodput or query-p99 counts "
-        "these waits as well (--keep goodput=90%)"
-    ]
+    return [f"{some_of(list(asked))}: waits for tail loss probes are no timeouts; --keep goodput=90% counts them, too"]
 
 
 def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]]) -> list[str]:
@@ -103,19 +71,11 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
 
     Where a system's queries take longer, its background has more time beside few of them.
     """
-    if not any(each.name == BACKGROUND for each in measures):
+    lasting = [fmean(map(window_s, rows)) for rows in cases.values() if rows]
+    is_asked = any(each.name == BACKGROUND for each in measures)
+    if not is_asked or not lasting or max(lasting) < _LONGER_QUERIES_FACTOR * min(lasting):
         return []
-    lasting = {name: fmean(map(window_s, rows)) for name, rows in cases.items() if rows}
-    if not lasting:
-        return []
-    first, last = min(lasting, key=lasting.__getitem__), max(lasting, key=lasting.__getitem__)
-    if lasting[last] < _LONGER_QUERIES_FACTOR * lasting[first]:
-        return []
-    ends = [f"{format_value('simulated_s', lasting[each])} ({each})" for each in (first, last)]
-    return [
-        f"background: its goodput is over the time that the queries of each run take, from {' to '.join(ends)}. The "
-        "longer they take, the more it has. 'fanin advise' compares it over equal times"
-    ]
+    return ["background: runs with slower queries last longer, and it has more; 'fanin advise' compares equal times"]
 
 
 def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
@@ -129,46 +89,9 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
         counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
         if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
             continue
-        few, what = min(counts), each.quantile.counted
-        beside = ", and look at the median as well, which 'fanin compare' shows beside" if _medians([each]) else ""
-        place = few - math.ceil(Fraction(str(each.quantile.percent)) * few / 100)
-        which = f"number {place + 1} from the slowest" if place else "the slowest"
-        found.append(
-            f"{each.name} takes {needed:,} {what} in a run to be a {each.quantile.percent:g} % quantile, and here is "
-            + (f"{which} of {few:,}, often one of the first, whose windows still grow" if few > 1 else "that of one")
-            + f". Run more rounds (traffic.NAME.rounds or count){beside * (few > 1)}; "
-            "measure.warmup leaves none of them out"
-        )
+        of = f"{min(counts):,} of the {needed:,} {each.quantile.counted} that a p{each.quantile.percent:g} takes"
+        found.append(f"{each.name}: a run has {of}; run more rounds (traffic.NAME.rounds or count)")
     return found
-
-
-def with_medians(experiment: Experiment, measures: Iterable[Measure]) -> Experiment:
-    """The experiment with the column that :func:`medians` of these measures takes, if it is no total."""
-    known = {each.id for each in experiment.columns}
-    if _QUERY_MEDIAN.id in known or all(each.column != _QUERY_MEDIAN.id for each in _medians(measures)):
-        return experiment
-    extended = copy.copy(experiment)
-    extended.columns = [*experiment.columns, _QUERY_MEDIAN]
-    return extended
-
-
-def medians(measures: Iterable[Measure], rows: Sequence[Row]) -> list[Measure]:
-    """The medians to show beside those measures that are quantiles of few; groups and own columns have none.
-
-    Of one completion time, the median is the same.
-    """
-    few = [each for each in measures if few_samples([each], rows)]
-    return _medians(each for each in few if each.quantile and any((each.quantile.number(row) or 0) > 1 for row in rows))
-
-
-def _medians(measures: Iterable[Measure]) -> list[Measure]:
-    return [
-        Measure("median" if name == _QUERY_MEDIAN.id else "median FCT", name, more=False, is_time=True)
-        for each in measures
-        if each.quantile is not None
-        for start, name in _MEDIANS.items()
-        if each.column.startswith(start)
-    ]
 
 
 def same_with_all_seeds(
@@ -219,23 +142,15 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
         if (found := value_with(experiment, scheme, threshold_path(scheme))) is not None:
             value, is_default = found
             (usual if is_default else given)[scheme] = value
-    told = ", ".join(f"{scheme_title(scheme)} {own}" for scheme, own in usual.items() if scheme in schemes)
-    if not given:
-        path = threshold_path(next((scheme for scheme in usual if scheme in schemes), own))
-        remark = f"marking thresholds are the defaults ({told}), and others may rank otherwise: --set {path}=..."
-        return [remark] if told else []
-    first, value = next(iter(given.items()))
+    first, value = next(iter(given.items()), ("", ""))
     apart = {scheme: own for scheme, own in usual.items() if scheme in schemes and own != value}
     if not apart:
         return []
     told = ", ".join(f"{scheme_title(scheme)} {own}" for scheme, own in apart.items())
+    if not given:
+        return [f"marking thresholds are the defaults ({told}), and others may rank otherwise"]
     how = " ".join(f"--set {threshold_path(scheme)}={value}" for scheme in apart)
-    kinds = [scheme_title(each) for each in schemes if reacts_to_marks(each) and each not in usual | given]
-    others = f"; {', '.join(kinds)} have thresholds of another kind" if kinds else ""
-    return [
-        f"{threshold_path(first)} = {value} is the switch of {scheme_title(first)} alone. Others mark by their "
-        f"own: {told}{others}. To give them that of {scheme_title(first)}: {how}"
-    ]
+    return [f"{scheme_title(first)} marks from {value} on, others by their own ({told}); for one switch: {how}"]
 
 
 def merged_before(scenario: Mapping[str, Any]) -> str:

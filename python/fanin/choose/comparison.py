@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fanin.choose.goals import Goal, Measure
+from fanin.choose.goals import Goal
 from fanin.later import np
 from fanin.numbers.stats import FEWEST, Floats, Spread, finite, has_two_modes, mean_interval, percentile
 from fanin.results.dataset import Row, Timeouts, capacity_of, spread_of, timeouts_of
@@ -277,41 +277,13 @@ def some_of(names: Sequence[str]) -> str:
 
 
 def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """A warning that systems differ in more than their scheme, with the keys that :func:`beside_scheme` found.
-
-    Stacks differ in so many keys that these are only counted. Among systems on one stack, those that bring values of
-    their own are named with them: those without the usual value.
-    """
+    """A warning that systems differ in more than their scheme, with some of the keys of :func:`beside_scheme`."""
     if not keys:
         return []
-    stacks: dict[str, list[str]] = {}
-    for name, stack in keys.get(STACK, {}).items():
-        stacks.setdefault(stack, []).append(name)
-    owners: dict[tuple[str, ...], list[str]] = {}
-    for path, values in keys.items():
-        for group in stacks.values() or [list(values)]:
-            found = [values[name] for name in group if name in values]
-            usual = max(found, key=found.count, default="")
-            own = tuple(name for name in group if values.get(name, usual) != usual)
-            if own:
-                owners.setdefault(own, []).append(path.removeprefix("transport."))
-    begin = "the systems differ in more than their scheme"
-    if not stacks:
-        told = "; ".join(f"{', '.join(paths)} (of {', '.join(names)})" for names, paths in owners.items())
-        return [f"{begin}, in these keys of [transport]: {told}"]
-    under = ", ".join(
-        f"{stack} under {_few(names) or f'{len(names)} others'}"
-        for stack, names in sorted(stacks.items(), key=lambda each: len(each[1]))
-    )
-    one = next(stack for stack in stacks if stack != _PLAIN_STACK)
-    bringing = [name for name in keys[STACK] if any(name in names for names in owners)]
-    besides = f"; own values: {_few(bringing) or f'{len(bringing)} of them'}" if bringing else ""
-    return [f"{begin}: {under} (for all: --set {STACK}={one}){besides}; --json has all {len(keys)} keys"]
-
-
-def _few(names: Sequence[str]) -> str:
-    """Several names; nothing if they are many."""
-    return some_of(names) if len(names) <= _MAX_NAMED else ""
+    names = [path.removeprefix("transport.") for path in keys]
+    stack = next((each for each in keys.get(STACK, {}).values() if each != _PLAIN_STACK), "")
+    for_all = f"; --set {STACK}={stack} gives all the same stack" if stack else ""
+    return [f"the systems differ in more than their scheme: {some_of(names)}{for_all}; --json has who has what"]
 
 
 def compare_cases(
@@ -391,7 +363,7 @@ class Placed:
     behind: Estimate | None
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
     measures: dict[str, Spread]
-    """The same for each measure of a weighted goal, and for those that are shown beside."""
+    """The same for each measure of a weighted goal."""
     seeds: int
     margin: float = USUAL_MARGIN
     """Share of its mean below which a difference does not count."""
@@ -438,9 +410,7 @@ def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str |
     return next((each.scheme for each in wanted if goal.can_refer_to(each.rows)), None)
 
 
-def placed(
-    compared: Sequence[Compared], goal: Goal, against: str, margin: float = USUAL_MARGIN, beside: Sequence[Measure] = ()
-) -> list[Placed]:
+def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float = USUAL_MARGIN) -> list[Placed]:
     """Ranks the schemes that have runs: the best first, and those that did not finish after all others.
 
     Args:
@@ -448,7 +418,6 @@ def placed(
         goal: The criterion.
         against: The reference of a weighted goal's scores, if it has finished.
         margin: Share of a mean below which a difference does not count.
-        beside: Measures to show beside those of the goal.
 
     """
     rows = {each.scheme: each.rows for each in compared if each.rows}
@@ -458,8 +427,7 @@ def placed(
         for scheme, of in rows.items()
     }
     found = ranked(values, more=goal.more, margin=margin)
-    told = [*goal.measures, *beside]
-    measures = {scheme: {each.name: each.spread(of) for each in told} for scheme, of in rows.items()}
+    measures = {scheme: {each.name: each.spread(of) for each in goal.measures} for scheme, of in rows.items()}
     return [
         Placed(
             each.name,

@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from fanin._engine import Scenario
 from fanin.choose.goals import usual_goal
+from fanin.choose.outcomes import Outcome, Whom
 from fanin.choose.queries import Alone, Queries, Spread, in_bursts, queries
 from fanin.choose.waits import Waits, covered, waits, with_waiting
 from fanin.later import pl
-from fanin.numbers.summary import column
 from fanin.numbers.units import Quantity, number
 from fanin.results.runs import Run
 from fanin.run.observed import OF_FAULTS, bottleneck, faults_of_rates, faulty_s, lost_to_faults, mean_rate
 from fanin.scenario.engine_rows import FanInPort, Network, between, of_hosts
 from fanin.scenario.loads import without_jitter
-from fanin.scenario.thresholds import header_bytes, packet_bytes
+from fanin.scenario.thresholds import header_bytes, packet_bytes, share_of_memory
 from fanin.scenario.traffic import (
     Together,
     as_run,
@@ -37,43 +37,53 @@ from fanin.scenario.traffic import (
     response_bytes,
 )
 
-Outcome = Literal["collapse", "stalls", "timeouts", "crowded", "losses", "full", "idle"]
-"""What a run came to: transfers of a fan-in, or the last of all that begin together, waited for timers, of
-retransmissions or tail loss probes, while the link lay idle or carried other traffic; the link lay idle as long because
-of delayed acknowledgements; transfers waited for timers all the same; queries waited for other traffic; packets were
-lost and repaired without a timer; the link was busy; or nothing of all that."""
-
-_COLLAPSED = 0.5
+_MIN_IDLE_OF_COLLAPSE = 0.5
 """From this share of idle time on, timers and not the link decide how long the transfers took."""
 
-_EXPLAINED = 0.5
+_MIN_DECISIVE_SHARE = 0.5
 """Waits for tail loss probes are the cause if they last for at least this share of the idle time."""
 
-SLOW = 1 / (1 - _COLLAPSED)
+SLOW = 1 / (1 - _MIN_IDLE_OF_COLLAPSE)
 """Queries that take so many times longer than alone do not use the link for as large a share of their time."""
 
-_MANY = 10
+_MIN_WAIT_ROUND_TRIPS = 10
 """A transfer that takes so many round trips longer than in an empty network waits for something else."""
 
-_NEARLY = 0.9
+_MIN_DELAY_SHARE = 0.9
 """It may be a delayed acknowledgement, if it takes longer by so much of its delay."""
 
-_EVERY_OTHER = 2
+_MIN_SEGMENTS_OF_DELAY = 2
 """A receiver that acknowledges fewer segments than that delays no acknowledgement."""
 
-_A_HUNDREDTH = 0.01
+_MIN_SHARE_OF_P99 = 0.01
 """What fewer wait for than that moves no 99th percentile."""
 
-_BUSY = 0.8
+_MIN_IDLE_TO_TELL = 0.01
+"""A link that lies idle for less than this share of the time is busy."""
+
+_MIN_PART_APART = 0.1
+"""From this share of what queries need on, it is told that their answers begin apart."""
+
+_MIN_BUSY_SHARE = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
 
-MOST_EVENTS = 5_000_000
+MAX_EVENTS_TO_TRY = 5_000_000
 """A run of more events takes more than about half a second, and nobody waits for a dozen of these unasked."""
 
-_MORE = 6
+_MAX_GROWTH_OF_EVENTS = 6
 """A change may make a run so much longer."""
 
-TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
+_MIN_CROSSING_SHARE = 0.7
+"""All payload crosses a port if so much of what it sent arrived as new payload; the rest is headers and repetitions."""
+
+_FIELDS_OF_RECORD = (
+    *("outcome", "whom", "goal", "observed", "transfers", "unfinished", "timeouts", "lost_to_faults", "lossiest"),
+    *("round_trip_s", "loaded_s", "warmup_s", "under_way_s", "busy_s", "idle_s", "idle_share", "idle_tells"),
+    *("faulty_s", "gaps_s", "is_incast", "apart"),
+)
+"""What the record has as it is."""
+
+_CAUSES_OF_TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
 """Causes of timeouts, as the totals name them."""
 
 
@@ -105,10 +115,6 @@ class Port:
     between_switches: bool
     beside: int
     """Number of ports of its switch."""
-    paths: int
-    """How many links its switch has towards other switches."""
-    path_share: float
-    """Its share of what these sent; 0 for a port towards a host."""
 
     @property
     def oversubscribed(self) -> float:
@@ -117,7 +123,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Diagnosis:
     """What a run's totals and tables say about its course."""
 
     scenario: dict[str, Any] = field(repr=False)
@@ -181,31 +187,46 @@ class Facts:
         return self.idle_s / self.under_way_s if self.under_way_s > 0 else 1.0
 
     @property
+    def idle_tells(self) -> bool:
+        """Whether the idle time is a matter of what transfers waited for, and not of traffic that asks for no more."""
+        match self.outcome:
+            case Outcome.CROWDED | Outcome.FULL:
+                return False
+            case Outcome.COLLAPSE | Outcome.TIMEOUTS | Outcome.HELD_UP:
+                asked = self.outcome == Outcome.TIMEOUTS and self.summary.get("offered") and self.excess is None
+                return self.idle_share >= _MIN_IDLE_TO_TELL and not self.starved and not asked
+            case _:
+                return True
+
+    @property
     def may_stall(self) -> bool:
         """Whether windows of one segment wait for acknowledgements that are delayed."""
         transport = self.scenario["transport"]
         window = min(self.size(transport["initial-window"]), self.receive_window)
-        is_short = window < _EVERY_OTHER * self.size(transport["mss"])
-        return is_short and int(transport["ack-every"]) >= _EVERY_OTHER and transport["ack-delay"].number > 0
+        is_short = window < _MIN_SEGMENTS_OF_DELAY * self.size(transport["mss"])
+        return is_short and int(transport["ack-every"]) >= _MIN_SEGMENTS_OF_DELAY and transport["ack-delay"].number > 0
 
     @property
     def delays_acknowledgements(self) -> bool:
         """Whether receivers delay acknowledgements for many round trips, if windows fall to one segment."""
         transport = self.scenario["transport"]
         delay_s = number(transport["ack-delay"])
-        return int(transport["ack-every"]) >= _EVERY_OTHER and delay_s >= _MANY * self.round_trip_s
+        return (
+            int(transport["ack-every"]) >= _MIN_SEGMENTS_OF_DELAY
+            and delay_s >= _MIN_WAIT_ROUND_TRIPS * self.round_trip_s
+        )
 
     @property
     def stalled(self) -> bool:
         """Whether such windows made some transfer longer by delayed acknowledgements than by round trips."""
         transport = self.scenario["transport"]
         delay_s = number(transport["ack-delay"])
-        if not self.may_stall or self.idle_share < _COLLAPSED:
+        if not self.may_stall or self.idle_share < _MIN_IDLE_OF_COLLAPSE:
             return False
         if not self.typical_bytes:
             # How long each of their windows took is not known, but that the receiver never lets a second segment go.
-            return bool(self.endless) and self.receive_window < _EVERY_OTHER * self.size(transport["mss"])
-        return self.waits.longest_s >= max(_NEARLY * delay_s, _MANY * self.loaded_s)
+            return bool(self.endless) and self.receive_window < _MIN_SEGMENTS_OF_DELAY * self.size(transport["mss"])
+        return bool(self.waits.longest_s >= max(_MIN_DELAY_SHARE * delay_s, _MIN_WAIT_ROUND_TRIPS * self.loaded_s))
 
     @property
     def receive_window(self) -> float:
@@ -229,7 +250,7 @@ class Facts:
         if self.typical_bytes <= self.receive_window and not (self.endless and not self.typical_bytes):
             return None
         rate = self.at_once * 8 * self.receive_window / (self.round_trip_s + self.interrupts_s)
-        return rate if rate < _BUSY * self.port.rate_bps else None
+        return rate if rate < _MIN_BUSY_SHARE * self.port.rate_bps else None
 
     @property
     def filling_window(self) -> int:
@@ -250,7 +271,7 @@ class Facts:
     @property
     def held_up(self) -> bool:
         """Whether a fault held transfers up for most of the time: timers expired, but without a loss."""
-        lasted = self.faulty_s >= _EXPLAINED * self.under_way_s > 0
+        lasted = self.faulty_s >= _MIN_DECISIVE_SHARE * self.under_way_s > 0
         return lasted and (self.is_spurious or not self.timeouts or not self.summary["drops"])
 
     @property
@@ -276,10 +297,10 @@ class Facts:
         if not by_timers:
             return False
         timed = self.waits.timed_in_fan_in or self.waits.waiting_in_fan_in
-        if self.starved and self.queries is not None and self.queries.by_timers >= _EXPLAINED:
+        if self.starved and self.queries is not None and self.queries.by_timers >= _MIN_DECISIVE_SHARE:
             return bool(timed or self.waits.probed_in_fan_in)
-        probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _EXPLAINED * self.idle_s
-        return self.idle_share >= _COLLAPSED and bool(timed or probes)
+        probes = self.waits.probed_in_fan_in and self.waits.probing_s >= _MIN_DECISIVE_SHARE * self.idle_s
+        return self.idle_share >= _MIN_IDLE_OF_COLLAPSE and bool(timed or probes)
 
     @property
     def is_barrier(self) -> bool:
@@ -295,14 +316,9 @@ class Facts:
     def starved(self) -> bool:
         """Whether the link was for the most part of the queries' time not theirs, but that of other traffic."""
         slow = self.queries is not None and self.queries.times >= SLOW
-        return slow and self.idle_share < _COLLAPSED and self.share_of_others >= _COLLAPSED
-
-    @property
-    def share_of_others(self) -> float:
-        """How much of the goodput is that of traffic that is no fan-in."""
         rates = {group["group"]: group["goodput_bps"] or 0.0 for group in self.summary["groups"]}
-        all_ = sum(rates.values())
-        return sum(rates[name] for name in self.others) / all_ if all_ else 0.0
+        is_theirs = sum(rates[name] for name in self.others) >= _MIN_IDLE_OF_COLLAPSE * sum(rates.values()) > 0
+        return slow and self.idle_share < _MIN_IDLE_OF_COLLAPSE and is_theirs
 
     @property
     def goal(self) -> str:
@@ -314,11 +330,11 @@ class Facts:
     @property
     def is_of_few(self) -> bool:
         """Whether timers decided so few that no 99th percentile tells of them, but only the slowest does."""
-        if self.outcome != "timeouts" or not self.typical_bytes:
+        if self._outcome != Outcome.TIMEOUTS or not self.typical_bytes:
             return False
         if self.queries is not None:
-            return self.queries.waited < _A_HUNDREDTH
-        return self.waits.timed + self.waits.waiting < _A_HUNDREDTH * self.transfers
+            return self.queries.waited < _MIN_SHARE_OF_P99
+        return self.waits.timed + self.waits.waiting < _MIN_SHARE_OF_P99 * self.transfers
 
     @property
     def is_fast(self) -> bool:
@@ -326,22 +342,26 @@ class Facts:
 
         It may have been idle if traffic at a load asked for no more, but not because of windows or marks.
         """
-        if self.outcome not in ("losses", "full", "idle") or self.limited_bps is not None or self.is_left_idle:
+        is_open = self._outcome not in (Outcome.LOSSES, Outcome.FULL, Outcome.IDLE)
+        if is_open or self.limited_bps is not None or self.is_left_idle:
             return False
         if self.queries is not None:
             return self.queries.p99_times < SLOW
-        return self.outcome == "full" or bool(self.summary.get("offered") and not self.endless)
+        return self._outcome == Outcome.FULL or bool(self.summary.get("offered") and not self.endless)
 
     @property
     def is_to_mend(self) -> bool:
         """Whether there is a reason to try changes."""
         is_well = self.is_fast and self.jitter_to_set is None and self.excess is None
-        return not self.cut_short and not is_well
+        return self.outcome != Outcome.CUT_SHORT and not is_well
 
     @property
     def is_short(self) -> bool:
         """Whether the run is short enough to be made a dozen times unasked."""
-        return self.summary["events"] <= MOST_EVENTS and self.most_events <= _MORE * MOST_EVENTS
+        return (
+            self.summary["events"] <= MAX_EVENTS_TO_TRY
+            and self.most_events <= _MAX_GROWTH_OF_EVENTS * MAX_EVENTS_TO_TRY
+        )
 
     @property
     def most_events(self) -> float:
@@ -383,17 +403,7 @@ class Facts:
     @property
     def is_left_idle(self) -> bool:
         """Whether endless flows, which could send all the time, left the link idle."""
-        return bool(self.endless) and self.idle_share > 1 - _BUSY
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether the run ended before any transfer did and nobody waited for a timer: how long they take is open.
-
-        Without queries, a busy link or losses may be what the run is about: large transfers that last longer than it.
-        """
-        open_ = ("losses", "full", "idle") if self.queries is not None else ("idle",)
-        began = bool(self.unfinished) and not self.summary["completed"] and not self.held_up
-        return began and self.outcome in open_
+        return bool(self.endless) and self.idle_share > 1 - _MIN_BUSY_SHARE
 
     @property
     def unfinished(self) -> int:
@@ -403,23 +413,49 @@ class Facts:
     @property
     def timeouts(self) -> dict[str, int]:
         """Number of timeouts by cause, the most frequent first; causes that did not occur are left out."""
-        found = {name: self.summary[f"timeouts_{name}"] for name in TIMEOUTS}
+        found = {name: self.summary[f"timeouts_{name}"] for name in _CAUSES_OF_TIMEOUTS}
         return dict(sorted(((name, count) for name, count in found.items() if count), key=lambda each: -each[1]))
 
     @property
     def outcome(self) -> Outcome:
         """What the run came to."""
+        found = self._outcome
+        if self.held_up and found in (Outcome.TIMEOUTS, Outcome.IDLE):
+            return Outcome.HELD_UP
+        # Without queries, a busy link or losses may be what the run is about: transfers that last longer than it.
+        open_ = (Outcome.LOSSES, Outcome.FULL) if self.queries is not None else ()
+        none_ended = self.unfinished and not self.summary["completed"] and not self.held_up
+        return Outcome.CUT_SHORT if none_ended and found in (*open_, Outcome.IDLE) else found
+
+    @property
+    def _outcome(self) -> Outcome:
+        """The same of what the run had time for, whatever faults did."""
         if self.collapsed:
-            return "collapse"
+            return Outcome.COLLAPSE
         if self.waits.timed or self.waits.waiting or self.waits.probed_is_slowest:
-            return "timeouts"
+            return Outcome.TIMEOUTS
         if self.stalled:
-            return "stalls"
+            return Outcome.STALLS
         if self.starved:
-            return "crowded"
-        if self.idle_share <= 1 - _BUSY:
-            return "full"
-        return "losses" if self.summary["drops"] else "idle"
+            return Outcome.CROWDED
+        if self.idle_share <= 1 - _MIN_BUSY_SHARE:
+            return Outcome.FULL
+        return Outcome.LOSSES if self.summary["drops"] else Outcome.IDLE
+
+    @property
+    def whom(self) -> Whom | None:
+        """Which transfers waited for timers; ``None`` if none did."""
+        waited = self.waits.timed + self.waits.waiting
+        if not waited and not self.waits.probed_is_slowest:
+            return None
+        if not self.typical_bytes:
+            return Whom.ENDLESS
+        # What still waits for a timer has no time.
+        if self.summary["fct_max_s"] is not None and not self.unfinished and not self.waits.slowest_waited:
+            return Whom.OTHERS
+        if self.queries is not None and self.queries.waited >= _MIN_DECISIVE_SHARE:
+            return Whom.QUERIES
+        return Whom.MOST if waited >= _MIN_DECISIVE_SHARE * self.transfers else Whom.SLOWEST
 
     @cached_property
     def fan_in(self) -> dict[str, Any] | None:
@@ -428,19 +464,33 @@ class Facts:
         return max(found, key=lambda group: int(group[group["key"]]), default=None)
 
     @property
+    def is_incast(self) -> bool:
+        """Whether many senders have one receiver; where each has one sender, only timers are common with that."""
+        return self.fan_in is not None or self.bursts is not None
+
+    def late(self, *keys: str) -> dict[str, float]:
+        """Those of these keys of the fan-in that have its answers begin late, in seconds."""
+        group = self.fan_in or {}
+        return {f"traffic.{group['name']}.{key}": lasts for key in keys if (lasts := number(group.get(key, 0)))}
+
+    @property
+    def apart(self) -> dict[str, float]:
+        """What has answers begin apart, in seconds, if that is a good part of what queries need."""
+        if self.queries is None or self.queries.apart_s < _MIN_PART_APART * self.queries.alone_s:
+            return {}
+        return self.late("jitter", "think-jitter", "exponential")
+
+    @property
     def is_closed_loop(self) -> bool:
         """Whether how many queries a run has in some time depends on how long they take: none comes by a clock."""
         return self.fan_in is not None and not comes_by_a_clock(self.fan_in)
 
-    def slower(self, scenario: dict[str, Any]) -> float:
-        """How many times longer a query takes alone if the hosts are those of another scenario, at least one.
-
-        Interrupts and handshakes take their time in every round trip, and that is no fault of what is deployed.
-        """
-        return max(1.0, self.alone(scenario))
-
     def alone(self, scenario: dict[str, Any]) -> float:
-        """The same, less than one if it is shorter there: a handshake that is saved is no cure of what is measured."""
+        """How many times longer a query takes alone if the hosts are those of another scenario.
+
+        Interrupts and handshakes take their time in every round trip, which is no fault of what is deployed; and a
+        handshake that is saved is no cure of what is measured.
+        """
         if not self.typical_bytes:
             return 1.0
         here, there = (
@@ -472,6 +522,11 @@ class Facts:
     def response_bytes(self) -> float:
         """The size of a response of the fan-in; 0 if the scenario does not say it."""
         return response_bytes(self.fan_in) if self.fan_in is not None else 0.0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether each transfer has a new connection, with a handshake."""
+        return _is_fresh(self.scenario)
 
     @property
     def windows(self) -> int:
@@ -506,39 +561,27 @@ class Facts:
         return sorted(waited_s, key=waited_s.__getitem__, reverse=True)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        port, waits, timer = self.port, self.waits, next(iter(self.timers), None)
+        """The record as JSON has it, without its notes."""
+        transport = self.scenario["transport"]
+        own = {name: getattr(self, name) for name in _FIELDS_OF_RECORD}
         return {
-            "outcome": self.outcome,
-            "port": port.name,
-            "observed": self.observed,
-            "rate_bps": port.rate_bps,
-            "buffer_bytes": self.buffer,
-            "drops": port.drops,
-            "drop_reason": port.reason,
-            "first_drop_s": port.first_drop_s,
-            "last_drop_s": port.last_drop_s,
-            "largest_bytes": port.largest_bytes,
-            "oversubscribed": port.oversubscribed or None,
-            "transfers": self.transfers,
-            "waited": waits.timed,
-            "waited_for_probes": waits.probed,
-            "waited_initially": waits.initially,
-            "waiting": waits.waiting,
-            "timer_s": None if timer is None else self.scenario["transport"][timer].number,
-            "timeouts": self.timeouts,
-            "round_trip_s": self.round_trip_s,
-            "under_way_s": self.under_way_s,
-            "queries": None if self.queries is None else self.queries.as_dict(),
-            "gaps_s": self.gaps_s,
-            "idle_s": self.idle_s,
-            "idle_share": self.idle_share,
+            **own,
+            "port": {
+                **vars(self.port),
+                "buffer_bytes": self.buffer,
+                "oversubscribed": self.port.oversubscribed or None,
+            },
+            "waits": vars(self.waits),
+            "timers": {key: transport[key].number for key in self.timers},
+            "queries": None if self.queries is None else vars(self.queries),
+            "bursts": None if self.bursts is None else vars(self.bursts),
+            "drops": self.summary["drops"],
         }
 
 
 def _are_slow_by_timers(queries: Queries) -> bool:
     """Whether timers decide how long queries take in the median."""
-    return queries.median_s >= SLOW * queries.alone_s and queries.waited >= _EXPLAINED
+    return queries.median_s >= SLOW * queries.alone_s and queries.waited >= _MIN_DECISIVE_SHARE
 
 
 def _receive_window(scenario: dict[str, Any]) -> float:
@@ -552,7 +595,7 @@ def buffer_bytes(scenario: dict[str, Any], network: Network, port: str) -> float
     own, is_static = scenario["network"], scenario["network"]["admission"] == "static"
     found = next(link["buffer_bytes"] for link in network["links"] if link["name"] == port)
     held = _size(scenario, own["buffer" if is_static else "shared-buffer"]) if found is None else float(found)
-    return held if is_static else held * float(own["dt-alpha"]) / (1 + float(own["dt-alpha"]))
+    return held if is_static else held * share_of_memory(float(own["dt-alpha"]))
 
 
 def _size(scenario: dict[str, Any], size: Quantity) -> float:
@@ -560,7 +603,7 @@ def _size(scenario: dict[str, Any], size: Quantity) -> float:
     return float(size.number * packet_bytes(scenario) if size.unit == "pkt" else size.number)
 
 
-def facts(run: Run, scenario: dict[str, Any], handle: Scenario) -> Facts:
+def diagnose(run: Run, scenario: dict[str, Any], handle: Scenario) -> Diagnosis:
     """What a run's totals and tables say.
 
     Args:
@@ -600,11 +643,11 @@ def facts(run: Run, scenario: dict[str, Any], handle: Scenario) -> Facts:
 
     access = scenario["network"]["rate"].number
     each = [of(flows, _spreads(group, ports, access)) for group in fan_in if "jitter" in group]
-    handshake = round_trip if is_fresh(scenario) else 0.0
+    handshake = round_trip if _is_fresh(scenario) else 0.0
     many, end_s = [*(group["name"] for group in fan_in), *in_bursts_of], summary["simulated_s"]
     if begin_together(scenario):
         many = [group["name"] for group in scenario["traffic"] if not is_endless(group)]
-    return Facts(
+    return Diagnosis(
         scenario=scenario,
         summary=summary,
         port=port,
@@ -625,7 +668,8 @@ def facts(run: Run, scenario: dict[str, Any], handle: Scenario) -> Facts:
         typical_bytes=size,
         loaded_s=loaded,
         # What a relay tree delivers, it delivers more than once.
-        all_cross=_ALL <= share <= 1 and all(group["kind"] != "relay-tree" for group in scenario["traffic"]),
+        all_cross=_MIN_CROSSING_SHARE <= share <= 1
+        and all(group["kind"] != "relay-tree" for group in scenario["traffic"]),
         at_senders=any(_at(fault, network) & of_hosts(network, "sender") for fault in scenario["fault"]),
     )
 
@@ -677,10 +721,6 @@ def _busy(port: Port, summary: dict[str, Any], delivered: float, times: _Times) 
     return min(busy, busy * float(summary["goodput_bps"]) * (times.end_s - times.begin_s) / (8 * delivered))
 
 
-_ALL = 0.7
-"""All payload crosses a port if so much of what it sent arrived as new payload; the rest is headers and repetitions."""
-
-
 def _round_trip(flows: pl.DataFrame, scenario: dict[str, Any], lowest_bps: float) -> float:
     """A round trip between hosts without queues: the median over the paths of the transfers.
 
@@ -727,11 +767,11 @@ def _alone(scenario: dict[str, Any], size: float, round_trip_s: float, interrupt
     asked = [group for group in scenario["traffic"] if has_requests(group)]
     think_s = max((group["think"].number for group in asked if "think" in group), default=0.0)
     ways = 2 if asked else 1
-    first = is_fresh(scenario) * (round_trip_s + interrupt_s) + ways * (round_trip_s / 2 + interrupt_s) + think_s
+    first = _is_fresh(scenario) * (round_trip_s + interrupt_s) + ways * (round_trip_s / 2 + interrupt_s) + think_s
     return Alone(first, first + (_windows(scenario, size) - 1) * (round_trip_s + interrupt_s))
 
 
-def is_fresh(scenario: dict[str, Any]) -> bool:
+def _is_fresh(scenario: dict[str, Any]) -> bool:
     """Whether each transfer of a fan-in, or else any transfer, has a new connection, with a handshake."""
     groups = [group for group in scenario["traffic"] if is_fan_in(group)] or scenario["traffic"]
     return any(group.get("connections", "fresh") == "fresh" for group in groups)
@@ -757,11 +797,9 @@ def _port(run: Run, name: str, network: Network, queues: pl.DataFrame, drops: pl
     """A port."""
     nodes = {node["name"]: node for node in network["nodes"]}
     ends = [(nodes[link["from"]], nodes[link["to"]]) for link in network["links"]]
-    # Tiers are how many links a node is away from the nearest host.
     links = run.links().with_columns(
         pl.Series("from", [begin["name"] for begin, _ in ends]),
         pl.Series("to", [end["name"] for _, end in ends]),
-        pl.Series("up", [end["tier"] - begin["tier"] for begin, end in ends]),
     )
     found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
@@ -771,8 +809,6 @@ def _port(run: Run, name: str, network: Network, queues: pl.DataFrame, drops: pl
     hosts = [node["name"] for node in network["nodes"] if node["kind"] == "host"]
     into = links.filter((pl.col("to") == here["name"]) & pl.col("from").is_in(hosts))
     out = links.filter((pl.col("from") == here["name"]) & ~pl.col("to").is_in(hosts))
-    # Where a packet that goes up may go as well: only one link leads down to a host.
-    up = out.filter(pl.col("up") > 0)
     switch = there if here["kind"] == "host" else here
     return Port(
         name=found["link"],
@@ -791,16 +827,4 @@ def _port(run: Run, name: str, network: Network, queues: pl.DataFrame, drops: pl
         cables=next(link["cables"] for link in network["links"] if link["name"] == name),
         between_switches="host" not in (here["kind"], there["kind"]),
         beside=links.filter(pl.col("from") == switch["name"]).height,
-        paths=up.height,
-        path_share=float(found["bytes"] / up["bytes"].sum()) if found["link"] in up["link"] and found["bytes"] else 0.0,
     )
-
-
-def cause_of_timeouts(name: str) -> str:
-    """A cause of timeouts in words."""
-    return column(f"timeouts_{name}").definition
-
-
-def cause_of_drops(name: str) -> str:
-    """A cause of drops in words."""
-    return column(f"drops_{name.replace('-', '_')}").definition

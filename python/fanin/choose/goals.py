@@ -19,7 +19,6 @@ from fanin.numbers.summary import (
     BACKGROUND,
     ColumnInfo,
     column,
-    format_interval,
     format_number,
     format_spread,
     format_value,
@@ -86,7 +85,7 @@ class Measure:
 
     def value(self, row: Row) -> float:
         """The value in a run, given as a row of a sweep's table; NaN if the run has none."""
-        if self.is_time and never_ended.share(row) > never_ended.MOST:
+        if self.is_time and never_ended.share(row) > never_ended.MAX_SHARE_OPEN:
             return math.inf
         values = [row.get(name) for name in self.columns]
         return math.fsum(math.nan if value is None else value for value in values)
@@ -116,6 +115,11 @@ class Measure:
         return self.parts[0] if self.parts else self.column
 
     @property
+    def unit(self) -> str:
+        """The unit in which it is shown."""
+        return column(self.shown_as).shown_as
+
+    @property
     def label(self) -> str:
         """Its name and definition."""
         if self.parts:
@@ -125,8 +129,7 @@ class Measure:
     @property
     def heading(self) -> str:
         """Its name and unit, as the heading of a table's column."""
-        unit = column(self.shown_as).shown_as
-        return f"{self.name} [{unit}]" if unit else self.name
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
 def usual_goal(scenario: dict[str, Any]) -> str:
@@ -253,16 +256,6 @@ class Goal:
         scores: Floats = np.where(unfinished, -math.inf, np.exp(logs))
         return scores
 
-    def format(self, mean: float, half: float = math.nan) -> str:
-        """A mean and half of its interval, without the unit."""
-        if math.isinf(mean):
-            return "unfinished"
-        if math.isnan(mean):
-            return "-"
-        if len(self.parts) == 1:
-            return format_interval(self.parts[0][0].shown_as, mean, half)
-        return format_number(mean) if math.isnan(half) else f"{format_number(mean)} ± {format_number(half, 2)}"
-
     def spread(self, rows: Sequence[Row], reference: Sequence[Row] = ()) -> Spread:
         """The mean over several runs, with what is drawn around it; a reference as for :meth:`values`."""
         return spread(self.values(rows, reference)) if len(self.parts) > 1 else self.measures[0].spread(rows)
@@ -271,8 +264,11 @@ class Goal:
         """A mean with its interval, or with the quantiles of the seeds, without the unit."""
         if len(self.parts) == 1:
             return self.measures[0].shown(found)
+        if not math.isfinite(found.mean):
+            return "unfinished" if math.isinf(found.mean) else "-"
+        half = "" if math.isnan(found.half) else f" ± {format_number(found.half, 2)}"
         ends = f" ({format_number(found.low, 2)}..{format_number(found.high, 2)})" if found.quantiles else ""
-        return f"{self.format(found.mean, found.half)}{ends}"
+        return f"{format_number(found.mean)}{half}{ends}"
 
     @property
     def heading(self) -> str:
@@ -341,9 +337,13 @@ class Keep:
         return f"{self.measure.name} is {mean} ({self.text})"
 
     def shown(self, reference: float) -> str:
+        """The measure and its bound as text."""
+        return f"{self.measure.name} {self.word_bound(reference)}"
+
+    def word_bound(self, reference: float) -> str:
         """The bound as text."""
         sign = "at least" if self.measure.more else "at most"
-        return f"{self.measure.name} {sign} {format_value(self.measure.shown_as, self.limit(reference))}"
+        return f"{sign} {format_value(self.measure.shown_as, self.limit(reference))}"
 
 
 def keep(text: str, experiment: Experiment) -> Keep:

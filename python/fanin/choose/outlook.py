@@ -18,9 +18,6 @@ _MIN_SIMULATED_SHARE = 0.5
 _MAX_RESERVED_SHARE = 0.3
 """At most this share of the time is kept for other hosts while remedies are ranked."""
 
-_WEIGHT_OF_PLAN = 0.1
-"""What a plan expects of a search counts as much as this share of what the search does."""
-
 
 class Outlook:
     """What is done and what is left, estimated again whenever some of it has ended."""
@@ -36,13 +33,14 @@ class Outlook:
         self.plan = plan
         """The plan, which learns how long runs take."""
         self._tell = tell
-        self._begun = self._since = self._stepped = time.monotonic()
+        self._begun = self._since = time.monotonic()
         self._progress = Progress(0, 0)
         """Of all runs that were asked for so far."""
         self._before = self._progress
         """The same when what is being done began."""
-        self._now = self._step = self._after = Ahead()
-        """What is being done, as it was when its present step began, that step, and what comes after."""
+        self._now = self._after = Ahead()
+        """What is being done, and what comes after."""
+        self._is_search = False
         self._until_s = math.inf
         """When the last run of what is being done may begin."""
         self._expected_s = self._took_s = 0.0
@@ -109,36 +107,19 @@ class Outlook:
     @contextmanager
     def searching(self, now: Ahead, after: Ahead, until_s: float = math.inf) -> Iterator[None]:
         """The same of a search, which asks for runs by those before, and tells how long others take."""
+        self._is_search = True
         with self._doing(now, after, until_s):
             yield
+        self._is_search = False
         if self._is_telling and now.seconds:
             took_s = time.monotonic() - self._since
             self.plan = replace(self.plan, harder=self.plan.harder * took_s / now.seconds)
-
-    def search_goes_on(self, done: Ahead, ahead: Ahead, step: Ahead) -> None:
-        """Estimates a search again before a step.
-
-        Args:
-            done: What it has done so far, as the plan expects that.
-            ahead: What it still has to do.
-            step: What it does next of that.
-
-        """
-        self._stepped = time.monotonic()
-        # What was expected of it counts as much as a part of what it does.
-        before_s = _WEIGHT_OF_PLAN * (done.seconds + ahead.seconds)
-        known_s = done.seconds + before_s
-        took_s = self._stepped - self._since
-        harder = (took_s + before_s * self.plan.harder) / known_s if known_s else self.plan.harder
-        self._now = Ahead(done.runs + ahead.runs, harder * ahead.seconds)
-        self._step = replace(step, seconds=harder * step.seconds)
 
     @contextmanager
     def _doing(self, now: Ahead, after: Ahead, until_s: float) -> Iterator[None]:
         self._now = now = self.plan.in_time(now, self.begun_s)
         self._after, self._until_s = self.plan.in_time(after, self.begun_s + now.seconds), until_s
-        self._stepped = self._since = time.monotonic()
-        self._step, self._before = now, self._progress
+        self._since, self._before = time.monotonic(), self._progress
         yield
 
     @property
@@ -150,9 +131,8 @@ class Outlook:
         """Tells the progress of everything, by that of the runs that were asked for."""
         self._progress = progress
         end = self._before.total + self._now.runs
-        passed, step_s = time.monotonic() - self._stepped, self._step.seconds
-        # If the step takes longer than expected, so will those that follow.
-        others_s = max(0.0, self._now.seconds - step_s) * max(1.0, passed / step_s if step_s else 1.0)
-        left = others_s + (max(0.0, step_s - passed) if progress.left is None else progress.left)
+        left = max(0.0, self._now.seconds - (time.monotonic() - self._since))
+        # A search asks for more when these runs are done.
+        left = left if progress.left is None or self._is_search else progress.left
         total = round(max(progress.total, end) + self._after.runs)
         self._tell(replace(progress, total=total, left=left + self._after.seconds, is_whole=True))

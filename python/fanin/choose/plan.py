@@ -94,12 +94,9 @@ class Plan:
     def search(self, work: float) -> Ahead:
         """A search for how far a remedy carries whose runs take so many times longer than those of the scenario."""
         search = Search({}, [], MIN_FAN_IN, self.last, self.seeds, PRECISION)
-        expected = self.with_senders(work, *search.ahead()) if self.senders else Ahead()
-        return replace(expected, seconds=self.harder * expected.seconds)
-
-    def with_senders(self, work: float, runs: float, senders: float) -> Ahead:
-        """So many runs of such a remedy that have so many senders together."""
-        return self._ahead(runs, work * senders / self.senders)
+        runs, senders = search.expected() if self.senders else (0.0, 0.0)
+        ahead = self._ahead(runs, work * senders / max(1, self.senders))
+        return replace(ahead, seconds=self.harder * ahead.seconds)
 
     def searched(self, begun_s: float = 0.0) -> Ahead:
         """The searches, for which there is the time that the rest leaves, unless they are asked for."""

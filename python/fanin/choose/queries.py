@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fanin.later import pl
 
@@ -54,10 +54,6 @@ class Queries:
     """Share of what they took longer that is waits for timers."""
     waited: float
     """Share of the queries that took longer by waits for timers, for the most part."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return dict(vars(self))
 
 
 class Spread(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fanin.choose.cautions import by_what_is_said, merged_before
 from fanin.choose.comparison import SCHEME, STACK, in_its_frames
-from fanin.choose.diagnosis import Facts
+from fanin.choose.diagnosis import Diagnosis
 from fanin.choose.threshold import (
     carried_threshold,
     carried_tiers,
@@ -33,6 +33,7 @@ from fanin.scenario.thresholds import (
     Marking,
     marking_of,
     most_marked,
+    share_of_memory,
     threshold_path,
     threshold_remarks,
     usual_threshold,
@@ -59,13 +60,6 @@ _START_SPREAD_FACTOR = 1.25
 
 _MILLISECONDS_FROM_US = 10_000
 """From so many microseconds on, a time is in milliseconds."""
-
-TIMERS_ARE_BOUND = (
-    "A Linux timer runs in ticks of the kernel: transport.rto-granularity, 1 ms as with CONFIG_HZ=1000; kernels "
-    "with 250 need 4ms, to which the minimum is rounded up before the round trip is added. One that is shorter than "
-    "the receivers' delayed acknowledgements (40 ms and more in Linux) may expire before they come."
-)
-"""What a command for a shorter timer does not say."""
 
 _LINUX = "linux-6"
 
@@ -161,21 +155,21 @@ class Tried(NamedTuple):
     """What cannot be tried on it, and why."""
 
 
-def remedies(facts: Facts, experiment: Experiment, *, systems: bool = True) -> Tried:
+def remedies(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = True) -> Tried:
     """The remedies to try on a scenario; one that changes none of its values is none.
 
     Args:
-        facts: What a run of the scenario says about it.
+        diagnosis: What a run of the scenario says about it.
         experiment: The scenario.
         systems: Whether the systems of the papers are among them.
 
     """
     own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
-    found, scenarios = [_known(own, facts.scenario, experiment)], [facts.scenario]
+    found, scenarios = [_known(own, diagnosis.scenario, experiment)], [diagnosis.scenario]
     refused: list[tuple[str, str]] = []
     given, tiers = given_threshold(experiment), given_tiers(experiment)
-    others = _systems(facts, experiment, given) if systems else ()
-    for each in (*_of_hosts(facts), *_of_applications(facts), *_of_switches(facts, given), *others):
+    others = _systems(diagnosis, experiment, given) if systems else ()
+    for each in (*_of_hosts(diagnosis), *_of_applications(diagnosis), *_of_switches(diagnosis, given), *others):
         try:
             scenario = resolved(experiment, each.settings)
             settings = {**in_its_frames(experiment, each.settings), **carried_tiers(tiers, scenario)}
@@ -220,15 +214,15 @@ def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, does in groups.items() if not does)
 
 
-def _of_hosts(facts: Facts) -> Iterator[Remedy]:
-    transport = facts.scenario["transport"]
+def _of_hosts(diagnosis: Diagnosis) -> Iterator[Remedy]:
+    transport = diagnosis.scenario["transport"]
     for timer in _SHORT_TIMERS:
         if transport["rto-min"].number > timer.number:
             yield Remedy(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
     # One hook sets what a connection waits for before it has measured a round trip: for its SYN, and for its data.
     asked = [
         path
-        for path, waited in (("rto-initial", facts.waits.initially), ("syn-timeout", facts.waits_for_syn))
+        for path, waited in (("rto-initial", diagnosis.waits.initially), ("syn-timeout", diagnosis.waits_for_syn))
         if waited and transport[path].number > _INITIAL_TIMER.number
     ]
     if asked:
@@ -238,8 +232,8 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             Effort.HOSTS,
             "a BPF program on the hosts that open connections (BPF_SOCK_OPS_TIMEOUT_INIT)",
         )
-    if facts.limited_bps is not None:
-        window = facts.filling_window
+    if diagnosis.limited_bps is not None:
+        window = diagnosis.filling_window
         yield Remedy(
             f"receivers' windows of {window} KB",
             {"transport.receive-buffer": f"{window}KB"},
@@ -247,14 +241,14 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
             f"a maximum of {2000 * window} in net.ipv4.tcp_rmem on the receivers and net.ipv4.tcp_wmem on the senders, "
             "about half of which is window",
         )
-    if facts.delays_acknowledgements:
+    if diagnosis.delays_acknowledgements:
         at_once = "ip route change ROUTE quickack 1 on the receivers"
         yield Remedy("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
-    if facts.may_stall:
+    if diagnosis.may_stall:
         yield Remedy(
             "a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, _initcwnd(10)
         )
-    if _has_large_window(facts):
+    if _has_large_window(diagnosis):
         yield Remedy(
             "a window of 2 segments at first",
             {"transport.initial-window": _SMALL_FIRST_WINDOW},
@@ -270,16 +264,16 @@ def _of_hosts(facts: Facts) -> Iterator[Remedy]:
         )
 
 
-def _has_large_window(facts: Facts) -> bool:
-    return facts.size(facts.scenario["transport"]["initial-window"]) > facts.size(_SMALL_FIRST_WINDOW)
+def _has_large_window(diagnosis: Diagnosis) -> bool:
+    return diagnosis.size(diagnosis.scenario["transport"]["initial-window"]) > diagnosis.size(_SMALL_FIRST_WINDOW)
 
 
-def _of_applications(facts: Facts) -> Iterator[Remedy]:
-    group = facts.fan_in
+def _of_applications(diagnosis: Diagnosis) -> Iterator[Remedy]:
+    group = diagnosis.fan_in
     if group is None:
         return
-    at_once, _ = facts.first_windows
-    few = facts.answers_that_fit
+    at_once, _ = diagnosis.first_windows
+    few = diagnosis.answers_that_fit
     if "concurrent" in group and few < at_once:
         yield Remedy(
             f"at most {few} answers at once" if few > 1 else "one answer at a time",
@@ -293,11 +287,11 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
             {f"traffic.{group['name']}.connections": "persistent"},
             Effort.APPLICATION,
             "an application that keeps its connections open from query to query",
-            alone=min(1.0, facts.alone(facts.scenario | {"traffic": [group | {"connections": "persistent"}]})),
+            alone=min(1.0, diagnosis.alone(diagnosis.scenario | {"traffic": [group | {"connections": "persistent"}]})),
         )
     answer = group.get("bytes-each")
     if "jitter" in group and isinstance(answer, Quantity) and at_once:
-        all_s = at_once * answer.number * 8 / facts.port.rate_bps
+        all_s = at_once * answer.number * 8 / diagnosis.port.rate_bps
         micro = max(1, round(_START_SPREAD_FACTOR * all_s * 1e6))
         spread = Quantity(f"{micro}us", micro / 1e6, "s")
         if micro >= _MILLISECONDS_FROM_US:
@@ -311,12 +305,12 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
             )
 
 
-def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
-    network = facts.scenario["network"]
-    one_port = f"one port may take {100 * _USUAL_ALPHA / (_USUAL_ALPHA + 1):.0f} % of"
+def _of_switches(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterator[Remedy]:
+    network = diagnosis.scenario["network"]
+    one_port = f"one port may take {100 * share_of_memory(_USUAL_ALPHA):.0f} % of"
     if network["admission"] == "static":
-        ports = facts.port.beside
-        memory = round(ports * facts.buffer)
+        ports = diagnosis.port.beside
+        memory = round(ports * diagnosis.buffer)
         yield Remedy(
             "ports share the switch's memory",
             {
@@ -337,70 +331,70 @@ def _of_switches(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy
             f"alpha {_USUAL_ALPHA} in the switch: {one_port} its memory, which leaves less to incasts of other ports "
             "at the same time",
         )
-    if facts.scenario["queue"]["kind"] in ("red", "wred"):
+    if diagnosis.scenario["queue"]["kind"] in ("red", "wred"):
         yield Remedy(
             "queues without RED",
             {"queue.kind": "drop-tail"},
             Effort.SWITCH_SETTING,
             "ports of the switch that drop what does not fit, and nothing before (no RED or WRED)",
         )
-    yield from _marks_of_losses(facts, given)
+    yield from _marks_of_losses(diagnosis, given)
     # A comparison of schemes is one on the same stack; that of Linux is another remedy.
-    if facts.scenario["transport"]["stack"] != _LINUX:
-        yield from _marks(facts, "dctcp", facts.scenario["transport"]["stack"], given)
-    yield from _marks(facts, "linux-dctcp", _LINUX, given)
+    if diagnosis.scenario["transport"]["stack"] != _LINUX:
+        yield from _marks(diagnosis, "dctcp", diagnosis.scenario["transport"]["stack"], given)
+    yield from _marks(diagnosis, "linux-dctcp", _LINUX, given)
 
 
-def _marks_of_losses(facts: Facts, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _marks_of_losses(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """Marks that senders take for losses, as they have been since RFC 3168, where only losses slow these down."""
-    transport = facts.scenario["transport"]
+    transport = diagnosis.scenario["transport"]
     if not reacts_to_losses_alone(transport["scheme"]) or transport["ecn"] == "on":
         return
     hosts = "net.ipv4.tcp_ecn=1" if transport["stack"] == _LINUX else "ECN (RFC 3168)"
-    for marks in _thresholds_to_try(facts, given):
+    for marks in _thresholds_to_try(diagnosis, given):
         yield Remedy(
             f"ECN (RFC 3168), marks from {in_packets(marks.threshold)}",
-            {"transport.ecn": "on", **_of_queue(facts, marks)},
+            {"transport.ecn": "on", **_of_queue(diagnosis, marks)},
             Effort.SWITCH_SETTING,
             f"an ECN threshold in the switch, and {hosts} on the hosts at both ends",
             marks=marks,
         )
 
 
-def _has_threshold(facts: Facts) -> bool:
+def _has_threshold(diagnosis: Diagnosis) -> bool:
     """Whether the scenario gives its queues a threshold of their own, which is that of the switch for any scheme."""
-    queue = facts.scenario["queue"]
+    queue = diagnosis.scenario["queue"]
     return THRESHOLD_OF_THE_QUEUE.partition(".")[2] in queue or queue["kind"] == "wred"
 
 
-def _of_queue(facts: Facts, marks: Marks) -> dict[str, Scalar]:
+def _of_queue(diagnosis: Diagnosis, marks: Marks) -> dict[str, Scalar]:
     """The settings by which the queues mark from there on; a profile that does so stays as it is."""
-    queue = facts.scenario["queue"]
+    queue = diagnosis.scenario["queue"]
     if queue["kind"] == "wred":
         # With equal thresholds a profile is a step.
         step: dict[str, Scalar] = {"queue.wred-min": marks.threshold, "queue.wred-max": marks.threshold}
         return {} if marks.threshold == queue["wred-min"] else step
-    kind = {} if _has_threshold(facts) else {"queue.kind": "ecn-threshold"}
+    kind = {} if _has_threshold(diagnosis) else {"queue.kind": "ecn-threshold"}
     return {**kind, THRESHOLD_OF_THE_QUEUE: marks.threshold}
 
 
-def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _marks(diagnosis: Diagnosis, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
     row = scheme_row(scheme)
     effort, needs = Effort.from_row(row), row["needs"]
-    transport = facts.scenario["transport"]
+    transport = diagnosis.scenario["transport"]
     is_long = stack != transport["stack"] or transport["rto-min"].number > _SHORTEST_TIMER.number
     timer = Remedy(
         f"timer of {_SHORTEST_TIMER}", {"transport.rto-min": _SHORTEST_TIMER}, Effort.HOSTS, _rto_min(_SHORTEST_TIMER)
     )
     window = Remedy("window of 2", {"transport.initial-window": _SMALL_FIRST_WINDOW}, Effort.HOSTS, _initcwnd(2))
-    for index, marks in enumerate(_thresholds_to_try(facts, given)):
+    for index, marks in enumerate(_thresholds_to_try(diagnosis, given)):
         settings: dict[str, Scalar] = {
             SCHEME: scheme,
             STACK: stack,
             **(
-                _of_queue(facts, marks)
-                if _has_threshold(facts)
+                _of_queue(diagnosis, marks)
+                if _has_threshold(diagnosis)
                 else {"queue.kind": "auto", threshold_path(scheme): marks.threshold}
             ),
         }
@@ -412,7 +406,7 @@ def _marks(facts: Facts, scheme: str, stack: str, given: tuple[str, str] | None)
         if is_long:
             yield _combine(added, timer)
         # The other threshold alone tells what thresholds do.
-        if index == 0 and _has_large_window(facts):
+        if index == 0 and _has_large_window(diagnosis):
             yield _combine(added, window)
             if is_long:
                 yield _combine(_combine(added, window), timer)
@@ -430,15 +424,15 @@ def _combine(one: Remedy, other: Remedy) -> Remedy:
     )
 
 
-def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Marks]:
+def _thresholds_to_try(diagnosis: Diagnosis, given: tuple[str, str] | None) -> list[Marks]:
     """Two thresholds: that of the switch if the scenario sets one, that of DCTCP's authors, and a third of that."""
-    usual, third = (f"{packets}pkt" for packets in thresholds(facts))
-    slowest = _slowest_bps(facts)
+    usual, third = (f"{packets}pkt" for packets in thresholds(diagnosis))
+    slowest = _slowest_bps(diagnosis)
     rate = rate_text(slowest)
     # They give thresholds for two rates; the default is in proportion to these.
     known = slowest in (1e9, 10e9)
     authors = f"what DCTCP's authors take at {rate if known else f'10 Gbit/s, scaled to {rate}'}"
-    half = "half of the buffer, as bursts need the rest, and less than " if _is_shallow(facts) else ""
+    half = "half of the buffer, as bursts need the rest, and less than " if _is_shallow(diagnosis) else ""
     found = [Marks(usual, f"{half}{authors}"), Marks(third, f"a third of {authors}, for a shorter queue")]
     if given is not None:
         found.insert(0, Marks(given[1], f"those of your switch ({given[0]})"))
@@ -447,45 +441,45 @@ def _thresholds_to_try(facts: Facts, given: tuple[str, str] | None) -> list[Mark
     return [replace(first, is_first=True), *other[:1]]
 
 
-def thresholds(facts: Facts) -> tuple[int, int]:
+def thresholds(diagnosis: Diagnosis) -> tuple[int, int]:
     """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; at most half the buffer."""
-    usual, most = _default_threshold(facts), _most_marked(facts)
+    usual, most = _default_threshold(diagnosis), _most_marked(diagnosis)
     return min(usual, most), min(max(1, usual // 3), most)
 
 
-def _is_shallow(facts: Facts) -> bool:
+def _is_shallow(diagnosis: Diagnosis) -> bool:
     """Whether the buffer is too small for DCTCP's own threshold."""
-    return _default_threshold(facts) > _most_marked(facts)
+    return _default_threshold(diagnosis) > _most_marked(diagnosis)
 
 
-def _most_marked(facts: Facts) -> int:
+def _most_marked(diagnosis: Diagnosis) -> int:
     """The highest threshold in packets for the buffer."""
-    return max(1, most_marked(int(facts.buffer // facts.segment)))
+    return max(1, most_marked(int(diagnosis.buffer // diagnosis.segment)))
 
 
-def _default_threshold(facts: Facts) -> int:
+def _default_threshold(diagnosis: Diagnosis) -> int:
     """DCTCP's own threshold in packets; queues of faster links have the same."""
-    return usual_threshold(_slowest_bps(facts))
+    return usual_threshold(_slowest_bps(diagnosis))
 
 
-def _slowest_bps(facts: Facts) -> float:
+def _slowest_bps(diagnosis: Diagnosis) -> float:
     """The rate of the slowest links."""
-    network = facts.scenario["network"].items()
+    network = diagnosis.scenario["network"].items()
     return min(rate for key, value in network if key.endswith("rate") and (rate := float(value.number)))
 
 
-def _systems(facts: Facts, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _systems(diagnosis: Diagnosis, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:
     """The schemes that fanin has, each as its paper describes it, but on the stack of the scenario.
 
     Schemes of Linux have theirs. What others bring of their own besides is for :func:`beside_scheme` to say.
     """
-    transport = facts.scenario["transport"]
+    transport = diagnosis.scenario["transport"]
     for row in registry()["schemes"]:
         key = row["key"]
         if key not in (transport["scheme"], "linux-dctcp", "dctcp", "newreno"):
             settings: dict[str, Scalar] = {SCHEME: key, STACK: row["stack"] or transport["stack"]}
             # A switch that has queues for it leaves them as they are, and so does what changes only hosts.
-            if not (_has_threshold(facts) and marks_by_one_threshold(key)):
+            if not (_has_threshold(diagnosis) and marks_by_one_threshold(key)):
                 if reacts_to_marks(key) or Effort.from_row(row) >= Effort.SWITCH:
                     settings["queue.kind"] = "auto"
                 settings |= carried_threshold(experiment, key, given)

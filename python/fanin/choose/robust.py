@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fanin.choose.comparison import SCHEME, Compared, Estimate, change_of
-from fanin.choose.diagnosis import SLOW, Facts
+from fanin.choose.diagnosis import SLOW, Diagnosis
 from fanin.choose.goals import Goal
 from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import ScenarioError
@@ -134,18 +134,18 @@ class Varied:
         }
 
 
-def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Variation]:
+def variations(diagnosis: Diagnosis, remedy: Remedy, experiment: Experiment) -> list[Variation]:
     """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
 
     What the remedy itself sets is no other host.
 
     Args:
-        facts: What a run of the scenario says about it.
+        diagnosis: What a run of the scenario says about it.
         remedy: The remedy, which each is tried with as well.
         experiment: The scenario.
 
     """
-    transport, network, traffic = (facts.scenario[section] for section in ("transport", "network", "traffic"))
+    transport, network, traffic = (diagnosis.scenario[section] for section in ("transport", "network", "traffic"))
     found = [Variation(AS_GIVEN, {})]
     # Only this stack has hosts as they are; on the others interrupts would be the only part of one.
     for interval in _INTERRUPTS if transport["stack"] == "linux-6" else ():
@@ -162,7 +162,7 @@ def variations(facts: Facts, remedy: Remedy, experiment: Experiment) -> list[Var
     if any(map(reacts_to_marks, schemes)) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
     return [
-        replace(each, slower=facts.slower(experiment.of_fan_in(each.settings)))
+        replace(each, slower=max(1.0, diagnosis.alone(experiment.of_fan_in(each.settings))))
         for each in found
         if not (each.settings and each.settings.items() <= remedy.settings.items())
         and all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from fanin.choose.diagnosis import Facts
-from fanin.choose.diagnosis import facts as diagnosed
+from fanin.choose.diagnosis import Diagnosis
 from fanin.choose.goals import Measure, measure
 from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import RunError, ScenarioError
@@ -27,9 +26,6 @@ from fanin.scenario.loads import SOME_JITTER
 
 MIN_GAIN = 0.1
 """What makes a run better by a smaller share is not told: another seed may differ by as much."""
-
-_TABLES_READ = frozenset(["flows", "links", "queues", "drops"])
-"""Tables that say what happened in a run."""
 
 _IDENTIFYING_TOTALS = ("goodput_bps", "flows", "drops", "retransmissions", "fct_max_s")
 """Totals that tell one run from another, whatever of it is measured."""
@@ -52,8 +48,8 @@ class Change(NamedTuple):
     name: str
     settings: dict[str, Scalar]
     effort: Effort
-    is_asked: bool = False
-    """Whether it is told first, whatever it makes of the run."""
+    is_realism: bool = False
+    """Whether it has answers begin apart, as on real hosts: no remedy, and a note where it makes a run worse."""
     is_less: bool = False
     """Whether it offers less load, so that the goodput is less, too."""
     alone: float = 1.0
@@ -70,10 +66,6 @@ class Changed(NamedTuple):
     """Whether more of it is better."""
     before: float
     after: float
-    is_so_far: bool = False
-    """Whether it is that of queries of which some had not ended, with what they have taken so far."""
-    was_so_far: bool = False
-    """The same before the change."""
 
     @property
     def gain(self) -> float:
@@ -86,6 +78,11 @@ class Changed(NamedTuple):
         return max(0.0, change if self.more else -change)
 
     @property
+    def loss(self) -> float:
+        """By what share of after it is worse."""
+        return self._replace(before=self.after, after=self.before).gain
+
+    @property
     def left(self) -> float:
         """How bad it is after the change: a time, or the inverse of what more is better of."""
         return (1 / self.after if self.after else math.inf) if self.more else self.after
@@ -93,11 +90,14 @@ class Changed(NamedTuple):
     @property
     def text(self) -> str:
         """As a part of a sentence."""
-        before, after = (self._shown(value) for value in (self.before, self.after))
-        so_far = " so far" * self.is_so_far
-        return f"{self.name} {before} -> {after}{so_far}" if before != after else f"{self.name} stays {after}{so_far}"
+        before, after = self._word(self.before), self.word_after()
+        return f"{self.name} {before} -> {after}" if before != after else f"{self.name} stays {after}"
 
-    def _shown(self, value: float) -> str:
+    def word_after(self) -> str:
+        """What it is after the change."""
+        return self._word(self.after)
+
+    def _word(self, value: float) -> str:
         if math.isinf(value):
             return "unfinished"
         if math.isnan(value):
@@ -115,10 +115,8 @@ class Trial:
 
     @property
     def decides(self) -> Changed:
-        """The goal; if the end of the run decided it before and after, the median of queries, or else the goodput."""
+        """The goal; if the end of the run decided it before and after, the goodput."""
         goal, *others = self.changed
-        if goal.is_so_far and goal.was_so_far:
-            return next((each for each in others if not each.more), goal)
         open_ = math.isinf(goal.before) and math.isinf(goal.after)
         return next((each for each in others if open_ and each.more), goal)
 
@@ -131,8 +129,7 @@ class Trial:
     def spoils(self) -> bool:
         """Whether another measure is worse by a share that would be told."""
         kept = [each for each in self.changed if not (self.change.is_less and each.more)]
-        worse = (each._replace(before=each.after, after=each.before) for each in kept)
-        return any(each.gain >= MIN_GAIN for each in worse)
+        return any(each.loss >= MIN_GAIN for each in kept)
 
     @property
     def place(self) -> tuple[bool, bool, float]:
@@ -151,12 +148,14 @@ class Trials:
     helped: int
     """How many made the goal better by a share that is told."""
     told: list[Trial]
-    """What is asked for, and the best of these, the least effort first among those that are about as good."""
+    """The best of these, the least effort first among those that are about as good."""
+    worse_apart: Trial | None = None
+    """Answers that begin apart, as on real hosts, if that makes the goal worse by such a share."""
 
 
 def trials(
     experiment: Experiment,
-    facts: Facts,
+    diagnosis: Diagnosis,
     seed: int,
     *,
     workers: Workers | None = None,
@@ -166,7 +165,7 @@ def trials(
 
     Args:
         experiment: Its scenario; the sweep of that is ignored.
-        facts: What it says.
+        diagnosis: What it says.
         seed: Its seed.
         workers: Where to run the simulations, if not on threads.
         advance: Called after every simulation.
@@ -176,59 +175,58 @@ def trials(
         RunError: it is no longer the one that was run.
 
     """
-    changes = [*_propose_without_remedy(experiment, facts), *_remedies(experiment, facts)]
-    measures = _measures(experiment, facts)
+    changes = [*_propose_without_remedy(experiment, diagnosis), *_remedies(experiment, diagnosis)]
+    measures = _measures(experiment, diagnosis)
     laboratory = Laboratory(experiment, None, workers=workers, advance=advance)
     cases = [({}, [seed]), *((each.settings, [seed]) for each in changes)]
-    own, *others = laboratory.cases(cases, tables=_TABLES_READ)
+    own, *others = laboratory.cases(cases)
     if not own.rows:
         return None
-    if any(own.rows[0][name] != facts.summary[name] for name in _IDENTIFYING_TOTALS):
+    if any(own.rows[0][name] != diagnosis.summary[name] for name in _IDENTIFYING_TOTALS):
         raise RunError("the scenario, or a file that it names, has changed since the run")
     found = []
     for change, outcome in zip(changes, others, strict=True):
         if outcome.rows:
-            scenario, handle = resolved(experiment, change.settings), experiment.handle(change.settings)
-            told = _of_queries(facts, diagnosed(outcome.runs[0], scenario, handle))
-            changed = _changed(measures, own.rows[0], outcome.rows[0])
-            found.append(Trial(change, [told.get(each.name, each) for each in changed]))
+            found.append(Trial(change, _changed(measures, own.rows[0], outcome.rows[0])))
     helping = [each for each in found if each.gain - (1 - each.change.alone) >= MIN_GAIN]
-    best = [replace(each, change=_shortest(experiment, each.change)) for each in choose_told(found, helping)]
-    return Trials(_IN_WORDS.get(measures[0].name, measures[0].name), len(found), len(helping), best)
+    best = [replace(each, change=_shortest(experiment, each.change)) for each in choose_told(helping)]
+    apart = (each for each in found if each.change.is_realism and each.decides.loss >= MIN_GAIN)
+    goal = _IN_WORDS.get(measures[0].name, measures[0].name)
+    return Trials(goal, len(found), len(helping), best, next(apart, None))
 
 
-def _propose_without_remedy(experiment: Experiment, facts: Facts) -> Iterator[Change]:
+def _propose_without_remedy(experiment: Experiment, diagnosis: Diagnosis) -> Iterator[Change]:
     """What no remedy is: starts that are not at one instant, less load, a faster path."""
     found = []
-    if (jitter := facts.jitter_to_set) is not None:
+    if (jitter := diagnosis.jitter_to_set) is not None:
         name = "answers that do not begin at the same instant"
-        found.append(Change(name, {jitter: SOME_JITTER}, Effort.NOTHING, is_asked=True))
-    if (excess := facts.excess) is not None:
-        asking = [each for each in facts.scenario["traffic"] if each["name"] in excess.groups and "load" in each]
+        found.append(Change(name, {jitter: SOME_JITTER}, Effort.NOTHING, is_realism=True))
+    if (excess := diagnosis.excess) is not None:
+        asking = [each for each in diagnosis.scenario["traffic"] if each["name"] in excess.groups and "load" in each]
         most = max(asking, key=lambda group: float(group["load"]), default=None)
         if most is not None:
             fits = f"{100 * _STABLE_LOAD * float(most['load']) / excess.load:.0f}%"
             found.append(
                 Change("a load that fits", {f"traffic.{most['name']}.load": fits}, Effort.APPLICATION, is_less=True)
             )
-    if facts.port.between_switches and not facts.port.is_slowed:
-        key, rate = _rate_of(facts)
+    if diagnosis.port.between_switches and not diagnosis.port.is_slowed:
+        key, rate = _rate_of(diagnosis)
         found.append(Change(f"twice the {key}", {f"network.{key}": rate}, Effort.SWITCH))
     for each in found:
         if _scenario(experiment, each.settings) is not None:
             yield each
 
 
-def _rate_of(facts: Facts) -> tuple[str, str]:
+def _rate_of(diagnosis: Diagnosis) -> tuple[str, str]:
     """The rate of the links between switches that the port is of, and twice of it."""
-    network = facts.scenario["network"]
-    key = f"{facts.port.cables}-rate" if facts.port.cables else "rate"
+    network = diagnosis.scenario["network"]
+    key = f"{diagnosis.port.cables}-rate" if diagnosis.port.cables else "rate"
     return key, f"{2 * network[key].number / 1e9:g}Gbps"
 
 
-def _remedies(experiment: Experiment, facts: Facts) -> list[Change]:
+def _remedies(experiment: Experiment, diagnosis: Diagnosis) -> list[Change]:
     """The remedies that can be deployed, each by itself."""
-    found = remedies(facts, experiment, systems=False).remedies
+    found = remedies(diagnosis, experiment, systems=False).remedies
     alone = [each for each in found if each.settings and not each.is_combined]
     return [Change(each.name, each.settings, each.effort, alone=each.alone) for each in alone]
 
@@ -251,14 +249,14 @@ def _scenario(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, 
         return None
 
 
-def _measures(experiment: Experiment, facts: Facts) -> list[Measure]:
+def _measures(experiment: Experiment, diagnosis: Diagnosis) -> list[Measure]:
     """The goal, and what a change must not spoil: the usual completion time, and the goodput of all."""
     usual = {"query-p99": "query-mean", "fct_max_s": "mean-fct", "p99-fct": "mean-fct"}
-    names = [facts.goal, *([usual[facts.goal]] if facts.goal in usual else [])]
-    if facts.is_of_few:
-        names = list(dict.fromkeys([_SLOWEST, facts.goal]))
+    names = [diagnosis.goal, *([usual[diagnosis.goal]] if diagnosis.goal in usual else [])]
+    if diagnosis.is_of_few:
+        names = list(dict.fromkeys([_SLOWEST, diagnosis.goal]))
     # Not that of the rest alone: where queries are faster, a run is over sooner, in which others have less of the time.
-    if facts.goal != "goodput":
+    if diagnosis.goal != "goodput":
         names.append("goodput")
     return [measure(name, experiment) for name in names]
 
@@ -275,41 +273,19 @@ def _changed(measures: list[Measure], own: Row, row: Row) -> list[Changed]:
     return found
 
 
-def _of_queries(own: Facts, facts: Facts) -> dict[str, Changed]:
-    """The queries of both runs as `fanin run` tells them, by what they are in place of; nothing if it tells none.
-
-    Where the run ends before the queries, their totals are of those that have ended, and one that hangs is not there.
-    """
-    before, after = own.queries, facts.queries
-    if own.goal != "query-p99" or before is None or after is None or before.groups != after.groups:
-        return {}
-    return {
-        "query-p99": Changed(
-            "query-p99",
-            "query_p99_s",
-            more=False,
-            before=before.p99_s,
-            after=after.p99_s,
-            is_so_far=after.unfinished > 0,
-            was_so_far=before.unfinished > 0,
-        ),
-        "query-mean": Changed("query-median", "query_p99_s", more=False, before=before.median_s, after=after.median_s),
-    }
-
-
-def choose_told(found: list[Trial], helping: list[Trial]) -> list[Trial]:
-    """What is asked for, then the best, each with other values.
+def choose_told(helping: list[Trial]) -> list[Trial]:
+    """The best, each with other values.
 
     Of what is about as good as the best, there is first one for each kind of effort, that with the least before.
     """
-    ranked = sorted((each for each in helping if not each.change.is_asked), key=lambda each: each.place)
+    ranked = sorted(helping, key=lambda each: each.place)
     near = [each for each in ranked if _is_about(each, ranked[0])]
     near.sort(key=lambda each: each.change.effort)
     best: dict[Effort, Trial] = {}
     for each in near:
         best.setdefault(each.change.effort, each)
     unique: dict[frozenset[str], Trial] = {}
-    for each in (*(each for each in found if each.change.is_asked), *best.values(), *near, *ranked):
+    for each in (*best.values(), *near, *ranked):
         unique.setdefault(frozenset(each.change.settings), each)
     return [*unique.values()][:_MAX_TOLD_CHANGES]
 

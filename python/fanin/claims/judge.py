@@ -13,7 +13,7 @@ from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
-from fanin.numbers.summary import format_quantity, format_value, is_completion_time
+from fanin.numbers.summary import format_plain, format_quantity, format_value, is_completion_time
 from fanin.numbers.units import quantity
 from fanin.results.columns import filtered
 from fanin.scenario.basis import Basis
@@ -273,13 +273,18 @@ class Measurement:
             return "not defined"
         if math.isinf(value):
             return "never" if self._is_point else "infinite"
-        if self._is_point:
-            return format_quantity(self.case.axis, value)
+        return (format_quantity if self._is_point else format_value)(self._shown_as, value)
+
+    @property
+    def _shown_as(self) -> str:
+        """The column whose unit the number has."""
         case = self.case
+        if self._is_point:
+            return case.axis
         if case.measure in ("wins", "order"):
-            return format_value("share_ratio", value)
+            return "share_ratio"
         plain = case.over is not None or case.measure in ("trend", "lead", "farthest")
-        return format_value(("" if plain else case.axis if case.measure in POINTS else case.y), value)
+        return "" if plain else case.axis if case.measure in POINTS else case.y
 
     def span(self, low: float, high: float) -> str:
         """A range of such values."""
@@ -292,8 +297,7 @@ class Measurement:
             return first
         if math.isinf(high):
             return f"from {first} on, or never" if self._is_point else f"at least {first}"
-        number, _, unit = last.partition(" ")
-        return f"{first.removesuffix(f' {unit}') if unit else first} to {number} {unit}".rstrip()
+        return f"{format_plain(self._shown_as, low)} to {last}"
 
     @property
     def judgement(self) -> Judgement:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 Advance = Callable[[int, int], None]
 """Called with the number of experiments that have been read, and of all."""
 
-_MAX_MANIFESTS_READ = 32
-"""Manifests to read at most for the question of whom an experiment's runs were made for."""
-
 
 def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) -> list[Standing]:
     """Every experiment of the library, and those that are only in the results, by paper and figure.

@@ -104,7 +104,7 @@ class Simulations(_Part):
 class Record(_Part):
     """One reproduced experiment."""
 
-    format: Literal[4]
+    format: Literal[1]
     experiment: str
     paper: FileNameOrNone
     figure: str

@@ -39,15 +39,26 @@ from fanin.cli.terminal import (
     print_json,
     print_table,
     say,
+    say_rows,
     say_wrapped,
     watching,
 )
 
+_MAX_LINES_OF_ROWS = 11
+"""With the sentence, the command, the best remedies and two paths, an answer has 25 lines of 80 columns."""
+
+_MAX_BEST = 5
+"""So many remedies are shown unless all are asked for."""
+
+_MAX_LINES_OF_BEST = 6
+
 if TYPE_CHECKING:
     from fanin.choose.advice import Advice, Advised
-    from fanin.choose.diagnosis import Facts
+    from fanin.choose.confirmation import Confirmed
+    from fanin.choose.diagnosis import Diagnosis
     from fanin.choose.goals import Measure
     from fanin.choose.plan import Plan
+    from fanin.choose.remedies import Tried
     from fanin.results.runs import Run
     from fanin.run.experiment import Experiment
 
@@ -69,6 +80,12 @@ def advise(
     ] = "5min",
     margin: MarginOption = "1%",
     set_: SetOption = None,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            "--confirm", help="Run the scenario and the best remedies in the Linux kernel too, and show both results."
+        ),
+    ] = False,
     failed: FailedOption = False,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -79,56 +96,27 @@ def advise(
 ) -> None:
     """Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.
 
-    Tried are the remedies that can be deployed (shorter timers, a smaller first window, connections that stay open,
-    fewer answers at once, starts spread in time, a shared buffer, ECN thresholds with DCTCP, alone and together with a
-    timer and a window), and the systems of the papers, those of senders on the stack of the scenario. Their sizes
-    follow from the scenario: thresholds from the rate, the number of answers at once from the buffer, the spread from
-    the time that the link needs. All run with the same seeds, and are ranked as by `fanin compare`. Recommended is the
-    best by the goal of those that take only settings of hosts, applications and switches, if it is better than the
-    scenario as it is by a difference that counts; where up to 30 seeds would decide, the answer is how many, and with
-    fewer than three seeds nothing is decided. Of those within a tenth of it, one is preferred that keeps the --keep
-    bounds, then one without a marking threshold of its own that `fanin check` warns of, then one that holds on other
-    hosts, then the least effort, and of the same effort the better one; what is better than the advice is named with
-    what it needs, and so is a bound that the advice breaks, and what `fanin check` says against its marking threshold.
-    What needs memory that the switch may lack comes after all others, and no remedy is named without what it costs the
-    background traffic.
+    All remedies run with the same seeds: those that can be deployed, alone and together, and the systems of the papers.
+    Recommended is the best by the goal of those that take only settings of hosts, applications and switches, if it is
+    better by a difference that counts. Of those within a tenth of it, one is preferred that keeps the --keep bounds,
+    then one with a marking threshold that `fanin check` does not warn of, then one that holds on other hosts, then the
+    least effort. docs/reference/choosing.md has every remedy and rule.
 
-    The answer comes first: what to take, how to try it, with which hosts it is not needed, which threshold, how far it
-    carries, and whether it holds on other hosts. Then come all remedies that can be deployed, and the best five of the
-    others. --all shows all of these, and what each needs.
+    The answer comes first, in at most 25 lines of 80 columns: what to take, how to try it, what it needs and costs, how
+    far it carries, and with which hosts it holds. --all shows all rows and remedies, and what each needs.
 
-    It ends by --within, as fast as this machine turns out to be: no run begins later, and one that has begun ends. If
-    there is no time for all, what takes only settings comes first. What is hopeless with the first seed is given up,
-    then what is worst, so that the best have six seeds, which can decide. Then come other hosts, and how far the best
-    carry. What was not done is said. On Ctrl-C it prints what is known so far, marked as provisional. --seeds and
-    --capacities, if they are given, stay, however long that takes.
+    It ends by --within: no run begins later. What can be deployed comes first, and what was not done is said. On Ctrl-C
+    it prints what is known so far, marked as provisional. --seeds and --capacities, if they are given, stay, however
+    long that takes.
 
-    For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
-    default those of `fanin capacity` (goodput=90% and timeout-ratio=1%, or these of the fan-in beside other traffic),
-    with fewer seeds and wider steps; a share is one of the remedy's own best. If the scenario needs no remedy, the one
-    that carries furthest is named for more senders.
+    With --confirm, the scenario as it is and the three best remedies run in the Linux kernel too, with up to three
+    seeds (`fanin linux` says whether there is one). That comes after --within.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
 
-    Whether the advice depends on the hosts is told by running the scenario as it is and the recommended remedy with
-    other interrupts (on linux-6), with connections that are open or new, and, if the remedy needs marks, with a switch
-    that drops what it cannot mark.
-
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, comparable, recommended, undecided, further,
-    ideal, passed_over, gain_passed_over, provisional, sentences, diagnosis: {outcome, sentences}, remedies: [{remedy,
-    rank, mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures, seeds, settings,
-    needs, deployable, unmarked, threshold, cautions, effect, same_runs, change, change_half, broken, background_change,
-    costly, capacity: {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], holds, rival,
-    unsteady, variations: [{variation, settings, own: {mean, half, low, high}, remedy, effect, outcome}],
-    ideal_variations, dropped, untried, unsearched, refused, failed, warnings, paths}. rival is the remedy of the
-    variations: the recommended one, or else the best other that can be deployed. comparable is false if none of these,
-    and not the scenario as it is, finished. undecided may be better, as seeds do not tell; broken names the bounds that
-    a remedy breaks. threshold is that from which the switch marks with a remedy, and cautions what `fanin check` says
-    against it. passed_over is what is better than the advice by the share gain_passed_over of the goal, but takes more.
-    unsteady is what is about as good, but does not hold on other hosts. ideal is what is better but cannot be deployed,
-    with variations of its own; costly says that the background traffic loses a fifth or more; dropped names what was
-    given up after the first seed; untried what there was no time for; and unsearched those without a capacity.
+    --json prints one object: {scenario, verdict, headline, recommended, remedies, confirmed, paths, ...}.
+    docs/reference/output.md defines each key.
 
     **Examples**
 
@@ -136,38 +124,40 @@ def advise(
     - `fanin advise scenario.toml --goal p99-fct --keep timeout-ratio=0.1%`
     - `fanin advise scenario.toml --set traffic.servers.senders=100 --json`
     """
-    from fanin.choose import advising
-    from fanin.choose import plan as planning
+    from fanin.choose import advising, confirmation
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
+    from fanin.choose.notes import as_record
     from fanin.choose.remedies import remedies
-    from fanin.choose.robust import variations
     from fanin.choose.rounds import Asked
+    from fanin.run.laboratory import Laboratory
     from fanin.scenario.settings import with_options
     from fanin.show import advice_page
-    from fanin.show.course import course
+    from fanin.show.course import describe_course
 
     given = overrides(set_)
     experiment = fanin.load(scenario, given)
     experiment.check()
+    linux = confirmation.kernel() if confirm else ""
+    confirmed: list[Confirmed] = []
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
     wanted = goal_of(goal, experiment, happened.goal)
     asked = Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least, within)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
     to_try = remedies(happened, experiment)
-    told, title = course(happened), experiment.document.title or experiment.name
+    told, title = describe_course(happened), experiment.document.title or experiment.name
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
         if json:
-            diagnosis = {"outcome": happened.outcome, "sentences": [told.what, told.why]}
-            words = {"sentences": advice_page.sentences(found), "diagnosis": diagnosis}
-            print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
+            told_too = {**question, "confirmed": [each.as_dict() for each in confirmed]}
+            _print_json(told_too, found, {**as_record(happened), "headline": told.headline}, paths)
             return
         # What a remedy sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
-        _print(title, found, f"fanin run {with_options(scenario, kept)}", told.what, all_=all_)
+        _print(title, found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
+        _print_confirmed(confirmed, linux)
         for path in paths:
             say(str(path))
 
@@ -176,26 +166,22 @@ def advise(
         _showing_what_is_known(show) as so_far,
         workers(cluster, jobs, memory) as pool,
     ):
-        plan = planning.planned(
-            len(to_try.remedies),
-            some,
-            capacities,
-            hosts=len(variations(happened, to_try.remedies[0], experiment)) - 1,
-            reach=(0, 0) if capacities == 0 else _reach(experiment, happened),
-            run_s=run_s,
-            slots=pool.slots,
-            within_s=max(0.0, within_s - run_s),  # That run has taken some of it.
-        )
-        note(_said(plan, run_s, within))
-        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _say_again}
+        # That run has taken some of the time.
+        room = {"run_s": run_s, "slots": pool.slots, "within_s": max(0.0, within_s - run_s)}
+        plan = _make_plan(experiment, happened, to_try, some, capacities, room)
+        note(_word_plan(plan, run_s, within))
+        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _note_time}
         with counting("runs") as counter:
             how["advance"] = counter.advance
             found = advising.advise(experiment, happened, to_try, asked, plan, _background(experiment), **how)
+            if confirm:
+                laboratory = Laboratory(experiment, out, workers=pool, again=failed, advance=counter.advance)
+                confirmed += confirmation.confirm(found, laboratory)
     # The plan depends on the machine; the same question has the same folder.
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
     paths = advice_page.write(found, told, title, f"fanin advise {with_options(scenario, given)}", question, folder)
     show(found, paths)
-    _tell(found)
+    _note_failures(found)
 
 
 def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure]) -> None:
@@ -205,9 +191,9 @@ def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure
         note(f"warning: {remark}")
 
 
-def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Facts]:
+def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Diagnosis]:
     """A run of the scenario as it is, how long it took, and what it says."""
-    from fanin.choose.diagnosis import facts
+    from fanin.choose.diagnosis import diagnose
 
     begun = time.monotonic()
     with (
@@ -217,7 +203,7 @@ def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Facts]:
         warnings.catch_warnings(action="ignore", category=fanin.ScenarioWarning),
     ):
         run = experiment.run(seed, progress=progress)
-    return run, time.monotonic() - begun, facts(run, experiment.of_fan_in(), experiment.handle())
+    return run, time.monotonic() - begun, diagnose(run, experiment.of_fan_in(), experiment.handle())
 
 
 @contextmanager
@@ -232,7 +218,24 @@ def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[
         raise
 
 
-def _reach(experiment: Experiment, happened: Facts) -> tuple[int, int]:
+def _make_plan(
+    experiment: Experiment,
+    happened: Diagnosis,
+    to_try: Tried,
+    some: list[int] | None,
+    capacities: int | None,
+    room: dict[str, Any],
+) -> Plan:
+    """What to run in the time that there is."""
+    from fanin.choose import plan as planning
+    from fanin.choose.robust import variations
+
+    hosts = len(variations(happened, to_try.remedies[0], experiment)) - 1
+    reach = (0, 0) if capacities == 0 else _reach(experiment, happened)
+    return planning.planned(len(to_try.remedies), some, capacities, hosts=hosts, reach=reach, **room)
+
+
+def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
     """How many senders there are, and up to how many it can be searched how far they carry; zeros if it cannot be."""
     from fanin.choose import advising
     from fanin.errors import ScenarioError
@@ -270,58 +273,67 @@ _UNITS = {"min": 60.0, "h": 3600.0}
 """Units of time that no scenario has."""
 
 
-def _said(plan: Plan, run_s: float, within: str) -> str:
+def _word_plan(plan: Plan, run_s: float, within: str) -> str:
     """How much is going to run, and what is left out."""
     whole = plan.whole
-    what = f"about {whole.runs:.0f} runs with {len(plan.seeds)} seeds"
-    if plan.capacities:
-        what += ", some to search how far the best carry"
-    what += (
-        f", {duration(whole.seconds)} in all if none is stored and the remedies' runs take as long as yours, which the "
-        "first seed tells"
-    )
+    search = ", some to search how far the best carry" if plan.capacities else ""
+    what = f"about {whole.runs:.0f} runs with {len(plan.seeds)} seeds{search}, {duration(whole.seconds)} in all"
     if not plan.is_tight:
         return what
-    return (
-        f"{what}. One run takes {duration(run_s)}, so --within {within} has no room for all: what takes only settings "
-        "comes first, and what is hopeless with the first seed runs with no other"
-    )
+    return f"{what}. One run takes {duration(run_s)}, so --within {within} has no room for all"
 
 
-def _say_again(plan: Plan, whole_s: float) -> None:
+def _note_time(plan: Plan, whole_s: float) -> None:
     """How long it takes, by the work of each remedy."""
     note(f"by the first seed: {len(plan.seeds)} seeds, {duration(whole_s)} in all if no other run is stored")
 
 
-def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
-    """The answer first, then the ranking; what explains it on demand."""
+def _print_json(question: dict[str, Any], found: Advice, diagnosis: dict[str, Any], paths: Sequence[Path]) -> None:
     from fanin.show import advice_page
 
-    said = advice_page.sentences(found)
-    # What is only for more senders is no first thing to try.
-    first = 1 if found.best else len(said)
-    for sentence in said[:first]:
-        say_wrapped(sentence)
-    if found.advised is not found.own:
-        # It is in one piece, to be copied.
-        say(f"Try it: {command} {found.advised.remedy.command}")
-    for sentence in said[first:]:
-        say_wrapped(sentence)
-    say_wrapped(f"As it is (seed {found.seeds[0]}): {as_it_is}")
-    say()
-    most = None if all_ else advice_page.MOST_PUBLISHED
-    published = advice_page.published(found)
-    _print_remedies(f"{title}: remedies by {found.goal.name}", found, advice_page.deployable(found))
-    if published:
-        say()
-        _print_remedies(advice_page.PUBLISHED, found, published[:most])
-    for sentence in advice_page.legend(found) if all_ else advice_page.remarks(found):
-        say_wrapped(sentence)
-    if not all_:
-        hidden = len(published[most:])
-        others = f"{hidden} more of the published systems, " if hidden else ""
-        say_wrapped(f"--all shows {others}what each needs, how it does on other hosts and what the columns mean.")
+    words = {"headline": advice_page.headline(found), "diagnosis": diagnosis}
+    print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
+
+
+def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
+    """The answer first, then the best remedies; all else on demand."""
+    from fanin.show import advice_page
+
+    say_wrapped(advice_page.headline(found))
+    # It is in one piece, to be copied; what is only for more senders is no first thing to try.
+    try_ = [f"Try it: {command} {found.advised.remedy.command}"] * (found.advised is not found.own)
+    for line in try_ if found.best else []:
+        say(line)
+    rows = [("as it is", as_it_is), *advice_page.word_rows(found)]
+    hidden = say_rows(rows, lines=None if all_ else _MAX_LINES_OF_ROWS)
+    for line in [] if found.best else try_:
+        say(line)
+    if all_:
+        _print_tables(title, found)
         return
+    best = advice_page.word_best(found, _MAX_BEST)
+    say(f"{title}: the best of {len(advice_page.deployable(found))} that can be deployed, by {found.goal.name}")
+    say_rows(best, lines=_MAX_LINES_OF_BEST)
+    more = f"{hidden} more row{'s' if hidden != 1 else ''}, " if hidden else ""
+    say(f"--all shows {more}all remedies, what each needs, and other hosts.")
+
+
+def _print_confirmed(confirmed: Sequence[Confirmed], linux: str) -> None:
+    if confirmed:
+        title = f"{confirmed[0].measure.name}, simulated and in {linux}"
+        print_table(title, ["remedy", "simulated", linux], [each.row() for each in confirmed])
+
+
+def _print_tables(title: str, found: Advice) -> None:
+    from fanin.show import advice_page
+
+    say()
+    _print_remedies(f"{title}: remedies by {found.goal.name}", found, advice_page.deployable(found))
+    if published := advice_page.published(found):
+        say()
+        _print_remedies(advice_page.PUBLISHED, found, published)
+    for sentence in advice_page.legend(found):
+        say_wrapped(sentence)
     if found.varied:
         say()
         print_table("On other hosts", advice_page.varied_header(found), advice_page.varied_rows(found))
@@ -339,7 +351,7 @@ def _print_remedies(title: str, found: Advice, chosen: Sequence[Advised]) -> Non
     print_table(title, header, rows, keys=header.index("remedy") + 1)
 
 
-def _tell(found: Advice) -> None:
+def _note_failures(found: Advice) -> None:
     """Prints what could not be tried, remarks and failures."""
     from fanin.choose.cautions import by_what_is_said
 

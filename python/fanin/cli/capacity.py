@@ -12,6 +12,7 @@ import typer
 import fanin
 from fanin.cli import tab_completion
 from fanin.cli.options import (
+    BackendOption,
     ClusterOption,
     FailedOption,
     JobsOption,
@@ -88,6 +89,7 @@ def capacity(
     precision: PrecisionOption = 0.05,
     seeds_: SeedsOption = None,
     set_: SetOption = None,
+    backend: BackendOption = None,
     failed: FailedOption = False,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -98,16 +100,10 @@ def capacity(
     """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 50 runs.
 
     The fan-in grows until the bounds break, and one step further; then the gap is halved until it is narrow. This phase
-    runs two seeds at each fan-in. So does a look between any two steps below, as timers may expire at fewer senders
-    too. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy every bound. If the interval
-    still contains a bound, the bound counts as broken. A warning is printed if bounds hold again above a fan-in that
-    breaks them, or do not hold below one that keeps them. There may be more such cases among fan-ins that were not
-    tried.
-
-    Confidence: a mean over a few seeds says nothing about events that occur with one seed in twenty. The output
-    therefore shows how many seeds break a bound at the capacity, and the largest share of all seeds for which this is
-    plausible (95 % confidence): at most 26 % if none of 10 does, at most 14 % if none of 20. This is exact for any
-    bounds.
+    runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy
+    every bound. A warning is printed if bounds hold again above a fan-in that breaks them, or do not hold below one
+    that keeps them. The output shows how many seeds break a bound, and the largest share of all seeds for which this is
+    plausible (95 % confidence).
 
     Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
     goodput=90% is relative to its own best at any smaller or equal fan-in, and not to the link. The default is
@@ -133,10 +129,10 @@ def capacity(
     """
     from fanin.choose.capacity.find import default_bounds, fan_in_path, find
     from fanin.choose.capacity.judge import in_words
-    from fanin.choose.capacity.search import SEEDS, fewer_with_more_memory
+    from fanin.choose.capacity.search import SEEDS
     from fanin.show import capacity_folder
 
-    experiment = fanin.load(scenario, overrides(set_))
+    experiment = fanin.load(scenario, overrides(set_, backend))
     experiment.check()
     path, first, last = _over(over) if over else (fan_in_path(experiment), 2, 1024)
     keeps = keeps_of(list(keep or default_bounds(experiment, path)), experiment)
@@ -178,10 +174,7 @@ def capacity(
     }
     title = experiment.document.title or experiment.name
     paths = capacity_folder.write(found, title, asked, keeps, varied, capacity_folder.folder_of(experiment, asked, out))
-    warnings = [
-        *_warnings(experiment, found, [each.measure for each in keeps], path),
-        *fewer_with_more_memory(found, varied),
-    ]
+    warnings = _warnings(experiment, found, [each.measure for each in keeps], path)
     if json:
         answers = capacity_folder.as_dict(found)
         print_json({**asked, **answers, "warnings": warnings, "paths": [str(each) for each in paths]})

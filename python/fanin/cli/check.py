@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import fanin
-from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
+from fanin.cli.options import BackendOption, JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, offered_rows
 from fanin.numbers.units import rate_text
@@ -18,6 +18,7 @@ from fanin.scenario.engine_rows import Loads, ValueRow
 def check(
     scenario: ScenarioArgument,
     set_: SetOption = None,
+    backend: BackendOption = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="List every value in effect and its source.")] = False,
     cluster: Annotated[
         str | None,
@@ -31,22 +32,9 @@ def check(
     the mean size from which it was computed. It warns about values without effect, and about variants that no plot
     shows.
 
-    For the scenario without its sweep it shows the tiers between switches, with what the hosts below a rack or a pod
-    can send over what its cables out carry (oversubscription), and the ports that the senders of a fan-in can fill: the
-    one towards the receiver, and the fullest of each tier on the way. Equal-cost paths count as equally used. It warns
-    about a buffer with less room than a packet for each response or than their first windows take, a load that a tier
-    or the links of the senders do not carry, queries whose responses come from fewer hosts than there are responses,
-    ports with more memory of their own than all of a shallow switch have together, rates that no port has, and a
-    marking threshold not below the smallest buffer of any port. What a port sends while responses begin one after
-    another needs no room, and incasts that begin before the first windows of others have passed count together. What
-    endless flows to the same receiver keep in the queue is no room: a marking threshold with DCTCP, half of what is
-    above C x RTT with loss-based senders. If only losses slow senders down, it warns of responses whose windows outgrow
-    the buffer and what is on the way, where each has less than eight packets of these: too few to repair losses without
-    timers. For DCTCP's reaction to marks it also warns of a threshold below C x RTT / 7 and the burst that hosts send
-    at once (a frame for segmentation offload, or what came in between two interrupts), above C x RTT and that burst, or
-    above half of the buffer; where the paper's own threshold of 65 packets per 10 Gbit/s, at least 20, is smaller or
-    larger, that is the limit. Where no fan-in fills the port that is likely to fill first, the same limits count for
-    the nearest and the farthest hosts. If the threshold is the default, it says what to set.
+    For the scenario without its sweep it shows the tiers between switches and the ports that a fan-in can fill. It
+    warns about buffers with less room than first windows take, loads that tiers or senders do not carry, rates that no
+    port has, and marking thresholds that are too low or too high. docs/reference/networks.md has the rules.
 
     --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, observed, values, workers}.
     offered is an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of
@@ -73,7 +61,7 @@ def check(
     from fanin.scenario.points import points
 
     experiment = fanin.load(scenario)
-    settings = overrides(set_)
+    settings = overrides(set_, backend)
     experiment.check(settings)
     workers = [] if cluster is None else _workers(cluster)
     loads: Loads = {"tiers": [], "fan_in": [], "observed": []}

@@ -65,6 +65,7 @@ COMMANDS = {
         "fit",
         "Search parameters that papers do not specify for the settings under which most sentences hold.",
     ),
+    "linux": Command("linux", "Say which Linux kernels are there to run scenarios, and how to build them."),
     "list": Command(
         "list_",
         "List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 import fanin
 from fanin.cli import tab_completion
 from fanin.cli.options import (
+    BackendOption,
     ClusterOption,
     FailedOption,
     GoalOption,
@@ -31,14 +31,14 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say_wrapped
-from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, QUANTILES_OF_DIFFERENCES
-from fanin.numbers.summary import column, format_spread, short
+from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say_wrapped
+from fanin.numbers.stats import QUANTILES_OF_DIFFERENCES
+from fanin.numbers.summary import format_spread, heading
 from fanin.registry import scheme_title
 
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
-    from fanin.choose.goals import Goal, Measure
+    from fanin.choose.goals import Goal
     from fanin.results.dataset import Row
     from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
@@ -60,6 +60,7 @@ def compare(
         typer.Option("--seeds", help="Seeds such as 1..10; by default those of the sweep, or 1..6."),
     ] = None,
     set_: SetOption = None,
+    backend: BackendOption = None,
     goal: GoalOption = None,
     against: Annotated[
         str | None,
@@ -122,13 +123,9 @@ def compare(
     best by --goal first. A difference counts if it is paired, its interval excludes zero or six or more seeds differ by
     --margin, all of them with one sign, or three or more all by a factor of 3, and it is at least --margin of the
     scheme's own value. A star marks schemes whose difference from --against counts. The second table ranks the schemes
-    by the goal and shows the paired difference from the best. A scheme's place is the next after the last one that
-    holds a scheme better by a difference that counts. Schemes in one place share a rank, counted as in a competition:
-    1=, 1=, 3. There is none if results vary so much between seeds that a scheme with a better mean has a worse place.
-    Where more seeds would decide, the table says about how many. Traffic groups that name a scheme of their own keep
-    it. A run that fails is recorded and does not stop the others; the exit code is then 1. Finished runs are reused. A
-    warning names the keys of [transport] in which the systems differ besides their scheme: recovery, acknowledgements,
-    timers.
+    by the goal. Those in one place share a rank: 1=, 1=, 3. docs/reference/choosing.md has the rules. Traffic groups
+    that name a scheme of their own keep it. A run that fails is recorded and does not stop the others; the exit code is
+    then 1. Finished runs are reused.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
@@ -162,10 +159,9 @@ def compare(
     - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """
     from fanin.choose import comparison
-    from fanin.choose.cautions import medians, with_medians
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
 
-    experiment = fanin.load(scenario, overrides(set_))
+    experiment = fanin.load(scenario, overrides(set_, backend))
     if records is not None:
         asked = Asked(records, key, columns or [], tolerance or [], table, level)
         varied: dict[str, list[Scalar]] = {}
@@ -181,7 +177,6 @@ def compare(
     names = schemes_of(schemes, "--schemes")
     reference = _reference(against, names)
     wanted, least = goal_of(goal, experiment), margin_of(margin)
-    experiment = with_medians(experiment, wanted.measures)
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
@@ -198,14 +193,14 @@ def compare(
             again=failed,
             advance=counter.advance,
         )
-    beside = medians(wanted.measures, [row for each in compared for row in each.rows])
-    ranking = placed(compared, wanted, reference, least, beside)
+    ranking = placed(compared, wanted, reference, least)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
     apart = comparison.beside_scheme(experiment, {scheme_title(name): {comparison.SCHEME: name} for name in names})
     warnings = [*comparison.unequal(apart), *_warnings(experiment, compared, wanted, names)]
-    warnings += [_unfinished(reference, scored)] if len(wanted.parts) > 1 and scored != reference else []
+    if len(wanted.parts) > 1 and scored != reference:
+        warnings.append(f"{reference} has no mean of every measure: scores are relative to {scored or 'raw values'}")
     for warning in warnings:
         note(f"warning: {warning}")
     if json:
@@ -216,7 +211,7 @@ def compare(
         print_json({**about, **goals, **places, "beside_scheme": apart, "warnings": warnings})
     else:
         _print(experiment.document.title or experiment.name, compared, chosen, reference, least)
-        _print_ranking(wanted, ranking, beside)
+        _print_ranking(wanted, ranking)
         _print_timeouts(compared, len(chosen))
     _report_failures(compared, recorded=store)
 
@@ -231,32 +226,17 @@ def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, sche
     """What a reader should know before trusting the table."""
     from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
     from fanin.choose.comparison import METRICS
+    from fanin.scenario.remarks import incomplete
 
     cases = {scheme_title(each.scheme): each.rows for each in compared}
     runs: list[tuple[Settings, Row]] = [([], row) for rows in cases.values() for row in rows]
     return [
-        *(remark for each in compared if (remark := _warning(each))),
+        *(f"{each.scheme}: {said}" for each in compared if (said := incomplete(each.rows))),
         *other_switches(experiment, schemes),
         *merging(experiment, schemes),
         *with_schemes_of_their_own(experiment),
         *cautions(experiment, goal.measures, runs, cases, METRICS),
     ]
-
-
-def _warning(each: Compared) -> str | None:
-    from fanin.scenario import remarks
-
-    remark = remarks.incomplete_in(each.rows)
-    return remark and f"{each.scheme}: {remark}"
-
-
-def _unfinished(reference: str, scored: str | None) -> str:
-    """Why scores are not relative to the scheme of ``--against``."""
-    if scored is None:
-        instead = "computed from the raw values (reference 1 s, 1 bit/s, ...), as no scheme has all means"
-    else:
-        instead = f"relative to {scored}"
-    return f"{reference} has no mean of every measure, so scores are {instead}: the order is the same"
 
 
 def _report_failures(compared: list[Compared], *, recorded: bool) -> None:
@@ -273,7 +253,7 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
     from fanin.choose.comparison import METRICS
 
     shown = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
-    header = ["scheme", *(_heading(metric) for metric in shown)]
+    header = ["scheme", *(heading(metric) for metric in shown)]
     rows = [
         [
             scheme_title(each.scheme),
@@ -281,20 +261,11 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
         ]
         for each in compared
     ]
-    spare = [_heading(metric) for metric in _SPARE if metric in shown]
+    spare = [heading(metric) for metric in _SPARE if metric in shown]
     _say_left_out(print_table(title, header, rows, spare=spare, tables=2))
-    if len(seeds) < FEWEST:
-        say_wrapped(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
-        return
-    say_wrapped(
-        f"± half the 95 % interval over {len(seeds)} seeds; * differs from {scheme_title(against)}, seed by seed, by "
-        f"at least {100 * margin:g} %"
-    )
     every = [found for each in compared for metric in shown if (found := each.spread(metric))]
-    if any(found.has_no_width for found in every):
-        say_wrapped(NO_SPREAD)
-    if any(found.quantiles for found in every):
-        say_wrapped(QUANTILES)
+    differs = f"; * differs from {scheme_title(against)}, seed by seed, by at least {100 * margin:g} %"
+    explain_intervals(len(seeds), every, differs)
 
 
 _SPARE = ("jain", "marks", "fct_p99_s", "queue_mean_packets")
@@ -314,11 +285,11 @@ def _shown(each: Compared, metric: str, margin: float) -> str:
     return f"{format_spread(metric, found.without_zero_width)}{'*' * each.estimates[metric].matters(margin)}"
 
 
-def _print_ranking(goal: Goal, ranking: list[Placed], beside: Sequence[Measure] = ()) -> None:
-    """The schemes by the goal; the measures of a weighted goal, and those beside, have columns of their own."""
+def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
+    """The schemes by the goal; the measures of a weighted goal have columns of their own."""
     if not ranking:
         return
-    others = [*(goal.measures if len(goal.parts) > 1 else []), *beside]
+    others = goal.measures if len(goal.parts) > 1 else []
     header = ["rank", "scheme", goal.heading, *(each.heading for each in others), "difference from the best", "verdict"]
     ranks = _ranks(ranking)
     body = [
@@ -372,27 +343,16 @@ def _print_timeouts(compared: list[Compared], seeds: int) -> None:
         if each.events or each.probes
     ]
     print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
-    if none := [scheme for scheme, each in found if not (each.events or each.probes)]:
-        most = max((each for scheme, each in found if scheme in none), key=lambda each: each.per_thousand[2])
+    if none := {scheme: each for scheme, each in found if not (each.events or each.probes)}:
+        most = max(none.values(), key=lambda each: each.per_thousand[2])
         say_wrapped(f"no timeout and no probe: {', '.join(none)}, which is {most.shown} of a thousand")
-    say_wrapped(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent")
-    if any(each.probes for _, each in found):
-        say_wrapped(
-            f"{what} that waited for a tail loss probe only are not among those with a timeout: runs count the probes, "
-            f"not their {what}"
-        )
+    say_wrapped(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent; probes are no timeouts")
     fewest, least = min(found, key=lambda each: each[1].per_thousand)
     needed = {scheme: more for scheme, each in found if (more := each.seeds_to_decide(least, seeds))}
     if needed:
-        have = "has" if len(needed) == 1 else "have"
-        open_ = f"whether {some_of(list(needed))} {have} more than {fewest} is open"
+        open_ = f"open: more than {fewest} with {some_of(list(needed))}"
         say_wrapped(f"{open_}; {_more_seeds(max(needed.values()))}")
 
 
 def _more_seeds(needed: int) -> str:
     return f"about {needed} seeds would decide"
-
-
-def _heading(metric: str) -> str:
-    unit = column(metric).shown_as
-    return f"{short(metric)} [{unit}]" if unit else short(metric)

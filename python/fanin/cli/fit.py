@@ -256,30 +256,8 @@ def _print(fitted: Fitted, held: list[Judgement]) -> None:
         print_table("Hold under no setting that was tried", ["sentence", "closest", "accepted", "with"], nearest)
     for name, why in fitted.declared.items():
         say(f"cannot be: {name}: {why}")
-    for one, other in fitted.apart[:_MAX_SHOWN]:
-        say(f"never together: {one} and {other}")
-    if len(fitted.apart) > _MAX_SHOWN:
-        say(f"{len(fitted.apart) - _MAX_SHOWN} more pairs never hold together; fit.json lists them")
-    _print_pairs(fitted)
     for judgement in held:
         say(_held(judgement))
-
-
-def _print_pairs(fitted: Fitted) -> None:
-    """The pairs of sentences of one figure that hold together, the rarest first, with the best setting for both."""
-    from fanin.choose.fit.space import words
-
-    of = len(fitted.tried)
-    found = [(pair, pair.best) for pair in fitted.pairs if pair.best is not None and pair.settings < of]
-    rows = [
-        [pair.one, pair.other, f"{pair.settings} of {of}", str(len(best.holding)), words(best.values)]
-        for pair, best in found[:_MAX_SHOWN]
-    ]
-    header = ["sentence", "and", "settings", "sentences at the best", "the best of them"]
-    if rows:
-        print_table("Sentences of one figure that hold together, the rarest pairs first", header, rows)
-    if len(found) > _MAX_SHOWN:
-        say(f"{len(found) - _MAX_SHOWN} more pairs hold together under some settings; fit.json lists them")
 
 
 def _row(name: str, confirmed: list[Confirmed]) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -37,6 +37,15 @@ SetOption = Annotated[
         metavar="PATH=VALUE",
         autocompletion=tab_completion.settings,
         help="Replace a scenario value; may be given several times.",
+    ),
+]
+
+BackendOption = Annotated[
+    Literal["simulator", "linux"] | None,
+    typer.Option(
+        "--backend",
+        help="What carries the transfers: the simulator, or the Linux kernel itself in virtual time (fanin linux); "
+        "short for --set run.backend=linux.",
     ),
 ]
 
@@ -119,9 +128,9 @@ def number(value: float) -> float:
 OutOption = Annotated[Path, typer.Option("--out", help="Results folder.")]
 
 
-def overrides(settings: list[str] | None) -> Settings:
-    """The ``--set`` options as pairs of path and value."""
-    pairs = []
+def overrides(settings: list[str] | None, backend: str | None = None) -> Settings:
+    """The ``--set`` and ``--backend`` options as pairs of path and value."""
+    pairs = [] if backend is None else [("run.backend", backend)]
     for setting in settings or []:
         path, equals, value = setting.partition("=")
         if not equals or not path.strip():
@@ -130,12 +139,12 @@ def overrides(settings: list[str] | None) -> Settings:
     return pairs
 
 
-def grid(settings: list[str] | None) -> dict[str, list[Scalar]]:
-    """The ``--set`` options of a sweep: each path with the values that it takes."""
+def grid(settings: list[str] | None, backend: str | None = None) -> dict[str, list[Scalar]]:
+    """The ``--set`` and ``--backend`` options of a sweep: each path with the values that it takes."""
     from fanin.scenario.format.values import parse_all_values
 
     found: dict[str, list[Scalar]] = {}
-    for path, values in overrides(settings):
+    for path, values in overrides(settings, backend):
         if path in found:
             raise typer.BadParameter(f"{path} is given twice: write its values in one list", param_hint="--set")
         try:

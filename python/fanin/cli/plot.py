@@ -13,6 +13,7 @@ import typer
 
 import fanin
 from fanin.cli.options import (
+    BackendOption,
     GridOption,
     JobsOption,
     JsonOption,
@@ -68,6 +69,7 @@ def plot(
         ),
     ] = None,
     set_: GridOption = None,
+    backend: BackendOption = None,
     seeds_: Annotated[
         str | None, typer.Option("--seeds", help="Seeds such as 1..5; by default the scenario's own.")
     ] = None,
@@ -126,14 +128,14 @@ def plot(
         raise typer.BadParameter(f"{what.value} shows no senders, windows does", param_hint="--senders")
     asked = Asked(of, senders, log, title, _span(what, begin, end))
     if not _is_scenario(runs_[0]):
-        if set_ or seeds_:
+        if set_ or backend or seeds_:
             raise typer.BadParameter("stored runs are drawn as they are; name a scenario to run it", param_hint="--set")
         runs = of_store([Path(name) for name in runs_])
     elif len(runs_) > 1:
         raise typer.BadParameter("name one scenario, and what varies with --set", param_hint="RUNS")
     else:
         pool = Pool(seeds(seeds_), jobs, memory, out)
-        runs = _simulated(_recording(runs_[0], grid(set_), what, asked, pool), what, asked, pool)
+        runs = _simulated(_recording(runs_[0], grid(set_, backend), what, asked, pool), what, asked, pool)
     chosen = runs.chosen(_where(where)) if where else runs
     about, series = drawn(what.value, chosen, asked)
     if not _is_scenario(runs_[0]) and (remark := measured_elsewhere(what.value, chosen, asked)):
@@ -235,14 +237,15 @@ def _at_bottlenecks(
     """The same runs, those whose bottleneck is not the observed port made once more with its queue measured."""
     from fanin.results.runs import Run
     from fanin.run.job import Job
-    from fanin.run.observed import BOTTLENECK, elsewhere
+    from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
     from fanin.run.pool import run_jobs
     from fanin.run.threads import Threads
 
     moved = {
         place: ports
         for place, (_, run, given) in enumerate(runs)
-        if (ports := elsewhere(run, experiment.resolved(given), experiment.handle(given).network)) is not None
+        if (ports := find_moved_bottleneck(run, experiment.resolved(given), experiment.handle(given).network))
+        is not None
     }
     if not moved:
         return runs

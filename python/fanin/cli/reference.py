@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fanin.run.sweep import Runs
     from fanin.scenario.points import Point
 
-_FEW = 5
+_MAX_LISTED_KEYS = 5
 """How many keys that only one side has are listed."""
 
 
@@ -85,8 +85,8 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
         _print(joined, tolerances, asked)
     for what, keys in (("the reference has no", joined.ours_only), ("no run of ours has", joined.theirs_only)):
         if keys:
-            more = f" and {len(keys) - _FEW} more" if len(keys) > _FEW else ""
-            note(f"warning: {what} {'; '.join(_named(joined.key, each) for each in keys[:_FEW])}{more}")
+            more = f" and {len(keys) - _MAX_LISTED_KEYS} more" if len(keys) > _MAX_LISTED_KEYS else ""
+            note(f"warning: {what} {'; '.join(_named(joined.key, each) for each in keys[:_MAX_LISTED_KEYS])}{more}")
     if failures or not joined.agrees:
         raise typer.Exit(1)
 

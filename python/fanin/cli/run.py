@@ -9,6 +9,7 @@ import typer
 
 import fanin
 from fanin.cli.options import (
+    BackendOption,
     JsonOption,
     MemoryOption,
     OutOption,
@@ -28,6 +29,7 @@ from fanin.cli.terminal import (
     print_json,
     print_table,
     say,
+    say_rows,
     say_trials,
     say_wrapped,
     summary_rows,
@@ -35,22 +37,20 @@ from fanin.cli.terminal import (
 )
 from fanin.errors import FaninError
 from fanin.later import pl
-from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
 from fanin.scenario.traffic import waits
 
 if TYPE_CHECKING:
-    from fanin.choose.diagnosis import Facts
+    from fanin.choose.diagnosis import Diagnosis
     from fanin.choose.trials import Trials
     from fanin.scenario.settings import Settings
-
-_MIN_FLOWS_OF_BINS = 100
-"""With fewer flows, a tenth of them is too few for percentiles."""
+    from fanin.show.course import Course
 
 
 def run(
     scenario: ScenarioArgument,
     set_: SetOption = None,
+    backend: BackendOption = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="INTEGER", parser=one_seed, help="Seed; by default the scenario's own."),
@@ -66,7 +66,7 @@ def run(
         ),
     ] = False,
     all_: Annotated[
-        bool, typer.Option("--all", help="Show every total and every file, not only the main ones.")
+        bool, typer.Option("--all", help="Show every total, row and file, not only the main ones.")
     ] = False,
     try_: Annotated[
         bool,
@@ -77,44 +77,19 @@ def run(
 ) -> None:
     """Run a scenario once and say what happened.
 
-    The first sentences say whether it collapsed and why: how much longer queries took than they need with the link to
-    themselves, which port lost packets and when, who waited for which timer, and how long the link lay idle. Where
-    packets were lost although nothing random lets answers begin apart, that is said, with the jitter to set.
+    The first sentence says whether it collapsed. At most eight rows say why, the most important first; --all shows all.
 
-    Then changes are tried, each once with the same seed: the remedies of `fanin advise` that can be deployed, one by
-    one, and twice the rate of a link between switches that is the bottleneck. Up to three commands are told, those of
-    the changes that make the goal better by a tenth or more, the best first, with what they make of the goal, of the
-    median of queries or the mean, and of the goodput. Of what is within a tenth of the best, there is first one for
-    each kind of effort, the least first; what makes another of these worse by a tenth comes last. The goal is
-    query-p99, without queries p99-fct (the slowest transfer if all begin together) or goodput, and the slowest transfer
-    where timers decided fewer than one of a hundred; goodput also decides between runs that do not end; queries that
-    have not ended count with what they have taken so far, and their median decides if there are such before and after.
-    Nothing is tried where nobody waited for timers and queries took less than twice as long as alone, nor on runs of
-    more than 5 million events, or that may have more than 30 million if their link does not lie idle, or with --no-try.
-
-    The queue is that of the port that turned out to be the bottleneck, unless the scenario names another as
-    measure.bottleneck.
+    If it was slow, changes are tried, each once with the same seed: the remedies of `fanin advise` that can be
+    deployed, and twice the rate of a link between switches that is the bottleneck. Up to three commands are told, of
+    changes that make the goal better by a tenth or more. The goal is query-p99, without queries p99-fct (the slowest
+    transfer if all begin together or timers decided few) or goodput. Nothing is tried on runs of more than 5 million
+    events, on those that may have more than 30 million if their link does not lie idle, or with --no-try.
 
     Results go to OUT/fanin.db. `fanin describe OUT/RUN-ID` shows them, and `fanin export` writes tables and captured
     packets as files.
 
-    --json prints one object: the totals of the run and {diagnosis: {outcome, port, observed, rate_bps, buffer_bytes,
-    drops, drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, waited_for_probes,
-    waited_initially, waiting, timer_s, timeouts: {syn, full_window, few_duplicates, lost_retransmission, spurious},
-    round_trip_s, under_way_s, queries: {groups, count, median_s, p99_s, alone_s, apart_s, begun_s, times, p99_times,
-    unfinished, by_timers, waited}, gaps_s, idle_s, idle_share, sentences, tried, try: [{command, why}]}, run_id,
-    stored}. tried is the number of changes. outcome is collapse (waits of a fan-in for timers left the link idle for
-    half of the time or more, or beside other traffic made half of what its queries took longer; if its queries come by
-    a clock, the median takes twice as long as alone, and half of them mostly by such waits; if all transfers begin
-    together, the last one waited for a timer, and the link was idle for half of the time), timeouts (timers decided
-    the slowest transfers all the same; idle_share says how far that is from a collapse), stalls, crowded (the queries
-    waited for other traffic), losses, full or idle; alone_s is what a query needs with the link to itself, apart_s how
-    much of that is that the scenario has its answers begin apart, begun_s how far apart these begin, times and
-    p99_times how many times longer all together and the slowest took, by_timers the share of that which is waits for
-    timers, waited the share of the queries that took longer mostly by these, and unfinished how many had not ended when
-    the run did; waiting is how many transfers did when the run ended; timer_s is the timer that was waited for longest,
-    null if none was; port is the one that lost most bytes, or without a loss the busiest, and observed the one whose
-    queue was measured. stored is what other commands take, OUT/RUN-ID; with --no-store it is empty.
+    --json prints one object: the totals of the run and {diagnosis: {...}, run_id, stored}. docs/reference/output.md
+    defines each key of the diagnosis. stored is what other commands take, OUT/RUN-ID; with --no-store it is empty.
 
     **Examples**
 
@@ -123,17 +98,18 @@ def run(
     - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.servers.senders=40 --seed 7`
     - `fanin run sdtcp/fig9 --json --no-store`
     """
-    from fanin.choose.diagnosis import facts
+    from fanin.choose.diagnosis import diagnose
+    from fanin.choose.notes import as_record
     from fanin.results.free_memory import available
     from fanin.results.store import Store
     from fanin.run.memory import estimate, refuse_oversized
     from fanin.scenario import remarks
-    from fanin.show.course import commands, course, tried
+    from fanin.show.course import choose_commands, describe_course, word_apart, word_trials
 
     if pcap and not store:
         raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
     experiment = fanin.load(scenario)
-    wanted, of_seed = overrides(set_), [] if seed is None else [("run.seed", str(seed))]
+    wanted, of_seed = overrides(set_, backend), [] if seed is None else [("run.seed", str(seed))]
     settings = _capturing(experiment, wanted) if pcap else wanted
     room, given = memory_of(memory), [*settings, *of_seed]
     needed = estimate(experiment.handle(given)).bytes()
@@ -147,31 +123,34 @@ def run(
             place.close()
     _introduce(scenario, experiment, settings, seed)
     resolved = experiment.of_fan_in(settings)
-    of_totals = [remarks.incomplete(finished.summary), remarks.unsteady([finished.summary], resolved)]
+    of_totals = [remarks.incomplete([finished.summary]), remarks.unsteady([finished.summary], resolved)]
     for remark in filter(None, [*of_totals, *remarks.without_effect(finished.summary, resolved)]):
         note(f"warning: {remark}")
-    happened = facts(finished, resolved, experiment.handle(settings))
-    told, known_as = course(happened), "" if finished.stored is None else finished.stored.place
-    if not json:
-        # What is known is not lost if nobody waits for what is tried.
-        say_wrapped(told.what)
-        say_wrapped(told.why)
+    happened = diagnose(finished, resolved, experiment.handle(settings))
+    told, known_as = describe_course(happened), "" if finished.stored is None else finished.stored.place
+    is_tried = try_ and happened.is_to_mend and happened.is_short
+    # What is known is not lost if nobody waits for what is tried, but where that can take back the headline.
+    waits_for_trials = is_tried and happened.jitter_to_set is not None
+    if not json and not waits_for_trials:
+        _say_course(told, None, all_=all_)
     found = None
-    if try_ and happened.is_to_mend and happened.is_short:
+    if is_tried:
         of_run = resolved["run"]["seed"] if seed is None else seed
         found = _tried(scenario, wanted, happened, of_run, memory, known_as)
+    if not json and waits_for_trials:
+        _say_course(told, found, all_=all_)
     # Other commands to try need no capture.
-    next_ = commands(happened, found, scenario, [*wanted, *of_seed])
+    next_ = choose_commands(happened, found, scenario, [*wanted, *of_seed])
     if json:
         words = {
-            "sentences": [told.what, told.why],
+            "headline": " ".join(filter(None, [told.headline, word_apart(found)])),
             "tried": 0 if found is None else found.tried,
             "try": [each._asdict() for each in next_],
         }
-        diagnosis = {**happened.as_dict(), **words}
+        diagnosis = {**as_record(happened), **words}
         print_json({**finished.summary, "diagnosis": diagnosis, "run_id": finished.run_id, "stored": known_as})
         return
-    if try_ and (said := tried(happened, found)):
+    if try_ and (said := word_trials(happened, found)):
         say_wrapped(said)
     say_trials(next_)
     say()
@@ -180,8 +159,19 @@ def run(
         note(known_as)
 
 
+def _say_course(told: Course, found: Trials | None, *, all_: bool) -> None:
+    """Prints what happened; where answers that begin apart fare worse, no headline stands without that."""
+    from fanin.show.course import MAX_ROWS, word_apart
+
+    say_wrapped(told.headline)
+    if said := word_apart(found):
+        say_wrapped(said)
+    if hidden := say_rows(told.rows, most=None if all_ else MAX_ROWS):
+        say(f"  --all shows {hidden} more.")
+
+
 def _tried(
-    scenario: str, wanted: Settings, happened: Facts, seed: int, memory: str | None, known_as: str
+    scenario: str, wanted: Settings, happened: Diagnosis, seed: int, memory: str | None, known_as: str
 ) -> Trials | None:
     """What changes make of the run, which is known as such if it is stored."""
     from fanin.choose.trials import trials
@@ -242,8 +232,6 @@ def _print(title: str, finished: fanin.Run, *, all_: bool) -> None:
         print_table("Traffic groups", header, groups)
     if offered := summary.get("offered"):
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
-    if all_:
-        _slowdown(finished)
 
 
 def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:
@@ -253,14 +241,3 @@ def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, 
         chosen = resolved["run"]["seed"] if seed is None else seed
         scheme = resolved["transport"]["scheme"]
         note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")
-
-
-def _slowdown(finished: fanin.Run) -> None:
-    """Slowdown by size, for a run with flows of different sizes."""
-    if finished.summary["completed"] < _MIN_FLOWS_OF_BINS:
-        return
-    flows = fct.complete(finished.table("flows"))
-    if flows["bytes"].n_unique() > 1:
-        definition = fct.DEFINITIONS["homa"]
-        title = f"Slowdown by size ({definition.key}; `fanin describe --slowdown` has more)"
-        print_table(title, fct.HEADER, map(fct.shown, fct.by_size(flows, definition)))

@@ -12,6 +12,7 @@ import typer
 
 import fanin
 from fanin.cli.options import (
+    BackendOption,
     ClusterOption,
     FailedOption,
     GridOption,
@@ -26,10 +27,10 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
+from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say, say_wrapped
 from fanin.errors import ScenarioError
-from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, Spread
-from fanin.numbers.summary import column, format_spread, is_text, short, table_names
+from fanin.numbers.stats import FEWEST, Spread
+from fanin.numbers.summary import format_spread, heading, is_text, table_names
 
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
@@ -45,6 +46,7 @@ _MOST_ERRORS = 5
 def sweep(
     scenario: ScenarioArgument,
     set_: GridOption = None,
+    backend: BackendOption = None,
     zip_: ZipOption = None,
     seeds_: Annotated[
         str | None,
@@ -100,7 +102,7 @@ def sweep(
     from fanin.scenario import remarks
     from fanin.scenario.points import points
 
-    experiment = fanin.load(scenario).vary(grid(set_), zipped(zip_), bare=bare)
+    experiment = fanin.load(scenario).vary(grid(set_, backend), zipped(zip_), bare=bare)
     if experiment.document.benchmark is not None:
         raise ScenarioError(str(experiment.path), None, "benchmark", "a benchmark is reproduced, not swept")
     experiment.check()
@@ -126,7 +128,7 @@ def sweep(
             rows.append(row_of(experiment, point, outcome))
             given.append(point.overrides)
     data = DataSet(head(experiment, every, wanted), rows, broken)
-    if incomplete := remarks.incomplete_in(data.rows, data.varying()):
+    if incomplete := remarks.incomplete(data.rows, data.varying()):
         note(f"warning: {incomplete}")
     for remark in unmeasured(experiment, zip(given, rows, strict=True), wanted or METRICS):
         note(f"warning: {remark}")
@@ -212,25 +214,14 @@ def _print(data: DataSet) -> None:
     ]
     names = [key.rpartition(".")[2] for key in keys]
     header = [name if names.count(name) == 1 else key for name, key in zip(names, keys, strict=True)]
-    heading = [*header, *map(_heading, measures), *([_PER_THOUSAND] if waited else [])]
-    print_table(data.head.title, heading, body[:_MOST_ROWS], keys=max(1, len(keys)))
+    titles = [*header, *map(heading, measures), *([_PER_THOUSAND] if waited else [])]
+    print_table(data.head.title, titles, body[:_MOST_ROWS], keys=max(1, len(keys)))
     if len(body) > _MOST_ROWS:
         say_wrapped(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
-    count = len(data.head.seeds)
-    if count < FEWEST:
-        say_wrapped(f"no intervals: {count} seed{'s' if count != 1 else ''}, at least {FEWEST} needed")
-    else:
-        say_wrapped(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
-        if waited:
-            say_wrapped(
-                f"{_PER_THOUSAND}: queries, or else transfers, with a retransmission timeout, with the 95 % interval "
-                "(Clopper and Pearson); waits for tail loss probes are not counted (column loss_probes)"
-            )
-        shown = [_spread(row) for row in summary.iter_rows(named=True) if row["column"] in measures]
-        if any(each.has_no_width for each in shown):
-            say_wrapped(NO_SPREAD)
-        if any(each.quantiles for each in shown):
-            say_wrapped(QUANTILES)
+    shown = [_spread(row) for row in summary.iter_rows(named=True) if row["column"] in measures]
+    explain_intervals(len(data.head.seeds), shown, f"; none where fewer than {FEWEST} runs have a value")
+    if waited:
+        say_wrapped(f"{_PER_THOUSAND}: of queries, or else transfers; 95 % interval (Clopper and Pearson)")
 
 
 _PER_THOUSAND = "with a timeout, of 1000"
@@ -257,11 +248,6 @@ def _shown(row: dict[str, Any]) -> str:
 def _spread(row: dict[str, Any]) -> Spread:
     half, low, high = (math.nan if row[end] is None else row[end] for end in ("half", "low", "high"))
     return Spread(row["mean"], half, low, high, quantiles=row["half"] is None and row["low"] is not None)
-
-
-def _heading(name: str) -> str:
-    unit = column(name).shown_as
-    return f"{short(name)} [{unit}]" if unit else short(name)
 
 
 def _query(data: DataSet, path: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import os
 import re
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
+    from fanin.numbers.stats import Spread
     from fanin.results.tables import Table
     from fanin.run.job import Progress as PoolProgress
 
 _PLAIN_INTERVAL_S = 5.0
+
+_LABEL_WIDTH = 10
+"""Of the labels of rows."""
 
 
 def ignore_no_width() -> None:
@@ -194,12 +199,51 @@ def say_wrapped(text: str) -> None:
     say(_wrapped(text, sys.stdout))
 
 
+def say_rows(rows: Sequence[tuple[str, str]], *, most: int | None = None, lines: int | None = None) -> int:
+    """Prints labelled rows.
+
+    Args:
+        rows: A label and a text each, the most important first.
+        most: How many rows are shown; ``None`` for all.
+        lines: How many lines they may take together; ``None`` for any number.
+
+    Returns:
+        How many rows were left out.
+
+    """
+    said = [
+        _wrapped(f"  {label:<{_LABEL_WIDTH}}{text}", sys.stdout, indent=" " * (_LABEL_WIDTH + 2))
+        for label, text in rows
+    ]
+    ends = itertools.accumulate(each.count("\n") + 1 for each in said)
+    shown = sum(lines is None or end <= lines for end in ends)
+    shown = shown if most is None else min(shown, most)
+    for each in said[:shown]:
+        say(each)
+    return len(said) - shown
+
+
 def say_trials(trials: Iterable[tuple[str, str]]) -> None:
     """Commands to try, each with what it shows."""
     say("Try:")
     for command, why in trials:
         say(f"  {command}")
         say(f"      {why}")
+
+
+def explain_intervals(seeds: int, spreads: Iterable[Spread], more: str = "") -> None:
+    """What stands around the means of a table over so many seeds."""
+    from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES
+
+    if seeds < FEWEST:
+        say_wrapped(f"no intervals: {seeds} seed{'s' if seeds != 1 else ''}, at least {FEWEST} needed")
+        return
+    every = list(spreads)
+    say_wrapped(f"± half the 95 % interval over {seeds} seeds{more}")
+    if any(each.has_no_width for each in every):
+        say_wrapped(NO_SPREAD)
+    if any(each.quantiles for each in every):
+        say_wrapped(QUANTILES)
 
 
 def print_json(value: object) -> None:

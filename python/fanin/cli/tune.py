@@ -26,8 +26,8 @@ from fanin.cli.options import (
     seeds,
     workers,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
-from fanin.numbers.stats import FEWEST, NO_SPREAD, QUANTILES, QUANTILES_OF_DIFFERENCES
+from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say, say_wrapped
+from fanin.numbers.stats import FEWEST, QUANTILES_OF_DIFFERENCES
 from fanin.scenario.format.values import MOST_VALUES
 
 if TYPE_CHECKING:
@@ -167,12 +167,8 @@ def _print(
         rows.append(_row(name, each, [str(value) for value in (each.values or {}).values()], goals, keeps, margin))
     print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
     kept = sum(each.kept for each in tuned.trials)
-    say_wrapped(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     every = [value for each in (tuned.default, *tuned.best) for value in (*each.goals, *each.keeps)]
-    if any(value.has_no_width for value in every):
-        say_wrapped(NO_SPREAD)
-    if any(value.quantiles for value in every):
-        say_wrapped(QUANTILES)
+    explain_intervals(len(tuned.default.rows), every, f"; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     if any(away and away.quantiles for each in tuned.best for away in each.differences):
         say_wrapped(QUANTILES_OF_DIFFERENCES)
     if len(goals) == 1 and tuned.best:

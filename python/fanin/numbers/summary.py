@@ -250,6 +250,12 @@ def short(name: str) -> str:
     return (known.short if known else "") or name
 
 
+def heading(name: str) -> str:
+    """The name of a total and its unit, for a narrow column."""
+    unit = column(name).shown_as
+    return f"{short(name)} [{unit}]" if unit else short(name)
+
+
 def rows(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[tuple[str, str, str]]:
     """A run's totals as text: topic, label and value; causes that did not occur are left out.
 
@@ -278,48 +284,29 @@ def _with_bytes(name: str, value: object, queue: dict[str, Any] | None) -> str:
 
 
 _BRIEF = (
-    "goodput_bps",
-    "goodput_finite_bps",
     "fct_p50_s",
     "fct_p99_s",
-    "query_p99_s",
-    "completed",
-    "incomplete",
-    "drops",
     "retransmissions",
-    "timeouts",
-    "timeout_ratio",
     "loss_probes",
     "marks",
     "queue_mean_packets",
     "queue_max_packets",
 )
-"""The totals that most questions are about."""
+"""The totals that most questions are about, beside what a diagnosis tells."""
 
 
 def brief(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[list[str]]:
-    """The totals that most questions are about: label and value, without those that say nothing.
+    """The totals that most questions are about beside a diagnosis: label and value, without those that say nothing.
 
     Arguments are those of :func:`rows`.
     """
-    void = {name for name in ("incomplete", "loss_probes", "marks") if not summary[name]}
-    if summary["goodput_finite_bps"] == summary["goodput_bps"]:
-        void.add("goodput_finite_bps")
+    void = {name for name in ("loss_probes", "marks") if not summary[name]}
     shown = [name for name in _BRIEF if summary[name] is not None and name not in void]
     where = "Bottleneck queue" if queue is None else f"Queue of {queue['port']}"
     return [
-        [column(name).label.replace("Bottleneck queue", where), _with_bytes(name, summary[name], queue) + of_capacity]
+        [column(name).label.replace("Bottleneck queue", where), _with_bytes(name, summary[name], queue)]
         for name in shown
-        for of_capacity in [_of_capacity(summary) if name == "goodput_bps" else ""]
     ]
-
-
-def _of_capacity(summary: dict[str, Any]) -> str:
-    """A goodput as a share of what the receivers' links carry."""
-    goodput, capacity = summary["goodput_bps"], summary[CAPACITY]
-    if not goodput or not capacity:
-        return ""
-    return f" ({format_number(100 * goodput / capacity, 3)} % of {format_value(CAPACITY, capacity)})"
 
 
 def _topics() -> list[str]:
@@ -333,9 +320,6 @@ def totals(summary: dict[str, Any]) -> dict[str, Any]:
     for group in summary.get("groups") or []:
         whole |= {f"groups.{group['group']}.{name}": value for name, value in group.items() if name != "group"}
     return whole
-
-
-_MAX_WHOLE = 1 << 64
 
 
 def group_rows(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -372,9 +356,13 @@ def format_value(name: str, value: object) -> str:
         return "-"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
-    how = column(name)
-    shown = value if how.scale == 1.0 else value * how.scale
-    return f"{format_number(shown)} {how.shown_as}".rstrip()
+    return f"{format_plain(name, value)} {column(name).shown_as}".rstrip()
+
+
+def format_plain(name: str, value: float) -> str:
+    """The value as text, without its unit."""
+    scale = column(name).scale
+    return format_number(value if scale == 1.0 else value * scale)
 
 
 def format_interval(name: str, mean: float, half: float, digits: int = 4) -> str:
@@ -411,3 +399,22 @@ def format_number(value: float, digits: int = 4) -> str:
     if isinstance(value, int) or abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
+
+
+def time_text(seconds: float | None) -> str:
+    """A time in three digits."""
+    if seconds is None:
+        return "-"
+    unit, factor = ("us", 1e6) if abs(seconds) < 1e-3 else ("ms", 1e3) if abs(seconds) < 1 else ("s", 1.0)
+    return f"{format_number(seconds * factor, 3)} {unit}"
+
+
+def bytes_text(number: float) -> str:
+    """A size in three digits."""
+    unit, factor = ("B", 1.0) if number < 1e3 else ("KB", 1e-3) if number < 1e6 else ("MB", 1e-6)
+    return f"{format_number(number * factor, 3)} {unit}"
+
+
+def share_text(share: float) -> str:
+    """A share as a percentage in three digits."""
+    return f"{format_number(100 * share, 3)} %"

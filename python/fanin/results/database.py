@@ -98,11 +98,24 @@ class Database:
             ResultsError: it cannot be read.
 
         """
-        with self._lock, self._told():
-            if self._connection is None and self.path.exists():
-                # Where nothing can be written, nobody else does.
-                self._connect("rw" if os.access(self.path.parent, os.W_OK) else "ro&immutable=1")
+        with self._lock, self._explaining_errors():
+            if self._connection is not None or not self.path.exists():
+                yield self._connection
+            elif os.access(self.path.parent, os.W_OK):
+                self._connect("rw")
+                yield self._connection
+            else:
+                yield from self._read_only()
+
+    def _read_only(self) -> Iterator[sqlite3.Connection | None]:
+        """The connection where this process can write nothing, for one reading: others may begin to write after it."""
+        # At rest the log is gone, and SQLite opens the file only if it need not make one. While others write, the log
+        # has what is new.
+        self._connect("ro" if self.path.with_name(f"{FILE}-wal").exists() else "ro&immutable=1")
+        try:
             yield self._connection
+        finally:
+            self._disconnect()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -112,7 +125,7 @@ class Database:
             ResultsError: it cannot be written.
 
         """
-        with self._lock, writing(self.path.parent), self._told():
+        with self._lock, writing(self.path.parent), self._explaining_errors():
             if self._connection is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._connect("rwc")
@@ -136,7 +149,7 @@ class Database:
             ResultsError: somebody has removed the file meanwhile.
 
         """
-        with self._lock, self._told():
+        with self._lock, self._explaining_errors():
             self._disconnect()
             written, self._place = self._place, None
             if written is not None and written != self._found():
@@ -161,7 +174,7 @@ class Database:
         assert found is not None
         try:
             if mode == "rwc":
-                _prepare(found)
+                _prepare(found, self.path)
             version = found.execute("PRAGMA user_version").fetchone()[0]
             if version == _VERSION:
                 found.execute("PRAGMA foreign_keys = ON")
@@ -177,7 +190,7 @@ class Database:
                 found.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _explaining_errors(self) -> Iterator[None]:
         """Turns errors of SQLite into one that says what to do."""
         try:
             yield
@@ -185,9 +198,9 @@ class Database:
             raise ResultsError(f"{self.path}: {_meaning(error, self.path)}") from None
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Makes the tables of a new file, unless another command is just doing so."""
-    _use_wal(connection)
+    _use_wal(connection, path)
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
         for statement in (*_SCHEMA.split(";\n"), _VIEW, f"PRAGMA user_version = {_VERSION}"):
@@ -195,7 +208,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _use_wal(connection: sqlite3.Connection) -> None:
+def _use_wal(connection: sqlite3.Connection, path: Path) -> None:
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -207,22 +220,22 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(_AGAIN_S)
             continue
         if mode != "wal":
-            raise sqlite3.OperationalError(_NO_LOCKS)
+            raise ResultsError(f"{path}: {_NO_LOCKS}")
         return
 
 
 _AGAIN_S = 0.01
-_NO_LOCKS = "locking protocol"
 
 _ELSEWHERE = "choose another place with --out"
+_NO_LOCKS = f"this file system lacks the locks that the store needs; {_ELSEWHERE}"
 
 
 def _meaning(error: sqlite3.Error, path: Path) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_BUSY"):
         return "another command has been writing for a minute; run the same command again"
-    if name.startswith(("SQLITE_IOERR_LOCK", "SQLITE_IOERR_SHM", "SQLITE_PROTOCOL")) or str(error) == _NO_LOCKS:
-        return f"this file system lacks the locks that the store needs; {_ELSEWHERE}"
+    if name.startswith(("SQLITE_IOERR_LOCK", "SQLITE_IOERR_SHM", "SQLITE_PROTOCOL")):
+        return _NO_LOCKS
     if name == "SQLITE_FULL":
         return f"cannot write results: no space is left; free some space, or {_ELSEWHERE}"
     if name == "SQLITE_TOOBIG":

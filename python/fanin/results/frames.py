@@ -80,7 +80,7 @@ def frame_in(content: bytes, place: str) -> pl.DataFrame:
         ResultsError: it is damaged.
 
     """
-    with _told(place):
+    with _naming_errors(place):
         return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
 
 
@@ -91,7 +91,7 @@ def meanings_in(file: Path | io.BytesIO, place: str) -> dict[str, dict[str, str]
         ResultsError: it is damaged.
 
     """
-    with _told(place):
+    with _naming_errors(place):
         found: dict[str, dict[str, str]] = json.loads(pl.read_parquet_metadata(file).get(_MEANINGS, "{}"))
         return found
 
@@ -103,7 +103,7 @@ def rows_in(file: Path | io.BytesIO, place: str) -> int:
         ResultsError: it is damaged.
 
     """
-    with _told(place):
+    with _naming_errors(place):
         return int(pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
 
 
@@ -117,7 +117,7 @@ def read_table(path: Path) -> pl.DataFrame:
     place = str(path)
     try:
         with path.open("rb") as stream:
-            with _told(place):
+            with _naming_errors(place):
                 width = len(pl.read_parquet_schema(path))
             needed = max(path.stat().st_size, rows_in(path, place) * width * _VALUE)
             if needed > (room := SHARE * available()):
@@ -134,7 +134,7 @@ _VALUE = 8
 
 
 @contextmanager
-def _told(place: str) -> Iterator[None]:
+def _naming_errors(place: str) -> Iterator[None]:
     """Tells the errors of Polars as those of a place."""
     try:
         yield

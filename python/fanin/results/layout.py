@@ -22,7 +22,7 @@ REPORT = "report"
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
 
-FORMAT: Literal[4] = 4
+FORMAT: Literal[1] = 1
 """That of these; increased whenever a field changes its meaning: a record of another format is stale."""
 
 HEAD = "sweep.json"

@@ -17,7 +17,7 @@ from fanin.later import pl
 from fanin.numbers.summary import column, is_completion_time
 from fanin.numbers.units import seconds
 
-MOST = 0.01
+MAX_SHARE_OPEN = 0.01
 """Share of the finite transfers that may be missing from a completion time: of open arrivals more are a backlog."""
 
 _ASK = ("incast", "requests", "relay-tree")
@@ -113,7 +113,7 @@ def _is_infinite(name: str, counts: Sequence[tuple[str, int, int]], on: GoingOn)
 
 def _in_progress(missing: int, of: int, groups: set[str], on: GoingOn) -> bool:
     """Whether transfers that had not ended are but those in progress, of traffic that goes on."""
-    return groups <= set(on) and missing <= sum(on[group] for group in groups) + MOST * of
+    return groups <= set(on) and missing <= sum(on[group] for group in groups) + MAX_SHARE_OPEN * of
 
 
 READ = ("bytes", "group")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from typing import Any
 
 from fanin.digests import whole_digest
@@ -31,16 +29,3 @@ def unsealed(content: object) -> dict[str, Any]:
     if content.get(OWN) != whole_digest(bare):
         raise ValueError("its content differs from what was written")
     return bare
-
-
-def lines_of(content: bytes) -> list[bytes]:
-    """The lines of a log, each a JSON object with its digest, without their line feeds.
-
-    What follows the last line feed was being written when its command was killed, and is left out; unless it lacks
-    nothing and only its line feed was changed.
-    """
-    *lines, rest = content.split(b"\n")
-    with contextlib.suppress(ValueError, TypeError):
-        unsealed(json.loads(rest[:-1]))
-        lines.append(rest)
-    return lines

@@ -12,7 +12,7 @@ from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Finished, Store
-from fanin.run.observed import BOTTLENECK, elsewhere
+from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
 from fanin.scenario import checks, library, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.format.bounds import matches
@@ -60,7 +60,6 @@ class Experiment(ScenarioFile):
         found += remarks.overloaded(self.offered(given), each[0])
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
-        found.append(remarks.hasty(each[0]))
         # Runs of a sweep have the schemes that it gives them.
         if not any(path == "transport.scheme" for change in changes for path, _ in change.settings):
             found.append(remarks.not_linuxs_own(table))
@@ -167,14 +166,14 @@ class Experiment(ScenarioFile):
         resolved = self.resolved(given)
         output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
         made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
-        if moved is not None and (ports := elsewhere(made, resolved, network)):
+        if moved is not None and (ports := find_moved_bottleneck(made, resolved, network)):
             _, found = ports
             if output.observe(found):
                 moved(*ports)
                 given.append((BOTTLENECK, found))
                 resolved = self.resolved(given)
         name = run_id(resolved)
-        self.still(name, self.files(resolved), given)
+        self.resolve_unchanged(name, self.files(resolved), given)
         stored = None
         if store is not None:
             finished = Finished(name, resolved["run"]["seed"], output, output.table_names)

@@ -93,7 +93,7 @@ class PooledRun:
             ResultsError: a file that it names has changed, so that it would be a different run.
 
         """
-        return self.job.experiment.still(self.name, self.files, self.job.settings)
+        return self.job.experiment.resolve_unchanged(self.name, self.files, self.job.settings)
 
     def joins(self, other: PooledRun) -> bool:
         """Whether both can be simulated in one call and stored together: they differ in their seeds only."""

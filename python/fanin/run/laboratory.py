@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,6 @@ class Outcome:
     failures: list[Failure]
     left_out: int = 0
     """How many runs did not begin, as there was no time."""
-    runs: list[Run] = field(default_factory=list)
-    """The successful runs, if tables of them are asked for."""
 
 
 class Batches:
@@ -118,19 +116,12 @@ class Laboratory:
         self.experiment = experiment.vary({}, bare=True)
         self._batches = Batches(out, workers=workers, again=again, advance=advance, go_on=go_on)
 
-    def cases(
-        self,
-        asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]],
-        what: str = "",
-        *,
-        tables: frozenset[str] = frozenset(),
-    ) -> list[Outcome]:
+    def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]], what: str = "") -> list[Outcome]:
         """The results of some cases, each with scenario values and seeds, in their order.
 
         Args:
             asked: The cases.
             what: What the progress says they are.
-            tables: Result tables that the runs are to have beside those that rows need.
 
         Raises:
             ScenarioError: a value is invalid.
@@ -141,7 +132,7 @@ class Laboratory:
         going_on = [never_ended.going_on(self.experiment.resolved(values)) for values, _ in asked]
         read = [_READ if on else frozenset() for on, (_, seeds) in zip(going_on, asked, strict=True) for _ in seeds]
         wanted = [
-            Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row) | own | tables)
+            Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row) | own)
             for point, own in zip(points, read, strict=True)
         ]
         runs = zip(points, self._batches.run(wanted, what), strict=True)
@@ -158,6 +149,5 @@ class Laboratory:
                     if on and row["incomplete"]:
                         row[never_ended.JUST_BEGUN] = never_ended.just_begun(run.flows(), row["simulated_s"], on)
                     outcome.rows.append(row)
-                    outcome.runs.extend([run] if tables else [])
             found.append(outcome)
         return found

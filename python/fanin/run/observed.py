@@ -147,7 +147,7 @@ _ABOUT = 0.95
 """A link that sent for so much of the time that the busiest one did is about as busy."""
 
 
-def elsewhere(run: Run, resolved: dict[str, Any], network: Callable[[], Network]) -> tuple[str, str] | None:
+def find_moved_bottleneck(run: Run, resolved: dict[str, Any], network: Callable[[], Network]) -> tuple[str, str] | None:
     """The observed port and the one that turned out to be the bottleneck, if these differ.
 
     ``None`` also if the scenario says which port to observe, or if a fault is at that port, which would move as well.

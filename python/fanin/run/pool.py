@@ -178,7 +178,7 @@ class _Pool:
             if not self._workers.has_room([works[0] for works, _ in self._running.values()], work):
                 queue.put_back(work)
                 return
-            works = [work, *queue.along(work)]
+            works = [work, *queue.take_along(work)]
             self._running[self._workers.submit(works, self._store)] = works, time.monotonic()
 
     @property

@@ -10,7 +10,7 @@ from fanin.run.job import Kind, PooledRun
 CHUNK_S = 0.25
 """Short runs of one point are simulated together, so many that they take about so long."""
 
-_MOST = 256
+_MAX_TOGETHER = 256
 """Runs to simulate together."""
 
 _OVERDUE = 0.25
@@ -84,14 +84,14 @@ class Waiting:
         """Puts back a run for which there is no room yet; it is next again."""
         self._next = work
 
-    def along(self, work: PooledRun) -> list[PooledRun]:
+    def take_along(self, work: PooledRun) -> list[PooledRun]:
         """Takes out the waiting runs to simulate together with one; none unless they are known to be short."""
         kind = work.job.kind
         each, waiting = self._seconds.get(kind), self._waiting.get(kind, [])
         found: list[PooledRun] = []
         if each is None or work.name in self._alone:
             return found
-        most = min(_MOST, int(CHUNK_S / each) if each > 0 else _MOST)
+        most = min(_MAX_TOGETHER, int(CHUNK_S / each) if each > 0 else _MAX_TOGETHER)
         while waiting and len(found) + 1 < most and waiting[-1].joins(work) and waiting[-1].name not in self._alone:
             found.append(waiting.pop())
         self._known -= len(found) * each

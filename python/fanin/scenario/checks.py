@@ -328,19 +328,27 @@ class _Names:
             for value in values if name in self._labels else ():
                 if value not in self._labels[name]:
                     self._complain(place, f"{value} is no label of {name}", str(value), self._labels[name])
-            if table is not None:
-                self._check_values(place, table, name, values)
-            elif name in self._swept:
+            if name == "group" and (wrong := [each for each in values if each not in self._experiment.groups]):
+                self._complain(place, f"no traffic is named {wrong[0]}", str(wrong[0]), self._experiment.groups)
+            if table is None and name in self._swept:
+                self._check_values(place, self._unit_of(name), values)
                 self._check_points(place, {name: values})
+            else:
+                self._check_values(place, summary.unit_of(table, name) if table else summary.column(name).unit, values)
         if table is None:
             self._check_points(location, rows)
 
-    def _check_values(self, place: Location, table: str, name: str, values: list[Scalar]) -> None:
-        """Checks that a column of a result table can have these values."""
-        unit = summary.unit_of(table, name)
+    def _unit_of(self, name: str) -> str:
+        """The unit of what varies; empty if it has none, or not all values have one."""
+        found = [measured(row[name]) for row in self._rows if name in row]
+        units = {"" if each is None else each[1] for each in found}
+        return units.pop() if len(units) == 1 else ""
+
+    def _check_values(self, place: Location, unit: str, values: list[Scalar]) -> None:
+        """Checks that a column in a unit can have these values."""
         for value in values:
-            if name == "group" and value not in self._experiment.groups:
-                self._complain(place, f"no traffic is named {value}", str(value), self._experiment.groups)
+            if bounds.is_void(value):
+                self._fail(place, f"no number is {value}", None)
             if not unit or not isinstance(value, str):
                 continue
             found = [measured(text) for _, text in bounds.parts(value)] or [measured(value)]

@@ -27,6 +27,11 @@ class ValueRow(TypedDict):
     doc: str
 
 
+def set_by(row: ValueRow) -> str:
+    """Who sets a default, such as a stack: the source begins with that."""
+    return row["source"].partition(":")[0]
+
+
 class GroupPreview(TypedDict):
     """What a group of traffic will do at most."""
 

@@ -277,7 +277,7 @@ class ScenarioFile:
         groups = [group for group in resolved["traffic"] if _DIGEST in group]
         return {str(self.scenario_path.parent / group["file"]): group[_DIGEST] for group in groups}
 
-    def still(self, name: str, files: Files, overrides: Overrides) -> dict[str, Any]:
+    def resolve_unchanged(self, name: str, files: Files, overrides: Overrides) -> dict[str, Any]:
         """The scenario with every default filled in, which must be the same as when the run's id was computed.
 
         Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from fanin.scenario.thresholds import (
     remarks_beside_fan_ins,
     threshold_remarks,
 )
-from fanin.scenario.traffic import has_requests, is_endless, response_bytes, waits
+from fanin.scenario.traffic import has_requests, is_endless, waits
 
 
 def remarks(scenario: ScenarioFile, overrides: Overrides | None = None) -> list[str]:
@@ -83,7 +82,6 @@ def _fan_in_remarks(ports: list[FanInPort], resolved: dict[str, Any]) -> list[st
     groups = {group["name"]: group for group in resolved["traffic"]}
     alone = {
         name: _no_room(port, _spread(groups[name]), _standing(port, groups[name], resolved))
-        or _too_many(port, groups[name], resolved["transport"])
         for name, port in tightest.items()
         if not is_scheduled(groups[name]["scheme"])
     }
@@ -208,38 +206,6 @@ def _no_room(port: FanInPort, spread: float, standing: _Standing = _NOTHING) -> 
 def _sent(port: FanInPort, spread: float) -> float:
     """Packets that a port sends while responses begin one after another."""
     return port["rate_bps"] * spread / 8 / port["packet_bytes"]
-
-
-def _too_many(port: FanInPort, group: dict[str, Any], transport: dict[str, Any]) -> str | None:
-    """A remark on a fan-in whose windows grow beyond what the path to the receiver holds, as only a loss ends that.
-
-    Few long flows do that, too, but have enough packets on the path to repair their losses without a timer.
-    """
-    size = response_bytes(group)
-    if not size or not reacts_to_losses_alone(group["scheme"]) or transport.get("ecn", "auto") == "on":
-        return None
-    mss, receive_buffer = transport["mss"].number, transport["receive-buffer"].number
-    at_once, length, room = port["responses"], math.ceil(size / mss), port["buffer_packets"]
-    on_way = port["path_packets"]
-    share = (room + on_way + _sent(port, _spread(group))) / at_once
-    first = port["first_packets"] / at_once
-    # Each window is twice the last, until the last one has what is left.
-    whole = math.floor(math.log2(length / first + 1))
-    largest = min(max(first * 2 ** (whole - 1), length - first * (2**whole - 1)), receive_buffer / mss)
-    if share >= ENOUGH or largest <= share:
-        return None
-    trips = max(1, math.ceil(math.log2(share / first)))
-    return (
-        f"traffic.{port['group']}: {at_once:,.0f} responses of {length:,} packets ({at_once * length:,.0f} together) "
-        f"cross {port['port']}, where {room:,} packets fit in the buffer and {on_way:,.0f} on the way "
-        f"(C x RTT): windows outgrow that after {trips} round trip{'s' if trips > 1 else ''}, so packets are lost, and "
-        f"with {share:.1f} packets each often too few follow for three duplicate ACKs"
-    )
-
-
-ENOUGH = 8
-"""Packets of a window that a loss halves (RFC 5681, Eq. 4) to four: if the first of them is lost, the others are three
-duplicate ACKs (section 3.2)."""
 
 
 def without_jitter(scenario: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from fanin.numbers.summary import format_number, format_value
 from fanin.numbers.units import FRAME_BYTES, number
 from fanin.registry import reacts_to_marks, scheme_row, scheme_title
-from fanin.scenario.engine_rows import Preview, ValueRow
+from fanin.scenario.engine_rows import Preview, ValueRow, set_by
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
@@ -21,16 +21,14 @@ Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""
 
 
-def incomplete(summary: dict[str, Any]) -> str | None:
-    """A remark on the flows of a run that did not complete."""
-    missing = summary.get("incomplete") or 0
-    if not missing:
-        return None
-    total = missing + summary["completed"]
-    return (
-        f"{missing} of {total} finite flows were not complete after {summary['simulated_s']:g} s; "
-        "completion times are those of the others"
-    )
+_MAX_NAMED_POINTS = 3
+"""So many points of a sweep are named."""
+
+_MAX_RATE_BPS = 800e9
+"""The fastest port of Ethernet (IEEE 802.3df)."""
+
+_TABLES_OF_ALL_SYSTEMS = ("network.", "transport.", "queue.", "traffic.")
+"""Tables whose keys affect every system of a figure."""
 
 
 def without_effect(summary: dict[str, Any], resolved: dict[str, Any]) -> list[str]:
@@ -57,35 +55,22 @@ def unsteady(summaries: Iterable[dict[str, Any]], resolved: dict[str, Any]) -> s
     """
     every = list(summaries)
     other = [group for group in resolved["traffic"] if not is_endless(group) and "start" in group]
-    waiting = [group for group in other if waits(group)]
+    waiting = ", ".join(f"traffic.{group['name']}" for group in other if waits(group))
     if waiting:
         late = sum(summary.get("steady_s") is None for summary in every)
-        limit = resolved["run"]["steady-limit"]
-        return (
-            late
-            and (
-                f"{_named(waiting)}: in {late} of {len(every)} runs, what ran before was not steady after "
-                f"run.steady-limit = {limit}. The traffic began then. Set a longer run.steady-limit"
-            )
-        ) or None
-    rising = [summary["long_flows_rising"] for summary in every if summary.get("long_flows_rising")]
+        limit = f"run.steady-limit = {resolved['run']['steady-limit']}"
+        return f"{waiting}: began in {late} of {len(every)} runs when {limit} was over" if late else None
+    rising = max((summary.get("long_flows_rising") or 0 for summary in every), default=0)
     if not rising or not other:
         return None
     first = min(other, key=lambda group: group["start"].number)
-    flows = f"{max(rising):,} long flows" if max(rising) > 1 else "a long flow"
-    return (
-        f"{_named([first])} began at {first['start']}, while {flows} still grew: no loss, mark or full window had "
-        "ended that. Their queue would be another later. To begin when it is steady: "
-        f"--set traffic.{first['name']}.start=steady"
-    )
+    flows = f"{rising:,} long flow{'s' if rising > 1 else ''}"
+    path = f"traffic.{first['name']}"
+    return f"{path} began at {first['start']}, while {flows} still grew; --set {path}.start=steady waits for them"
 
 
-def _named(groups: Iterable[dict[str, Any]]) -> str:
-    return ", ".join(f"traffic.{group['name']}" for group in groups)
-
-
-def incomplete_in(summaries: Iterable[dict[str, Any]], varied: Collection[str] = ()) -> str | None:
-    """As :func:`incomplete`, for the runs of a sweep.
+def incomplete(summaries: Iterable[dict[str, Any]], varied: Collection[str] = ()) -> str | None:
+    """A remark on the flows of runs that did not complete.
 
     Args:
         summaries: Their totals.
@@ -96,22 +81,18 @@ def incomplete_in(summaries: Iterable[dict[str, Any]], varied: Collection[str] =
     missing = [summary for summary in every if summary.get("incomplete")]
     if not missing:
         return None
-    open_ = sum(summary["incomplete"] for summary in missing)
-    total = open_ + sum(summary["completed"] for summary in every)
     at: Counter[str] = Counter()
     for summary in missing:
         at[", ".join(f"{key} = {summary[key]}" for key in varied if key in summary)] += summary["incomplete"]
-    points = [f"{point} ({count:,})" for point, count in at.most_common(_FEW)]
-    more = f"; {len(at) - _FEW} more" if len(at) > _FEW else ""
-    where = f", at {'; '.join(points)}{more}" if varied else ""
+    total = at.total() + sum(summary["completed"] for summary in every)
+    runs = f", in {len(missing)} of {len(every)} runs," if len(every) > 1 else ""
+    points = "; ".join(f"{point} ({count:,})" for point, count in at.most_common(_MAX_NAMED_POINTS))
+    more = f"; {len(at) - _MAX_NAMED_POINTS} more" if len(at) > _MAX_NAMED_POINTS else ""
+    where = f", at {points}{more}" if varied else ""
     return (
-        f"{open_} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
-        f"of the run{where}; completion times are those of the others"
+        f"{at.total()} of {total} finite flows{runs} were not complete at the end of the run{where}; completion times "
+        "are those of the others"
     )
-
-
-_FEW = 3
-"""So many points are named."""
 
 
 def unmeasured(ports: Collection[tuple[str, str | None]]) -> str | None:
@@ -121,14 +102,13 @@ def unmeasured(ports: Collection[tuple[str, str | None]]) -> str | None:
         ports: Of each run, the observed port and the one that turned out to be the bottleneck, if one did.
 
     """
-    apart = Counter((observed, found) for observed, found in ports if found not in (None, observed))
+    apart = Counter(pair for pair in ports if pair[1] not in (None, pair[0]))
     if not apart:
         return None
-    ((observed, found), most), count = apart.most_common(1)[0], apart.total()
-    some = f" (in {most} of these)" if most < count else ""
+    observed, found = max(apart, key=apart.__getitem__)
     return (
-        f"in {count} of {len(ports)} runs the bottleneck is another port than the one whose queue was measured: "
-        f"{found}, not {observed}{some}; --set measure.bottleneck={shlex.quote(str(found))} measures it"
+        f"in {apart.total()} of {len(ports)} runs the bottleneck is another port than the one whose queue was "
+        f"measured: {found}, not {observed}; --set measure.bottleneck={shlex.quote(str(found))} measures it"
     )
 
 
@@ -196,15 +176,12 @@ def impossible(rows: Iterable[ValueRow]) -> list[str]:
     """
     return [
         f"set {row['path']} to the rate that your ports have: the default, {row['value']} "
-        f"({row['source'].partition(':')[0]}), is more than the {_FASTEST_BPS / 1e9:g} Gbit/s of the fastest port of "
+        f"({set_by(row)}), is more than the {_MAX_RATE_BPS / 1e9:g} Gbit/s of the fastest port of "
         "Ethernet (IEEE 802.3df)"
         for row in rows
         if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
-        if (row["number"] or 0.0) > _FASTEST_BPS
+        if (row["number"] or 0.0) > _MAX_RATE_BPS
     ]
-
-
-_FASTEST_BPS = 800e9
 
 
 def overloaded(offered: list[dict[str, Any]], resolved: dict[str, Any]) -> list[str]:
@@ -233,26 +210,13 @@ def endless(resolved: dict[str, Any], preview: Preview) -> list[str]:
         receivers = 1 if group["kind"] == "incast" else preview["hosts"]
         least = 8 * seen["flows"] * seen["mean_bytes"] / (rate * receivers)
         if least > duration and seen["offered"] is None:
-            size = f"{format_number(seen['mean_bytes'] / 1e6)} MB"
             hops = 2 * receivers * rate * duration / 8 / FRAME_BYTES
             found.append(
-                f"traffic.{seen['name']}: {seen['flows']:,.0f} transfers of {size} take {format_number(least)} s or "
-                f"more of the receivers' links, and the run ends after run.duration = {resolved['run']['duration']}: "
-                "they cannot complete; until then a core has to simulate up to "
-                f"{format_number(hops / 1e6)} million packet-hops, some millions a second"
+                f"traffic.{seen['name']}: takes {format_number(least)} s or more of the receivers' links and cannot "
+                f"complete in run.duration = {resolved['run']['duration']}, which may take up to "
+                f"{format_number(hops / 1e6)} million packet-hops to simulate"
             )
     return found
-
-
-def hasty(resolved: dict[str, Any]) -> str | None:
-    """A remark on retransmission timers without a minimum."""
-    least = resolved["transport"].get("rto-min")
-    if least is None or least.number > 0:
-        return None
-    return (
-        f"transport.rto-min = {least}: timers follow the measured round trip alone, so a queue that grows quickly "
-        "causes timeouts without a loss; RFC 6298 has 1s, Linux 200ms"
-    )
 
 
 def not_linuxs_own(rows: Iterable[ValueRow]) -> str | None:
@@ -293,9 +257,8 @@ def overruled(rows: Iterable[ValueRow]) -> list[str]:
             # Schemes of a scenario that differ in it have a row each.
             row = values.get((path, scheme)) or values[path, None]
             if row["is_default"] and row["value"] != preferred:
-                whose = row["source"].partition(":")[0]
                 found.append(
-                    f"{path} is {row['value']} ({whose}), but {scheme_title(scheme)} prefers {preferred}; "
+                    f"{path} is {row['value']} ({set_by(row)}), but {scheme_title(scheme)} prefers {preferred}; "
                     f"set {path} to one of them"
                 )
     return found
@@ -316,10 +279,6 @@ def unused(values: list[Unused]) -> list[str]:
     return found
 
 
-_COMMON = ("network.", "transport.", "queue.", "traffic.")
-"""Tables whose keys affect every system of a figure."""
-
-
 def unequal(variants: Iterable[Variant], swept: Collection[str] = ()) -> list[str]:
     """Remarks on keys that affect all systems but do not have the same value in all variants of an axis of systems.
 
@@ -336,32 +295,20 @@ def unequal(variants: Iterable[Variant], swept: Collection[str] = ()) -> list[st
         axes.setdefault(variant.axis, []).append(variant)
     found = []
     for axis, lines in axes.items():
-        if any("transport.scheme" in line.set_ for line in lines):
-            found += _unequal(axis, lines, swept)
+        if not any("transport.scheme" in line.set_ for line in lines):
+            continue
+        for path in dict.fromkeys(path for line in lines for path in line.set_ if _is_common(path, swept)):
+            unexplained = [line.label for line in lines if path in line.set_ and not line.why]
+            if unexplained and len({tuple(line.set_.get(path, ())) for line in lines}) > 1:
+                found.append(
+                    f"variant.{axis}: {path} concerns every system, but the variants give it different values "
+                    f'(here: {"; ".join(unexplained)}); set it for all, or give these variants a reason: why = "..."'
+                )
     return found
-
-
-def _unequal(axis: str, lines: list[Variant], swept: Collection[str]) -> list[str]:
-    labels: dict[tuple[str, ...], list[str]] = {}
-    paths = dict.fromkeys(path for line in lines for path in line.set_ if _is_common(path, swept))
-    for path in paths:
-        values = {tuple(line.set_.get(path, ())) for line in lines}
-        unexplained = tuple(line.label for line in lines if path in line.set_ and not line.why)
-        if len(values) > 1 and unexplained:
-            labels.setdefault(unexplained, []).append(path)
-    return [_in_words(axis, paths, found) for found, paths in labels.items()]
 
 
 def _is_common(path: str, swept: Collection[str]) -> bool:
     """Whether a key should have one value for all systems: not what selects a system, of all traffic or of a group."""
     if path.startswith(("transport.", "traffic.")) and path.endswith(".scheme"):
         return False
-    return path.startswith(_COMMON) and not (path.startswith("traffic.") and path in swept)
-
-
-def _in_words(axis: str, paths: list[str], labels: tuple[str, ...]) -> str:
-    concern, them = ("concerns", "it") if len(paths) == 1 else ("concern", "them")
-    return (
-        f"variant.{axis}: {', '.join(paths)} {concern} every system, but the variants give {them} different values "
-        f'(here: {"; ".join(labels)}); set {them} for all, or give these variants a reason: why = "..."'
-    )
+    return path.startswith(_TABLES_OF_ALL_SYSTEMS) and not (path.startswith("traffic.") and path in swept)

@@ -190,6 +190,12 @@ def at_any_port(ports: list[Link], resolved: dict[str, Any], marking: Marking, *
     return [_remark(own, in_packets(own, packet), bound, buffer, is_default=is_default and own is marking)]
 
 
+def share_of_memory(alpha: float) -> float:
+    """What share of the memory that ports of a switch share one may take while the others are empty."""
+    # Choudhury and Hahne 1998: a queue may have alpha times what is left.
+    return alpha / (1 + alpha)
+
+
 def packet_bytes(resolved: dict[str, Any]) -> int:
     """A full packet with all that it takes on a link."""
     return int(number(resolved["transport"]["mss"])) + header_bytes(resolved)

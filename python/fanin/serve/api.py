@@ -23,8 +23,11 @@ from fanin.serve.results import Results
 
 DESCRIPTION = Path(__file__).with_name("openapi.json")
 
-_MOST = 1000
+_MAX_ENTRIES = 1000
 """Entries of a list in one answer."""
+
+_MAX_CHARACTERS = 1000
+"""So much of a parameter is read."""
 
 _USUAL = 100
 
@@ -209,7 +212,7 @@ async def _of_a_defect(_: Request, __: Exception) -> Response:
 
 
 def _text(request: Request, name: str) -> str:
-    return request.query_params.get(name, "")[:_MOST]
+    return request.query_params.get(name, "")[:_MAX_CHARACTERS]
 
 
 def _word(request: Request, name: str, words: tuple[str, ...], usual: str) -> str:
@@ -221,7 +224,7 @@ def _word(request: Request, name: str, words: tuple[str, ...], usual: str) -> st
 
 def _part(request: Request) -> tuple[int, int]:
     """Offset and limit of a list."""
-    return _number(request, "offset", 0, _LARGEST), _number(request, "limit", _USUAL, _MOST)
+    return _number(request, "offset", 0, _LARGEST), _number(request, "limit", _USUAL, _MAX_ENTRIES)
 
 
 def _number(request: Request, name: str, usual: int, most: int) -> int:

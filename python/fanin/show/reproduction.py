@@ -244,7 +244,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
                 rows = runs.rows(column.of.partition(".")[0])
                 _refuse_unmatched(experiment, ("column", index), rows, column.rows)
     plots = [each for each in document.plot if not (partial and each in empty)]
-    remark = remarks.incomplete_in(run.summary for _, run in runs)
+    remark = remarks.incomplete(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
     warnings += runs.without()

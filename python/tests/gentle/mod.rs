@@ -1,9 +1,9 @@
 //! Gentle: a window that keeps round trips near a target. `test_new_scheme.py` adds this room to the engine.
 
 use super::{Effort, FlowFacts, Scheme, SchemeRow, Signal, Wish};
-use crate::roles::{AckEvent, CongestionControl, SenderCx};
-use crate::spec::{Kind, Param, Values};
-use crate::units::{Time, real};
+use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
+use fanin_core::units::{Time, real};
+use fanin_param::{Kind, Param, Values};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "gentle",

@@ -1,11 +1,12 @@
 //! Limits on a simulation's size: memory, and the keys of the event queue.
 
-use crate::event::links::LinkQueue;
-use crate::net::faults::Faults;
-use crate::packet::Stamp;
-use crate::spec::{Scenario, SpecError};
-use crate::topology::Topology;
-use crate::units::Time;
+use fanin_core::packet::Stamp;
+use fanin_core::units::Time;
+use fanin_event::links::LinkQueue;
+use fanin_net::faults::Faults;
+use fanin_network::topology::Topology;
+use fanin_param::SpecError;
+use fanin_scenario::Scenario;
 use std::collections::BTreeMap;
 
 /// Largest IPv4 packet (RFC 791 section 3.1).

@@ -4,15 +4,16 @@
 //! All paths are taken to carry equal parts, as hashing makes them on average, and all senders of a fan-in to send at
 //! once. A response of a relay tree's worker to its aggregator is not counted, only what goes to the client.
 
-use super::world::World;
-use crate::event::EventCore;
-use crate::ids::{LinkId, NodeId};
-use crate::net::port::Limit;
-use crate::spec::{Scenario, TrafficGroup};
-use crate::topology::{LinkSpec, NodeKind, Tier, Topology, twin};
-use crate::units::{Rate, Time};
-use crate::work::cast::traffic_row;
-use crate::work::group::Group;
+use fanin_core::ids::{LinkId, NodeId};
+use fanin_core::units::{Rate, Time};
+use fanin_event::EventCore;
+use fanin_network::topology::{LinkSpec, NodeKind, Tier, Topology, twin};
+use fanin_network::traffic::TrafficGroup;
+use fanin_port::spec::Limit;
+use fanin_scenario::Scenario;
+use fanin_work::cast::traffic_row;
+use fanin_work::group::Group;
+use fanin_world::World;
 use std::collections::BTreeMap;
 
 /// The loads of a scenario.

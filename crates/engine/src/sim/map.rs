@@ -1,9 +1,9 @@
 //! The network of a scenario as nodes and links, for whoever draws it.
 
-use super::world::World;
-use crate::event::EventCore;
-use crate::topology::NodeKind;
-use crate::units::{Rate, Time};
+use fanin_core::units::{Rate, Time};
+use fanin_event::EventCore;
+use fanin_network::topology::NodeKind;
+use fanin_world::World;
 
 /// The network of a scenario.
 #[derive(Clone, Debug, PartialEq)]

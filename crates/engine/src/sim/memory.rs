@@ -4,7 +4,8 @@
 //! flows, the packets in buffers, and the tables that grow with time.
 
 use super::preview::{GroupPreview, Preview};
-use crate::spec::{Scenario, Values};
+use fanin_param::Values;
+use fanin_scenario::Scenario;
 
 /// Bytes, each measured on runs of one kind; those of tables include the writing.
 const BASE: f64 = 6e6;

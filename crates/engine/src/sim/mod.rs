@@ -1,8 +1,6 @@
 //! The simulation: from a scenario to an outcome.
 
-mod build;
-pub(crate) mod error;
-mod laws;
+pub(crate) mod build;
 mod limits;
 mod loads;
 mod map;
@@ -10,29 +8,29 @@ mod memory;
 mod preview;
 #[cfg(test)]
 mod tests;
-mod windows;
-pub(crate) mod world;
 
-pub use crate::measure::flow_table::FlowTable;
-pub use crate::measure::rows::Spill;
-pub use crate::measure::timeouts::TimeoutCause;
-pub use crate::measure::totals::{Outcome, offered_json};
+pub use crate::outcome::flow_table::FlowTable;
+pub use crate::outcome::totals::{Outcome, offered_json};
 pub use build::probe_names;
-pub use error::RunError;
+pub use fanin_measure::rows::Spill;
+pub use fanin_measure::timeouts::TimeoutCause;
+pub use fanin_work::error::RunError;
+pub use fanin_world::Progress;
 pub use loads::{FanInPort, Loads, TierLoad};
 pub use map::{MapLink, MapNode, NetworkMap};
 pub use memory::Memory;
 pub use preview::{GroupPreview, Preview};
-pub use world::Progress;
 
-use crate::event::EventCore;
-use crate::event::core::Core;
+use crate::backend::Site;
+use crate::outcome::totals;
+use fanin_event::EventCore;
+use fanin_event::core::Core;
 #[cfg(any(test, feature = "reference-core"))]
-use crate::event::reference_core::ReferenceCore;
-use crate::measure::rows::Rows;
-use crate::measure::totals;
-use crate::sim::world::World;
-use crate::spec::{Scenario, SpecError};
+use fanin_event::reference_core::ReferenceCore;
+use fanin_measure::rows::Rows;
+use fanin_param::SpecError;
+use fanin_scenario::Scenario;
+use fanin_world::{World, laws};
 use thiserror::Error;
 
 /// Why there is no outcome.
@@ -77,6 +75,9 @@ pub fn run_spilling(
 ///
 /// The scenario has an error.
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
+    if scenario.run.is("backend", "linux") {
+        Site::of(scenario)?;
+    }
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     Ok(Preview::of(scenario, &mut world))
 }
@@ -114,12 +115,21 @@ fn run_with(
     simulate::<Core>(scenario, substitutes, None, progress)
 }
 
+/// An error if something else than the simulator shall carry the transfers.
+fn check_backend(scenario: &Scenario) -> Result<(), SpecError> {
+    if scenario.run.is("backend", "simulator") {
+        return Ok(());
+    }
+    Err(scenario.run.fail("backend", "this program has only the simulator"))
+}
+
 fn simulate<C: EventCore>(
     scenario: &Scenario,
     substitutes: build::Substitutes,
     spill: Option<Box<dyn Spill>>,
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
+    check_backend(scenario)?;
     let mut world: World<C> = build::build(scenario, substitutes)?;
     world.work.transfers.rows = Rows::new(spill);
     world.run(progress)?;

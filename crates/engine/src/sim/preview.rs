@@ -1,11 +1,11 @@
 //! A preview of a run: the size of the network and the expected traffic.
 
-use super::world::World;
-use crate::event::EventCore;
-use crate::net::port::Limit;
-use crate::spec::Scenario;
-use crate::topology::NodeKind;
-use crate::traffic::{Bounds, Forecast, Offered};
+use fanin_event::EventCore;
+use fanin_network::topology::NodeKind;
+use fanin_network::traffic::{Bounds, Forecast, Offered};
+use fanin_port::spec::Limit;
+use fanin_scenario::Scenario;
+use fanin_world::World;
 use std::collections::BTreeMap;
 
 /// The preview of a scenario.

@@ -1,7 +1,7 @@
 //! What makes no sense once it is laid out: an error with file, line and key, never a panic.
 
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim;
-use fanin_engine::spec::Scenario;
 
 /// Eleven lines that each test changes; the network begins in line 1.
 const PLAIN: &str = "[network]

@@ -1,9 +1,9 @@
 //! What is declared of totals and columns is what runs put, and all of it.
 
 use crate::outcome::run;
-use fanin_engine::measure::declared::{tables, totals, totals_of_some};
 use fanin_engine::measure::table::Column;
 use fanin_engine::measure::total::{Topic, Total};
+use fanin_engine::outcome::declared::{tables, totals, totals_of_some};
 use fanin_engine::schemes;
 use fanin_engine::sim::Outcome;
 use std::collections::BTreeSet;

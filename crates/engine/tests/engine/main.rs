@@ -2,7 +2,6 @@
 #![allow(clippy::float_cmp, reason = "the values compared are exact")]
 
 mod bad_input;
-mod circles;
 mod closed_forms;
 mod conformance;
 mod declared;
@@ -11,7 +10,6 @@ mod host;
 mod knobs;
 mod measures;
 mod outcome;
-mod parameters;
 mod schemes;
 mod snapshots;
 mod steady;

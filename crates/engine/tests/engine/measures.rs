@@ -6,8 +6,8 @@
 //! So the port holds 2, 3, 2 and 1 packets for 12 us each, and the run ends at 110 us.
 
 use crate::outcome::{numbers, ps, run, words};
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Outcome};
-use fanin_engine::spec::Scenario;
 use std::collections::BTreeSet;
 
 const US: u64 = 1_000_000;

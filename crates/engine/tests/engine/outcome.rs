@@ -1,8 +1,8 @@
 //! Running a scenario and reading its tables.
 
 use fanin_engine::measure::table::Data;
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Outcome};
-use fanin_engine::spec::Scenario;
 
 /// Runs a scenario.
 #[track_caller]

@@ -1,8 +1,8 @@
 //! Traffic that begins once what runs before it is steady.
 
 use crate::outcome::{numbers, run, words};
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Outcome};
-use fanin_engine::spec::Scenario;
 
 /// Two long flows and a group of queries that begins at `start`, with other keys of these flows' hosts and queue.
 fn beside_two(start: &str, more: &str) -> String {

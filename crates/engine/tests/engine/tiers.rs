@@ -1,8 +1,8 @@
 //! Thresholds that the ports of one tier of cables have of their own.
 
 use crate::outcome::run;
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::Outcome;
-use fanin_engine::spec::Scenario;
 
 /// An incast whose queue is at the trunk, which is slower than all other cables.
 fn over_trunk(scheme: &str, tables: &str) -> Outcome {

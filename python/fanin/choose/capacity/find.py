@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,6 @@ from fanin.scenario.traffic import comes_by_a_clock, fan_in_keys, is_fan_in
 
 _GOODPUT, _TIMEOUTS = "90%", "1%"
 """Default bounds."""
-
-
-Stepped = Callable[[list[tuple[Search, Step | None]]], None]
-"""Called with the search of each case and its next step, before these are run."""
 
 
 def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]:
@@ -146,7 +142,6 @@ def find_in(
     seeds: list[int],
     precision: float,
     own: int | None = None,
-    stepped: Stepped = lambda _: None,
 ) -> list[Found | None]:
     """The same in a laboratory that has other runs as well; ``None`` for what it has no time to find.
 
@@ -160,7 +155,6 @@ def find_in(
         seeds: The same for every fan-in and every case.
         precision: The gap that may remain.
         own: A fan-in that is tried first; if it keeps the bounds, smaller ones are not tried.
-        stepped: Called before each step.
 
     """
     frames = [in_its_frames(laboratory.experiment, case) for case in cases]
@@ -175,7 +169,6 @@ def find_in(
         wanted = [(search, step, case) for (search, step), case in zip(steps, frames, strict=True) if step is not None]
         if not wanted:
             return [None if each.is_broken_off else replace(each.found(), rows=each.rows) for each in searches]
-        stepped(steps)
         tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _), _ in wanted})))
         what = f"trying {over} = {tried}, until the largest is known"
         found = laboratory.cases([({**case, over: fan_in}, some) for _, (fan_in, some), case in wanted], what)

@@ -17,7 +17,6 @@ from fanin.choose.goals import Keep
 from fanin.errors import FaninError
 from fanin.later import np
 from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, Spread, finite, mean_interval, share_at_most
-from fanin.numbers.summary import format_value
 from fanin.results.dataset import Row
 
 State = Literal["keeps", "breaks", "open"]
@@ -53,12 +52,11 @@ class Bound:
 
     def shown(self) -> str:
         """The measured value and the bound."""
-        name = self.keep.measure.shown_as
-        unit = format_value(name, 0.0).partition(" ")[2]
-        value = self.keep.measure.shown(self.found.without_zero_width)
+        measure = self.keep.measure
+        value = measure.shown(self.found.without_zero_width)
         if math.isfinite(self.found.mean):
-            value = f"{value} {unit}".rstrip()
-        return f"{self.keep.measure.name} {value} ({self.keep.shown(self.reference).partition(' ')[2]})"
+            value = f"{value} {measure.unit}".rstrip()
+        return f"{measure.name} {value} ({self.keep.word_bound(self.reference)})"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from fanin.choose.capacity.judge import Judged, judge
-from fanin.choose.comparison import SCHEME
 from fanin.choose.goals import Keep
 from fanin.numbers.stats import FEWEST
-from fanin.numbers.units import quantity
-from fanin.registry import scheme_title
 from fanin.results.dataset import Row
 from fanin.scenario.format.values import Scalar
 
@@ -105,41 +101,24 @@ class Search:
                 return self._add_seeds(each)
         return None
 
-    def ahead(self) -> tuple[float, float]:
-        """About how many runs are left, and how many senders they have together.
+    def expected(self) -> tuple[float, float]:
+        """About how many runs a search takes that has none yet, and how many senders they have together.
 
-        The mean over where the search may end: in the gap that is known, or at each rung that is not.
+        The mean over where it may end: between any two rungs.
         """
-        judged = self.judged()
-        kept, after = self._find_edge(judged)
-        if self.error is not None:
-            return 0.0, 0.0
-        if kept is not None and after is not None:
-            ends = [(kept.fan_in, after.fan_in)]
-        else:
-            open_ = [] if self._is_hopeless(judged) else [each for each in self._rungs(judged) if each not in self.rows]
-            rungs = [*([] if kept is None else [kept.fan_in]), *open_]
-            ends = [*pairwise(rungs), *((rung, rung) for rung in rungs[-1:])]
-        some = [self._runs_ahead(low, high) for low, high in ends]
-        runs, total = (sum(each) / max(1, len(some)) for each in ([*map(len, some)], [*map(sum, some)]))
-        return runs, total
+        ends = [*pairwise(self.ladder), (self.ladder[-1], self.ladder[-1])]
+        some = [self._runs_up_to(low, high) for low, high in ends]
+        return sum(map(len, some)) / len(some), sum(map(sum, some)) / len(some)
 
-    def _runs_ahead(self, low: int, high: int) -> list[int]:
-        """The fan-ins of about the runs that are left, if the last that keeps the bounds lies between two."""
-        rungs = [rung for rung in self.ladder[: bisect(self.ladder, low) + 2] if rung not in self.rows]
+    def _runs_up_to(self, low: int, high: int) -> list[int]:
+        """The fan-ins of about the runs that it takes, if the last that keeps the bounds lies between two."""
         gap = (high - low) / max(1, int(self.precision * low))
         between = [(low + high) // 2] * math.ceil(math.log2(max(1.0, gap)))
         spots = self._spots([rung for rung in self.ladder if rung <= low])
-        glances = [*rungs, *between, *spots] * (len(self.seeds) if self.careful else GLANCE)
+        glances = [*self.ladder[: bisect(self.ladder, low) + 2], *between, *spots] * GLANCE
         # Those on which the answer rests have more.
         seeds = {high: self._half_of_seeds, low: len(self.seeds)}
-        missing = {each: wanted - (len(self.rows.get(each, ())) or GLANCE) for each, wanted in seeds.items()}
-        return [*glances, *(fan_in for fan_in, more in missing.items() for _ in range(more))]
-
-    @property
-    def done(self) -> tuple[float, float]:
-        """How many runs were made, and how many senders they have together."""
-        return sum(map(len, self.rows.values())), sum(fan_in * len(rows) for fan_in, rows in self.rows.items())
+        return [*glances, *(fan_in for fan_in, wanted in seeds.items() for _ in range(wanted - GLANCE))]
 
     def _add_seeds(self, each: Judged) -> Step:
         """More seeds for a fan-in: up to half of all, then the rest."""
@@ -346,31 +325,3 @@ class Found:
             "error": self.error,
             "tried": [each.as_dict() for each in self.tried],
         }
-
-
-def fewer_with_more_memory(found: Sequence[Found], varied: str | None) -> list[str]:
-    """Warnings of cases that carry fewer than another one with less memory at the ports, which hardly can be.
-
-    Args:
-        found: The answers.
-        varied: The scenario value that varies besides the scheme.
-
-    """
-    if varied not in ("network.buffer", "network.shared-buffer"):
-        return []
-    told = []
-    for scheme in dict.fromkeys(each.case[SCHEME] for each in found):
-        sizes = [
-            (size[0], each)
-            for each in found
-            if each.case[SCHEME] == scheme and each.capacity and (size := quantity(each.case[varied])) is not None
-        ]
-        for (_, less), (_, more) in pairwise(sorted(sizes, key=lambda of: of[0])):
-            if more.breaks_at is not None and (less.capacity or 0) >= more.breaks_at:
-                sizes_in_words = f"{more.case[varied]} carries {more.capacity} and {less.case[varied]} {less.capacity}"
-                told.append(
-                    f"{scheme_title(str(scheme))}: {sizes_in_words}, although more memory loses less: probably the "
-                    f"bounds do not hold somewhere below {less.capacity} either, between the fan-ins that were tried; "
-                    "'fanin sweep' tries all of them"
-                )
-    return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from fanin.numbers.units import quantity
@@ -42,6 +43,14 @@ def bounds(value: object) -> list[Bound]:
     """The bounds of a text; none if it is a value, or if one of them is no number."""
     found = [(_HOLDS[sign], measured(text)) for sign, text in parts(value)]
     return [] if any(number is None for _, number in found) else [(holds, each[0]) for holds, each in found if each]
+
+
+def is_void(value: object) -> bool:
+    """Whether no number is within all bounds of a text."""
+    every = bounds(value)
+    ends = sorted({end for _, end in every})
+    some = [*ends, *((low + high) / 2 for low, high in pairwise(ends)), *(end + off for end in ends for off in (-1, 1))]
+    return bool(every) and not any(all(holds(each, end) for holds, end in every) for each in some)
 
 
 Filter = Mapping[str, list[Scalar]]

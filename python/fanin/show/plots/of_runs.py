@@ -22,7 +22,7 @@ from fanin.scenario.handle import opened
 from fanin.scenario.run_id import simulated
 from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
-from fanin.scenario.thresholds import packet_bytes
+from fanin.scenario.thresholds import packet_bytes, share_of_memory
 from fanin.scenario.toml_text import to_toml
 from fanin.show.plots.series import Bound, Series, readable, series_of
 from fanin.show.plots.windows import SENDER, by_sender
@@ -361,7 +361,7 @@ def _limit(run: Shown) -> tuple[float, str]:
         alpha = float(network["dt-alpha"])
         size, unit = quantity(network["shared-buffer"]) or (0.0, "")
         held = size * packet_bytes(run.scenario) if unit == "pkt" else size
-        return held * alpha / (1 + alpha), "bytes"
+        return held * share_of_memory(alpha), "bytes"
     # Of a tier that has none of its own, ports have the common one.
     own = network["buffer" if link is None else link["buffer_key"]]
     size, unit = quantity(own if number(own) else network["buffer"]) or (0.0, "")

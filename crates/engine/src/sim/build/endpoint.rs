@@ -1,11 +1,12 @@
 //! The settings of a traffic group's end points.
 
-use crate::host::hosts::Endpoint;
-use crate::schemes::{FlowFacts, Scheme};
-use crate::spec::{Scenario, SpecError, Values};
-use crate::tcp::receiver::ReceiverConfig;
-use crate::tcp::sender::SenderConfig;
-use crate::tcp::{self, EcnMode};
+use fanin_host::hosts::Endpoint;
+use fanin_param::{SpecError, Values};
+use fanin_scenario::Scenario;
+use fanin_schemes::{FlowFacts, Scheme};
+use fanin_tcp as tcp;
+use fanin_tcp::receiver::ReceiverConfig;
+use fanin_tcp::sender::SenderConfig;
 
 pub(super) fn endpoint(
     scenario: &Scenario,
@@ -16,7 +17,7 @@ pub(super) fn endpoint(
     let transport = scenario.transport_of(key);
     tcp::check(transport)?;
     let any = some_flow(transport.bytes("mss").get(), &scenario.network.values);
-    let ecn = EcnMode::chosen(transport, scheme.congestion_control(&any).ecn());
+    let ecn = tcp::ecn_mode(transport, scheme.congestion_control(&any).ecn());
     Ok(Endpoint {
         sender: SenderConfig::from(transport),
         receiver: ReceiverConfig::new(transport, ecn),

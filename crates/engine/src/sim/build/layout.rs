@@ -1,17 +1,19 @@
 //! The network as built, with its schemes and end points.
 
-use crate::host::hosts::{Endpoint, Host};
-use crate::ids::{LinkId, NodeId};
-use crate::net::faults::Faults;
-use crate::rng::Stream;
-use crate::roles::{Ecmp, PathSelector, Spray, SwitchAgent, WindowControl};
-use crate::schemes::{self, NodeFacts, Scheme};
 use crate::sim::build::endpoint::endpoint;
 use crate::sim::limits::{LARGEST_PACKET, base_rtt, check_magnitudes};
-use crate::spec::{Scenario, SpecError, TrafficGroup, Values};
-use crate::topology::{self, Demand, NodeKind, Topology};
-use crate::units::Time;
-use crate::work::cast::{self, Cast};
+use fanin_core::ids::{LinkId, NodeId};
+use fanin_core::rng::Stream;
+use fanin_core::roles::{Ecmp, PathSelector, Spray, SwitchAgent, WindowControl};
+use fanin_core::units::Time;
+use fanin_host::hosts::{Endpoint, Host};
+use fanin_net::faults::Faults;
+use fanin_network::topology::{self, Demand, NodeKind, Topology};
+use fanin_network::traffic::TrafficGroup;
+use fanin_param::{SpecError, Values};
+use fanin_scenario::Scenario;
+use fanin_schemes::{self as schemes, NodeFacts, Scheme};
+use fanin_work::cast::{self, Cast};
 use std::collections::BTreeMap;
 
 /// Replacements for registered parts, for tests.

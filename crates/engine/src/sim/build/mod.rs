@@ -9,26 +9,29 @@ pub use watch::probe_names;
 
 pub(crate) use layout::Substitutes;
 
-use crate::event::order::TieBreak;
-use crate::event::{CoreParts, EventCore};
-use crate::host::hosts::{Endpoint, Hosts};
-use crate::host::queue::HostQueues;
-use crate::ids::GroupId;
-use crate::measure::looks::Looks;
-use crate::net::control::{Control, ControlChannel};
-use crate::net::network::Network;
-use crate::net::paths::Paths;
-use crate::net::switch::Switches;
-use crate::rng::Stream;
-use crate::schemes::NetworkFacts;
-use crate::sim::world::{Watch, Windows, World};
-use crate::spec::{Scenario, SpecError};
-use crate::traffic::Place;
-use crate::units::Time;
-use crate::work::cast::{self, Cast};
-use crate::work::group::Group;
-use crate::work::plan::Plan;
-use crate::work::settling::Settling;
+use fanin_core::ids::GroupId;
+use fanin_core::rng::Stream;
+use fanin_core::units::Time;
+use fanin_event::order::TieBreak;
+use fanin_event::{CoreParts, EventCore};
+use fanin_host::hosts::{Endpoint, Hosts};
+use fanin_net::control::{Control, ControlChannel};
+use fanin_net::host_queue::HostQueues;
+use fanin_net::looks::Looks;
+use fanin_net::network::Network;
+use fanin_net::paths::Paths;
+use fanin_net::switch::Switches;
+use fanin_network::topology::Topology;
+use fanin_network::traffic::Place;
+use fanin_param::SpecError;
+use fanin_port::spec::PortSpec;
+use fanin_scenario::Scenario;
+use fanin_schemes::NetworkFacts;
+use fanin_work::cast::{self, Cast};
+use fanin_work::group::Group;
+use fanin_work::plan::Plan;
+use fanin_work::settling::Settling;
+use fanin_world::{Watch, Windows, World};
 use layout::Layout;
 use std::collections::BTreeMap;
 
@@ -82,12 +85,21 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
             every: if sampled { measure.time("queue-sample") } else { Time::ZERO },
             samples: Vec::new(),
             of_switches: measure.is("queues", "all"),
+            carried: None,
         },
         looks: Looks::new(links),
         windows: Windows::default(),
         hops: 0,
         events: 0,
     })
+}
+
+/// The network of a scenario, and its ports by link.
+pub(crate) fn topology_and_ports(scenario: &Scenario) -> Result<(Topology, Vec<PortSpec>), SpecError> {
+    let layout = Layout::of(scenario, Substitutes::default())?;
+    let agents = vec![false; layout.topology.nodes.len()];
+    let ports = ports::ports(scenario, &layout, &agents, scenario.run.integer("seed"))?;
+    Ok((layout.topology, ports))
 }
 
 /// The queues of hosts, if somebody asks when packets leave them, or they are limited.

@@ -1,18 +1,19 @@
 //! The ports: their buffers, disciplines and jitter, and the books about them.
 
-use crate::ids::LinkId;
-use crate::measure::bins::Bins;
-use crate::net::books::Books;
-use crate::net::port::{Jitter, Limit, PortSpec, PortStream, Ties};
-use crate::queue::{self, QueueRow};
-use crate::rng::Stream;
-use crate::roles::QueueDiscipline;
-use crate::schemes::{self, NodeFacts, Scheme};
 use crate::sim::build::layout::Layout;
-use crate::spec::{Scenario, SpecError, Values};
-use crate::topology::{LinkSpec, NodeKind, twin};
-use crate::units::{Size, Time};
-use crate::work::cast::traffic_row;
+use fanin_core::ids::LinkId;
+use fanin_core::rng::Stream;
+use fanin_core::roles::QueueDiscipline;
+use fanin_core::units::{Size, Time};
+use fanin_measure::bins::Bins;
+use fanin_network::queue::{self, QueueRow};
+use fanin_network::topology::{LinkSpec, NodeKind, twin};
+use fanin_param::{SpecError, Values};
+use fanin_port::books::Books;
+use fanin_port::spec::{Jitter, Limit, PortSpec, PortStream, Ties};
+use fanin_scenario::Scenario;
+use fanin_schemes::{self as schemes, NodeFacts, Scheme};
+use fanin_work::cast::traffic_row;
 use std::collections::BTreeSet;
 
 /// Every port, by link. The agents of nodes in `looked_at` read backlogs.

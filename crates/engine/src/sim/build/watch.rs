@@ -1,16 +1,17 @@
 //! Probes and captures.
 
-use crate::host::hosts::Endpoint;
-use crate::ids::{LinkId, NodeId};
-use crate::measure::capture::Capture;
-use crate::measure::crossings::Crossings;
-use crate::measure::pcapng::Resolution;
-use crate::measure::probes::{self, HostProbes, Recorder};
-use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::build::endpoint::some_flow;
-use crate::spec::{Scenario, SpecError, Values};
-use crate::topology::{LinkSpec, Topology};
-use crate::units::{Rate, Time};
+use fanin_core::ids::{LinkId, NodeId};
+use fanin_core::pcapng::Resolution;
+use fanin_core::units::{Rate, Time};
+use fanin_host::hosts::Endpoint;
+use fanin_measure::capture::Capture;
+use fanin_measure::crossings::Crossings;
+use fanin_measure::probes::{self, HostProbes, Recorder};
+use fanin_network::topology::{LinkSpec, Topology};
+use fanin_param::{SpecError, Values};
+use fanin_scenario::Scenario;
+use fanin_schemes::{self as schemes, FlowFacts, NodeFacts, Scheme};
 
 /// The values that can be recorded over time.
 struct ProbeNames {

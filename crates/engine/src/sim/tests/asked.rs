@@ -1,10 +1,10 @@
 //! A run asks now and then whether to go on, whatever keeps it busy.
 
 use super::bench::scenario;
-use crate::event::core::Core;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::error::RunError;
-use crate::sim::world::World;
+use fanin_event::core::Core;
+use fanin_work::error::RunError;
+use fanin_world::World;
 
 /// Two flows without an end, whose timers seldom expire: nearly all events are arrivals.
 const ENDLESS: &str = "[network]\ntopology = \"star\"\n[transport]\nscheme = \"newreno\"\n[[traffic]]\nkind = \"background\"\n\

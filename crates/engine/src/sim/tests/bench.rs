@@ -1,19 +1,20 @@
 //! What the tests here share: scenarios from text, outcomes of both event cores, and how they differ.
 
-use crate::event::core::Core;
-use crate::ids::NodeId;
-use crate::measure::table::{Data, Table};
-use crate::net::network::Network;
-use crate::packet::Packet;
-use crate::roles::{
+use crate::sim::build::{Substitutes, build};
+use crate::sim::{Failure, Outcome, run_reference_with, run_with};
+use fanin_core::ids::NodeId;
+use fanin_core::packet::Packet;
+use fanin_core::roles::{
     CongestionControl, Controller, Ecmp, Pass, Passage, PathSelector, QueueDiscipline, SwitchAgent, SwitchCx,
     WindowControl,
 };
-use crate::schemes::{FlowFacts, NetworkFacts, NewReno, NodeFacts, Scheme};
-use crate::sim::build::{Substitutes, build};
-use crate::sim::{Failure, Outcome, run_reference_with, run_with};
-use crate::spec::{Files, Scenario, SpecError};
-use crate::units::Time;
+use fanin_core::units::Time;
+use fanin_event::core::Core;
+use fanin_measure::table::{Data, Table};
+use fanin_net::network::Network;
+use fanin_param::{Files, SpecError};
+use fanin_scenario::Scenario;
+use fanin_schemes::{FlowFacts, NetworkFacts, NewReno, NodeFacts, Scheme};
 use std::any::Any;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};

@@ -1,15 +1,14 @@
 //! The sender's role: what a scheme can do there, each lever proven by its effect elsewhere.
 
 use super::bench::{Log, Parts, Tap, reals, run_instead, star, tapped};
-use crate::ids::FlowId;
-use crate::packet::Flags;
-use crate::roles::{
-    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, ReceiverCx, SenderCx, TransferFacts,
-    WindowControl,
+use fanin_core::ids::FlowId;
+use fanin_core::packet::Flags;
+use fanin_core::roles::{
+    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, EcnMode, ReceiverCx, SenderCx,
+    TransferFacts, WindowControl,
 };
-use crate::schemes::NewReno;
-use crate::tcp::EcnMode;
-use crate::units::Time;
+use fanin_core::units::Time;
+use fanin_schemes::NewReno;
 
 /// Numbers its packets in the field, alternates their priority and ECT, and tells which fields come back.
 struct Numbering {

@@ -1,10 +1,12 @@
 //! The controller's role, and the channel to it: delay, a FIFO server, jitter, loss.
 
 use super::bench::{Log, Parts, both, instead, run_instead, star};
-use crate::ids::NodeId;
-use crate::packet::Packet;
-use crate::roles::{Controller, ControllerAction, ControllerCx, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx};
-use crate::units::Time;
+use fanin_core::ids::NodeId;
+use fanin_core::packet::Packet;
+use fanin_core::roles::{
+    Controller, ControllerAction, ControllerCx, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
+};
+use fanin_core::units::Time;
 
 /// When messages were sent, served and obeyed, by their first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The record of packets that cross links.
 
 use super::bench::{both, reals, star};
-use crate::measure::table::Data;
 use crate::sim::build::Substitutes;
 use crate::sim::{Outcome, network, run};
-use crate::spec::Scenario;
+use fanin_measure::table::Data;
+use fanin_scenario::Scenario;
 
 /// Ten senders that overflow a small buffer.
 fn incast(measure: &str) -> String {

@@ -1,9 +1,9 @@
 //! CUBIC against the closed forms of RFC 9438, section 5: every so many segments one is lost.
 
 use super::bench::{Parts, reals, run_instead};
-use crate::packet::{Flags, Packet};
-use crate::roles::{Pass, Passage, SwitchAgent, SwitchCx};
-use crate::schemes::{Cubic, CubicConfig};
+use fanin_core::packet::{Flags, Packet};
+use fanin_core::roles::{Pass, Passage, SwitchAgent, SwitchCx};
+use fanin_schemes::{Cubic, CubicConfig};
 
 /// Drops every so many segments that are new.
 struct Periodic {

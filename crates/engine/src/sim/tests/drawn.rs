@@ -3,12 +3,12 @@
 
 use super::bench::{both, network as built};
 use super::random::{check, queue, transport};
-use crate::fault;
 use crate::sim::build::Substitutes;
-use crate::spec::common::NETWORK;
-use crate::spec::{Kind, Param, SpecError};
-use crate::topology::{self, TopologyRow};
-use crate::traffic::{self, TrafficRow};
+use fanin_network::fault;
+use fanin_network::topology::{self, TopologyRow};
+use fanin_network::traffic::{self, TrafficRow};
+use fanin_param::{Kind, Param, SpecError};
+use fanin_scenario::common::NETWORK;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -117,11 +117,12 @@ fn with_links(faults: Vec<DrawnFault>, links: &[String]) -> String {
 
 /// The text of a scenario without faults, and its faults.
 fn scenario() -> impl Strategy<Value = (String, Vec<DrawnFault>)> {
+    // Long enough for what runs before to be found steady, and no longer: some of it has no end.
     (network(), queue(), transport(), traffic(), 0_u64..1000, faults()).prop_map(
         |(network, queue, transport, traffic, seed, faults)| {
             let text = format!(
                 "[network]\n{network}[queue]\n{queue}[transport]\n{transport}{traffic}[measure]\nqueues = \"all\"\n\
-                 bin = \"1ms\"\n[run]\nduration = \"40ms\"\nseed = {seed}\n"
+                 bin = \"1ms\"\n[run]\nduration = \"40ms\"\nsteady-limit = \"200ms\"\nseed = {seed}\n"
             );
             (text, faults)
         },

@@ -1,11 +1,13 @@
 //! Faults: each kind does what it says, at the picosecond, and both event cores agree.
 
 use super::bench::{Log, Parts, Seen, both, instead, reals, run_instead, scenario, star, tapped};
-use crate::ids::NodeId;
-use crate::roles::{Controller, ControllerAction, ControllerCx, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx};
 use crate::sim::build::Substitutes;
 use crate::sim::{Outcome, check, run};
-use crate::units::Time;
+use fanin_core::ids::NodeId;
+use fanin_core::roles::{
+    Controller, ControllerAction, ControllerCx, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
+};
+use fanin_core::units::Time;
 
 /// Forty segments at once into a sender's interface of 1 Gbps, where they take 12 us each; the first leaves at 41 us.
 fn burst(faults: &str) -> String {
@@ -158,7 +160,12 @@ fn losses_are_seeded_by_name_and_disturb_no_other_stream() {
 struct Reporting(Log<(Time, bool)>);
 
 impl SwitchAgent for Reporting {
-    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, _packet: &mut crate::packet::Packet, _passage: &Passage) -> Pass {
+    fn on_packet(
+        &mut self,
+        cx: &mut SwitchCx<'_>,
+        _packet: &mut fanin_core::packet::Packet,
+        _passage: &Passage,
+    ) -> Pass {
         cx.actions.push(SwitchAction::Report(vec![0]));
         Pass::Forward
     }

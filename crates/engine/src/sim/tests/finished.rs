@@ -1,17 +1,17 @@
 //! Flows that are over are let go: that nothing depends on it, and how little remains.
 
 use super::bench::scenario;
-use crate::event::EventCore;
-use crate::event::core::Core;
-use crate::ids::{FlowId, LinkId};
-use crate::measure::rows::{PAGE, Rows, Spill};
-use crate::measure::totals::collect;
-use crate::packet::Packet;
-use crate::schemes::REGISTRY;
+use crate::outcome::totals::collect;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::error::RunError;
 use crate::sim::laws;
-use crate::sim::world::World as AnyWorld;
+use fanin_core::ids::{FlowId, LinkId};
+use fanin_core::packet::Packet;
+use fanin_event::EventCore;
+use fanin_event::core::Core;
+use fanin_measure::rows::{PAGE, Rows, Spill};
+use fanin_schemes::REGISTRY;
+use fanin_work::error::RunError;
+use fanin_world::World as AnyWorld;
 use std::io;
 
 /// Many short flows between a few hosts, whose buffers are too small for them.

@@ -5,18 +5,18 @@
 
 use super::bench::{both, instead, network as built, reals};
 use super::drawn;
-use crate::fault;
-use crate::packet::Packet;
-use crate::queue::{MarkAt, StrictPriority, Threshold};
-use crate::roles::{
-    AckEvent, Admission, CongestionControl, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx, {Pass, Passage},
-};
-use crate::schemes::{self, FlowFacts, NewReno, NodeFacts, Scheme};
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
-use crate::topology;
-use crate::traffic;
-use crate::units::Size;
+use fanin_core::packet::Packet;
+use fanin_core::roles::{
+    AckEvent, Admission, CongestionControl, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx, {Pass, Passage},
+};
+use fanin_core::units::Size;
+use fanin_network::fault;
+use fanin_network::queue::{MarkAt, StrictPriority, Threshold};
+use fanin_network::topology;
+use fanin_network::traffic;
+use fanin_schemes::{self as schemes, FlowFacts, NewReno, NodeFacts, Scheme};
 use std::any::Any;
 
 const STAR: &str = "topology = \"star\"\n";
@@ -589,7 +589,7 @@ impl QueueDiscipline for Counting {
         let shared = shared(cx.node);
         shared.inside += u64::from(packet.size);
         if shared.log.is_multiple_of(5) {
-            packet.flags = packet.flags.with(crate::packet::Flags::CE);
+            packet.flags = packet.flags.with(fanin_core::packet::Flags::CE);
         }
         Admission::Enqueue(0)
     }

@@ -1,19 +1,19 @@
 //! The laws that every run is held to: each is broken once, and the run must say so.
 
 use super::bench::{Parts, instead, scenario, star};
-use crate::event::core::Core;
-use crate::event::order::{Class, Event};
-use crate::event::reference_core::ReferenceCore;
-use crate::event::{EventCore, NodeByNode as _};
-use crate::ids::FlowId;
-use crate::net::port::Limit;
-use crate::roles::{AckEvent, CongestionControl, SenderCx};
-use crate::schemes::NewReno;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::error::RunError;
 use crate::sim::laws;
-use crate::sim::world::World;
-use crate::units::Time;
+use fanin_core::ids::FlowId;
+use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
+use fanin_core::units::Time;
+use fanin_event::core::Core;
+use fanin_event::order::{Class, Event};
+use fanin_event::reference_core::ReferenceCore;
+use fanin_event::{EventCore, NodeByNode as _};
+use fanin_port::spec::Limit;
+use fanin_schemes::NewReno;
+use fanin_work::error::RunError;
+use fanin_world::World;
 
 /// Five senders overrun a port of ten packets, and the clock stops while packets are under way.
 const BUSY: &str = "[network]\ntopology = \"star\"\nbuffer = \"10pkt\"\n[[traffic]]\nkind = \"incast\"\nsenders = 5\n\

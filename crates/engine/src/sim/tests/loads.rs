@@ -81,7 +81,7 @@ fn tiers_are_oversubscribed_by_what_their_hosts_can_send() {
     let network = "topology = \"fat-tree\"\npods = 4\nhosts-per-edge = 6\nrate = \"10Gbps\"\ncore-rate = \"20Gbps\"";
     let found = of(network, "kind = \"incast\"\nsenders = 12\nbytes-each = \"1MB\"");
     let ratios: Vec<_> = found.tiers.iter().map(|each| (each.tier.ends, each.tier.below, each.tier.out)).collect();
-    let rate = |gbps: u64| crate::units::Rate::from_bps(gbps * 1_000_000_000);
+    let rate = |gbps: u64| fanin_core::units::Rate::from_bps(gbps * 1_000_000_000);
     assert_eq!(ratios, [(["edge", "aggregation"], rate(60), rate(20)), (["aggregation", "core"], rate(120), rate(80))]);
     assert!(found.tiers.iter().all(|each| each.offered.is_none()));
 }

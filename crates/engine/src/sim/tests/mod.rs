@@ -1,7 +1,6 @@
 //! Tests of the whole simulator that bring parts of their own: schemes, disciplines, a network with two paths.
 #![allow(clippy::float_cmp, reason = "the values compared are exact")]
 
-mod architecture;
 mod asked;
 mod bench;
 mod congestion_control;

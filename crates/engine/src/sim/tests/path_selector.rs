@@ -2,16 +2,16 @@
 
 use super::bench::Seen;
 use super::bench::{Log, Parts, Tap, both, reals, scenario, star};
-use crate::ids::{FlowId, NodeId};
-use crate::packet::CellTag;
-use crate::roles::{
-    AckDecision, AckKind, Announcement, Arrival, PathCx, PathRequest, PathSelector, ReceiverCx, WindowControl,
-};
-use crate::schemes::Scheme;
 use crate::sim::build::Substitutes;
 use crate::sim::{Outcome, run_reference_with, run_with};
-use crate::topology::two_paths;
-use crate::units::{Rate, Time};
+use fanin_core::ids::{FlowId, NodeId};
+use fanin_core::packet::CellTag;
+use fanin_core::roles::{
+    AckDecision, AckKind, Announcement, Arrival, PathCx, PathRequest, PathSelector, ReceiverCx, WindowControl,
+};
+use fanin_core::units::{Rate, Time};
+use fanin_network::topology::two_paths;
+use fanin_schemes::Scheme;
 
 /// Path by number: that of the flow plus that of the cell. With patience, packets are labelled with it.
 #[derive(Clone, Copy)]
@@ -194,7 +194,7 @@ fn uplinks(more: &str, seed: u64) -> Vec<f64> {
     let text = format!("{}seed = {seed}\n", star(1, "292KB", "").replace("\"star\"", &selector));
     let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
     let names = match &outcome.table("links").expect("links").column("link").expect("link").data {
-        crate::measure::table::Data::Text(names) => names.clone(),
+        fanin_measure::table::Data::Text(names) => names.clone(),
         other => panic!("{other:?}"),
     };
     let bytes = reals(&outcome, "links", "bytes");

@@ -1,13 +1,13 @@
 //! The egress port's role: order, marks, early drops, push-out, and a state shared with the switch's agent.
 
 use super::bench::{Log, Parts, both, instead, reals, run_instead, star};
-use crate::packet::{Flags, Packet};
-use crate::roles::{
-    AckEvent, Admission, CongestionControl, Pass, Passage, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx,
-};
-use crate::schemes::NewReno;
 use crate::sim::build::Substitutes;
-use crate::tcp::EcnMode;
+use fanin_core::packet::{Flags, Packet};
+use fanin_core::roles::{
+    AckEvent, Admission, CongestionControl, EcnMode, Pass, Passage, QueueCx, QueueDiscipline, SenderCx, SwitchAgent,
+    SwitchCx,
+};
+use fanin_schemes::NewReno;
 use std::any::Any;
 
 /// NewReno at one priority.

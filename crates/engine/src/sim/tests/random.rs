@@ -1,14 +1,14 @@
 //! Random small scenarios: both event cores agree, and what must hold in every run does.
 
 use super::bench::{both, network as built, reals, scenario};
-use crate::ids::NodeId;
-use crate::measure::table::Data;
-use crate::measure::timeouts::TimeoutCause;
-use crate::queue;
-use crate::schemes::{self, NodeFacts};
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
-use crate::units::{Rate, Time};
+use fanin_core::ids::NodeId;
+use fanin_core::units::{Rate, Time};
+use fanin_measure::table::Data;
+use fanin_measure::timeouts::TimeoutCause;
+use fanin_network::queue;
+use fanin_schemes::{self as schemes, NodeFacts};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
@@ -218,7 +218,7 @@ pub(super) fn check(text: &str, outcome: &Outcome, packets: Option<f64>) -> Test
     prop_assert_eq!(outcome.number("drops"), sum("links", "drops"));
     let reasons = outcome.summary.iter().filter(|(name, _)| name.starts_with("drops_"));
     prop_assert_eq!(outcome.number("drops"), reasons.filter_map(|(_, n)| n.as_f64()).sum::<f64>());
-    let by_reason = outcome.table("drops").map_or(0, crate::measure::table::Table::rows);
+    let by_reason = outcome.table("drops").map_or(0, fanin_measure::table::Table::rows);
     prop_assert_eq!(outcome.number("drops") as usize, by_reason);
     prop_assert!(outcome.number("would_mark") >= outcome.number("marks"));
     prop_assert_eq!(sum("bins", "drops"), outcome.number("drops"));

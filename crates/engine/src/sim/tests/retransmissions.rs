@@ -1,12 +1,12 @@
 //! What a switch does with segments that were sent before, seen from the switch behind it.
 
 use super::bench::{Log, Seen, Tap, reals, scenario};
-use crate::packet::Flags;
-use crate::roles::{CongestionControl, QueueDiscipline, SwitchAgent};
-use crate::schemes::{FlowFacts, NodeFacts, REGISTRY, Scheme};
 use crate::sim::build::Substitutes;
 use crate::sim::run_with;
-use crate::spec::Scenario;
+use fanin_core::packet::Flags;
+use fanin_core::roles::{CongestionControl, QueueDiscipline, SwitchAgent};
+use fanin_scenario::Scenario;
+use fanin_schemes::{FlowFacts, NodeFacts, REGISTRY, Scheme};
 use std::any::Any;
 
 /// A registered scheme whose switches tell of every packet.

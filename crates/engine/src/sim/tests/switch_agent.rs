@@ -1,10 +1,10 @@
 //! The switch's role: it sees all that passes, rewrites, drops, keeps and injects.
 
 use super::bench::{Log, Parts, both, instead, reals, run_instead, star, tapped};
-use crate::ids::LinkId;
-use crate::packet::{Addresses, Flags, Packet};
-use crate::roles::{Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};
-use crate::units::Time;
+use fanin_core::ids::LinkId;
+use fanin_core::packet::{Addresses, Flags, Packet};
+use fanin_core::roles::{Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};
+use fanin_core::units::Time;
 
 #[test]
 fn it_sees_syn_data_fin_and_acknowledgements_in_both_directions() {
@@ -175,7 +175,7 @@ impl SwitchAgent for Introducing {
                 to: passage.to,
                 rate: passage.rate,
                 host: true,
-                peer: crate::ids::NodeId::default(),
+                peer: fanin_core::ids::NodeId::default(),
             }],
             vec![cx.book.addresses(packet.flow)],
         ));

@@ -2,17 +2,16 @@
 //! acknowledgements, and asks for retransmissions.
 
 use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapped};
-use crate::ids::{FlowId, LinkId};
-use crate::packet::{Flags, Packet};
-use crate::roles::{
-    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, Pass, Passage, ReceiverAction,
-    ReceiverCx, SenderCx, SwitchAction, SwitchAgent, SwitchCx, WindowControl,
-};
-use crate::schemes::{NewReno, Scheme};
 use crate::sim::build::Substitutes;
 use crate::sim::run_with;
-use crate::tcp::EcnMode;
-use crate::units::Time;
+use fanin_core::ids::{FlowId, LinkId};
+use fanin_core::packet::{Flags, Packet};
+use fanin_core::roles::{
+    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, EcnMode, Pass, Passage, ReceiverAction,
+    ReceiverCx, SenderCx, SwitchAction, SwitchAgent, SwitchCx, WindowControl,
+};
+use fanin_core::units::Time;
+use fanin_schemes::{NewReno, Scheme};
 
 /// What a host's scheduler is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

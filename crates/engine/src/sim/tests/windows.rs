@@ -1,11 +1,11 @@
 //! Windows of one node at a time against the order of time: nothing in the results tells which of them it was.
 
 use super::bench::{difference, scenario};
-use crate::event::core::Core;
-use crate::measure::totals::collect;
+use crate::outcome::totals::collect;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::world::World;
 use crate::sim::{Outcome, laws, run_reference_with};
+use fanin_event::core::Core;
+use fanin_world::World;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;

@@ -9,9 +9,9 @@ mod sender;
 mod stress;
 
 use fanin_engine::ids::{FlowId, NodeId};
+use fanin_engine::param::{Kind, Param, Values};
 use fanin_engine::rng::Stream;
 use fanin_engine::schemes::{FlowFacts, NodeFacts, REGISTRY, Scheme, SchemeRow};
-use fanin_engine::spec::{Kind, Param, Values};
 use fanin_engine::units::{Rate, Time};
 
 /// Payload and wire bytes of a full segment.

@@ -3,8 +3,8 @@
 use super::{MSS, RATE, field, for_every_scheme, node_facts, skewed};
 use fanin_engine::ids::FlowId;
 use fanin_engine::rng::Stream;
+use fanin_engine::roles::Delivery;
 use fanin_engine::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
-use fanin_engine::tcp::receiver::Delivery;
 use fanin_engine::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,8 +3,8 @@
 //! Conservation is part of every run: a breach is an error. Retransmission timeouts are at least 10 ms.
 
 use super::{Origin, Setting, settings};
+use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
-use fanin_engine::spec::Scenario;
 
 /// Schemes whose flows may be left behind in a scenario, and why: the run must then say that one is stuck, or count
 /// those that gave up or are not complete.

@@ -1,9 +1,9 @@
 //! PFDCT in the simulator.
 
 use crate::outcome::{numbers, run, words};
+use fanin_engine::param::Kind;
 use fanin_engine::schemes::REGISTRY;
 use fanin_engine::sim::Outcome;
-use fanin_engine::spec::Kind;
 
 /// Four endless flows into a port of 100 packets at 1 Gbps, four hops of 10 us there and back; the first 20 ms do not
 /// count.

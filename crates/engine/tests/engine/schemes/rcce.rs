@@ -524,7 +524,7 @@ fn a_scheduler_in_the_last_switch_gives_small_flows_the_way() {
 
 #[test]
 fn keys_that_do_nothing_in_the_last_switch_are_refused() {
-    use fanin_engine::spec::Scenario;
+    use fanin_engine::scenario::Scenario;
     for (key, value) in [("rto-r", "\"off\""), ("rto-r-step", "\"1ms\""), ("push-bonus", "9"), ("push", "\"request\"")]
     {
         let text = |mode: &str| {
@@ -541,7 +541,7 @@ fn keys_that_do_nothing_in_the_last_switch_are_refused() {
 /// The error of a scenario with these traffic groups.
 fn refusal(mode: &str, traffic: &str) -> Option<String> {
     let text = format!("{SETTING}[scheme.rcce]\nedge-mode = \"{mode}\"\n{traffic}\n");
-    let scenario = fanin_engine::spec::Scenario::parse(&text, "x.toml", &[]).expect("each value does by itself");
+    let scenario = fanin_engine::scenario::Scenario::parse(&text, "x.toml", &[]).expect("each value does by itself");
     fanin_engine::sim::run(&scenario, None).err().map(|error| error.to_string())
 }
 

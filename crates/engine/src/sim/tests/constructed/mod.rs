@@ -4,17 +4,17 @@ mod connections;
 mod probes;
 mod timeouts;
 
-use crate::ids::{FlowId, LinkId};
-use crate::measure::table::Data;
-use crate::packet::{Flags, Packet};
-use crate::roles::{
+use crate::sim::{Outcome, TimeoutCause, build, run_with};
+use fanin_core::ids::{FlowId, LinkId};
+use fanin_core::packet::{Flags, Packet};
+use fanin_core::roles::{
     AckDecision, AckKind, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent,
     SwitchCx, WindowControl,
 };
-use crate::schemes::{NodeFacts, Scheme};
-use crate::sim::{Outcome, TimeoutCause, build, run_with};
-use crate::spec::Scenario;
-use crate::units::Time;
+use fanin_core::units::Time;
+use fanin_measure::table::Data;
+use fanin_scenario::Scenario;
+use fanin_schemes::{NodeFacts, Scheme};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

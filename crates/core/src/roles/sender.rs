@@ -1,0 +1,170 @@
+//! Sender: what congestion control knows of its flow, and what it may set.
+
+use crate::units::Time;
+
+/// How the two ends of a flow use ECN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not at all: packets are not ECN-capable, and marks are ignored.
+    #[default]
+    Off,
+    /// RFC 3168 section 6.1: the receiver echoes ECE from the first mark until the sender confirms with CWR.
+    Classic,
+    /// RFC 8257 section 3.2: the receiver's two-state machine echoes which bytes were marked.
+    Accurate,
+}
+
+/// The two variables of RFC 5681 section 2, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CongestionWindow {
+    /// Bytes that may be outstanding.
+    pub cwnd: f64,
+    /// Window at which slow start ends.
+    pub ssthresh: f64,
+}
+
+impl CongestionWindow {
+    /// Whether the congestion window is positive. One that `wraps` can also be zero within a recovery. NaN is neither.
+    #[inline(always)]
+    pub fn is_open(&self, wraps: bool) -> bool {
+        self.cwnd > 0.0 || (wraps && self.cwnd == 0.0)
+    }
+}
+
+/// Settings of each packet that the sender sends from now on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketFacts {
+    /// In-band field for switches and the receiver.
+    pub field: u64,
+    /// Pacing interval after each packet; zero sends without pacing.
+    pub gap: Time,
+    /// Largest payload of a segment in bytes, if it is to be smaller than the usual one; zero for the usual one.
+    pub segment: u32,
+    /// Send data as ECN-capable. Without effect on a flow whose [`CongestionControl::ecn`] is off.
+    pub ect: bool,
+    /// Priority, 0 the highest.
+    pub priority: u8,
+    /// Priority of retransmitted segments; none gives them the priority of other segments.
+    pub resend_priority: Option<u8>,
+}
+
+impl PacketFacts {
+    /// Payload of a full segment, given the usual one, `mss`.
+    #[inline(always)]
+    pub fn segment_of(&self, mss: u64) -> u64 {
+        if self.segment == 0 { mss } else { mss.min(u64::from(self.segment)) }
+    }
+}
+
+/// What a sender knows and may set.
+#[derive(Debug)]
+pub struct SenderCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: f64,
+    /// Bytes sent and not yet acknowledged, `nxt - una`.
+    pub in_flight: u64,
+    /// First unacknowledged sequence number.
+    pub una: u64,
+    /// Next sequence number to send.
+    pub nxt: u64,
+    /// One past the highest sequence number ever sent.
+    pub max_sent: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Time>,
+    /// The window.
+    pub window: &'a mut CongestionWindow,
+    /// Settings of the next packets.
+    pub packet: &'a mut PacketFacts,
+    /// Set to be called back at this time.
+    pub wake: &'a mut Time,
+}
+
+/// An acknowledgement, as congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent {
+    /// Bytes newly acknowledged; zero on a duplicate.
+    pub acked: u64,
+    /// ECN echo was set.
+    pub ece: bool,
+    /// The flow is in loss recovery: the window must not grow.
+    pub in_recovery: bool,
+    /// The window may grow: it limited the sender, not the peer's window or a lack of data. A window that is not used
+    /// says nothing about the path (RFC 7661 section 4.3); this does not count if `transport.window-validation` is off.
+    /// Never set before the end of a reduced window of data if `transport.growth-after-echo` is off.
+    pub window_limited: bool,
+    /// A window of data is acknowledged, so one round trip has passed: this acknowledgement covers a byte beyond all
+    /// those sent when the last window ended or the connection opened (`DCTCP.WindowEnd` of RFC 8257 section 3.3).
+    pub ends_window: bool,
+    /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
+    pub rtt: Option<Time>,
+    /// In-band field that the receiver echoed.
+    pub field: u64,
+}
+
+/// A transfer that the application passes to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferFacts {
+    /// Sequence number of its first byte.
+    pub first: u64,
+    /// Its size in bytes; none if it is endless.
+    pub bytes: Option<u64>,
+    /// When its data should have arrived, if it has a deadline.
+    pub deadline: Option<Time>,
+}
+
+/// Sender side: one instance per flow.
+pub trait CongestionControl: Send {
+    /// Which ECN signalling both ends of the flow use.
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Off
+    }
+    /// The application passes a transfer to the sender: the first of a connection before
+    /// [`CongestionControl::on_start`], later ones on the open connection, one after another.
+    fn on_transfer(&mut self, _transfer: &TransferFacts) {}
+    /// Only the peer's advertised window limits the sender; its own congestion window is maintained but not obeyed.
+    /// Duplicate acknowledgements and the retransmission timer still cause retransmissions.
+    fn obeys_peer(&self) -> bool {
+        false
+    }
+    /// SYNs carry the sender's announcement of its transfer in their in-band field, where switches can read it too: see
+    /// [`Announcement::field`](super::Announcement::field).
+    fn announces(&self) -> bool {
+        false
+    }
+    /// An acknowledgement with PSH is only a request to retransmit: it acknowledges nothing.
+    fn push_is_only_a_request(&self) -> bool {
+        false
+    }
+    /// The connection is open and the window has its initial value.
+    fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// The in-band field of the SYN-ACK, after `on_start`; not called for a later transfer on an open connection.
+    fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
+    /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
+    /// An ECN echo arrived and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
+    fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
+        let halved = half_flight(cx);
+        cx.window.ssthresh = halved;
+        // The lower bound of the threshold must not enlarge a window of one segment.
+        cx.window.cwnd = cx.window.cwnd.min(halved);
+    }
+    /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        half_flight(cx)
+    }
+    /// The retransmission timer expired for the first time on this segment. Returns the new threshold in bytes.
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        half_flight(cx)
+    }
+    /// The time set through [`SenderCx::wake`] has come.
+    fn on_wake(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// Names and values of internal state, for probes.
+    fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// RFC 5681 equation 4: half of the bytes in flight, at least two segments.
+pub fn half_flight(cx: &SenderCx<'_>) -> f64 {
+    (cx.in_flight as f64 / 2.0).max(2.0 * cx.mss)
+}

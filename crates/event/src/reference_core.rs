@@ -1,0 +1,366 @@
+//! The reference core, with which the event core must agree bit for bit: one event queue, two events per hop.
+//!
+//! `sim/tests/grid.rs` and `sim/tests/random.rs` compare them (through `both` in `sim/tests/bench.rs`), and
+//! `benches/hops.rs` their speed. It is compiled for tests and with the feature `reference-core` only.
+//!
+//! Ports count what they hold instead of deriving it from departure times, every departure is an event, so is every
+//! deadline of a timer even if it moves, and nothing is skipped. Buffer limits, disciplines and books are shared;
+//! everything else is implemented separately.
+
+use crate::core::Core;
+use crate::order::{Class, Event, MiscKey, TieBreak};
+use crate::{CoreParts, EventCore, PortAudit};
+use fanin_core::ids::{LinkId, NodeId};
+use fanin_core::packet::{Flags, Packet};
+use fanin_core::roles::{Backlog, DropReason};
+use fanin_core::units::Time;
+use fanin_port::books::{Books, Departure};
+use fanin_port::slots::Slots;
+use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
+use fanin_tcp::sack::SackBlocks;
+use std::any::Any;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+enum Kind {
+    Departure(Packet),
+    Arrival(Packet),
+    Misc(MiscKey),
+}
+
+/// Order at one instant: departures, arrivals by tie-break, then the rest by class and index.
+struct Entry {
+    at: Time,
+    rank: (u8, u64),
+    link: usize,
+    kind: Kind,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.rank).cmp(&(other.at, other.rank))
+    }
+}
+
+struct Port {
+    spec: PortSpec,
+    bands: Vec<VecDeque<(Time, Packet)>>,
+    counts: Vec<Backlog>,
+    in_service: u16,
+    /// When the transmission of that began.
+    begun: Time,
+    bytes_in: u64,
+}
+
+impl Port {
+    fn backlog(&self) -> Backlog {
+        let mut sum = Backlog { packets: u32::from(self.in_service > 0), bytes: u64::from(self.in_service) };
+        for count in &self.counts {
+            sum.packets += count.packets;
+            sum.bytes += count.bytes;
+        }
+        sum
+    }
+}
+
+/// The reference core: two events per packet and link, and none of the shortcuts of the event core.
+pub struct ReferenceCore {
+    /// Time of the last event that was reported to the simulation.
+    now: Time,
+    queue: BinaryHeap<Reverse<Entry>>,
+    ports: Vec<Port>,
+    nodes: Vec<Box<dyn Any + Send>>,
+    books: Books,
+    blocks: Slots<SackBlocks>,
+    /// The packet of the last arrival.
+    arrived: Packet,
+    ties: TieBreak,
+}
+
+impl ReferenceCore {
+    fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
+        self.queue.push(Reverse(Entry { at, rank, link, kind }));
+    }
+
+    /// Takes the next packet of an idle port into service.
+    fn serve(&mut self, link: usize, at: Time) {
+        let port = &mut self.ports[link];
+        if !port.spec.up {
+            return;
+        }
+        let Some(band) = port.bands.iter().position(|band| !band.is_empty()) else { return };
+        let (ready, mut packet) = port.bands[band].pop_front().expect("not empty");
+        port.counts[band].packets -= 1;
+        port.counts[band].bytes -= u64::from(packet.size);
+        let behind = port.backlog();
+        let node = &mut *self.nodes[port.spec.node];
+        let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
+        let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, at, node);
+        self.books.ports[link].would_mark += u64::from(would_mark);
+        if marked {
+            self.books.on_mark(LinkId::new(link), &packet, at);
+        }
+        port.in_service = packet.size;
+        port.begun = port.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
+        let departure = port.begun + port.spec.transmission(packet.size);
+        self.push(departure, (0, link as u64), link, Kind::Departure(packet));
+    }
+
+    fn depart(&mut self, link: usize, packet: Packet, at: Time) {
+        let port = &mut self.ports[link];
+        port.in_service = 0;
+        let (begun, backlog) = (port.begun, port.backlog());
+        let arrival = at + port.spec.delay;
+        let rank = self.ties.rank(LinkId::new(link), arrival);
+        self.push(arrival, (1, rank), link, Kind::Arrival(packet));
+        self.serve(link, at);
+        let next = self.ports[link].in_service;
+        let departure = Departure { begun, at, size: packet.size, next, backlog };
+        self.books.on_departure(LinkId::new(link), &departure);
+    }
+
+    /// Removes the packets in flight on a link, in order, and the one in transmission.
+    fn in_transit(&mut self, link: usize) -> (Vec<Packet>, Vec<Packet>) {
+        let entries = std::mem::take(&mut self.queue).into_sorted_vec();
+        // Sorted in reverse, the latest first.
+        let of = |entry: &Entry| entry.link == link && !matches!(entry.kind, Kind::Misc(_));
+        let (gone, kept): (Vec<_>, Vec<_>) = entries.into_iter().rev().map(|Reverse(entry)| entry).partition(of);
+        self.queue = kept.into_iter().map(Reverse).collect();
+        let (flying, leaving): (Vec<_>, Vec<_>) =
+            gone.into_iter().partition(|entry| matches!(entry.kind, Kind::Arrival(_)));
+        let packet = |entry: Entry| match entry.kind {
+            Kind::Departure(packet) | Kind::Arrival(packet) => Some(packet),
+            Kind::Misc(_) => None,
+        };
+        (flying.into_iter().filter_map(packet).collect(), leaving.into_iter().filter_map(packet).collect())
+    }
+
+    fn pool_bytes(&self, limit: Limit) -> u64 {
+        let Limit::Dynamic { pool, .. } = limit else { return 0 };
+        let in_pool = |port: &&Port| matches!(port.spec.limit, Limit::Dynamic { pool: other, .. } if other == pool);
+        self.ports.iter().filter(in_pool).map(|port| port.backlog().bytes).sum()
+    }
+
+    fn push_out(&mut self, link: usize, band: usize) -> bool {
+        let port = &mut self.ports[link];
+        let Some((_, victim)) = port.bands.get_mut(band).and_then(VecDeque::pop_back) else { return false };
+        port.counts[band].packets -= 1;
+        port.counts[band].bytes -= u64::from(victim.size);
+        port.bytes_in -= u64::from(victim.size);
+        let (backlog, in_service) = (port.backlog(), port.in_service);
+        self.discard(LinkId::new(link), &victim, DropReason::PushedOut);
+        self.books.on_queue(LinkId::new(link), self.now, backlog, in_service);
+        true
+    }
+
+    fn admit(&mut self, link: usize, packet: &mut Packet) -> (Decision, bool) {
+        let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
+        let port = &mut self.ports[link];
+        let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
+        let mut backlog = Backlog { packets: u32::from(port.in_service > 0), bytes: u64::from(port.in_service) };
+        for count in &port.counts {
+            backlog.packets += count.packets;
+            backlog.bytes += count.bytes;
+        }
+        let backlog = port.spec.counted(backlog, u64::from(port.in_service));
+        let node = &mut *self.nodes[port.spec.node];
+        port.spec.admit(packet, Situation { now: self.now, backlog, bands, pool_bytes, node })
+    }
+}
+
+impl EventCore for ReferenceCore {
+    const EAGER_TIMERS: bool = true;
+    type Windows = Core;
+
+    fn new(parts: CoreParts) -> Self {
+        let CoreParts { ports: specs, nodes, books, ties } = parts;
+        let ports = specs.into_iter().map(|spec| {
+            let bands = usize::from(spec.discipline.bands());
+            Port {
+                spec,
+                bands: (0..bands).map(|_| VecDeque::new()).collect(),
+                counts: vec![Backlog::default(); bands],
+                in_service: 0,
+                begun: Time::ZERO,
+                bytes_in: 0,
+            }
+        });
+        let (queue, arrived) = (BinaryHeap::new(), Packet::default());
+        Self { now: Time::ZERO, queue, ports: ports.collect(), nodes, books, blocks: Slots::default(), arrived, ties }
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn send(&mut self, link: LinkId, packet: &Packet) {
+        let (i, mut packet) = (link.index(), *packet);
+        let marked = packet.flags.has(Flags::CE);
+        let band = loop {
+            let (decision, would_mark) = self.admit(i, &mut packet);
+            self.books.ports[i].would_mark += u64::from(would_mark);
+            match decision {
+                Decision::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
+                Decision::PushOut(band, _) if self.push_out(i, usize::from(band)) => {}
+                Decision::Drop(reason) | Decision::PushOut(_, reason) => {
+                    return self.discard(link, &packet, reason);
+                }
+            }
+        };
+        if packet.flags.has(Flags::CE) && !marked {
+            self.books.on_mark(link, &packet, self.now);
+        }
+        let port = &mut self.ports[i];
+        port.bytes_in += u64::from(packet.size);
+        let ready = port.spec.jitter.as_mut().map_or(self.now, |jitter| jitter.ready(self.now));
+        port.bands[band].push_back((ready, packet));
+        port.counts[band].packets += 1;
+        port.counts[band].bytes += u64::from(packet.size);
+        if port.in_service == 0 {
+            self.serve(i, self.now);
+        }
+        let backlog = self.ports[i].backlog();
+        self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
+        let pool_bytes = self.pool_bytes(self.ports[i].spec.limit).saturating_sub(u64::from(packet.size));
+        let counted = self.ports[i].spec.counted(backlog, u64::from(self.ports[i].in_service));
+        self.books.on_admitted(link, self.now, &packet, counted, pool_bytes);
+    }
+
+    fn set_link(&mut self, link: LinkId, state: LinkState) {
+        let i = link.index();
+        self.ports[i].spec.set(state);
+        let mut lost = Vec::new();
+        if !state.up {
+            let (flying, leaving) = self.in_transit(i);
+            for packet in &flying {
+                self.lose(link, packet, DropReason::LinkDown);
+            }
+            lost = leaving;
+            let port = &mut self.ports[i];
+            port.bytes_in -= u64::from(port.in_service);
+            port.in_service = 0;
+        }
+        let port = &mut self.ports[i];
+        if !state.admits {
+            for packet in port.bands.iter_mut().flat_map(|band| band.drain(..)).map(|(_, packet)| packet) {
+                port.bytes_in -= u64::from(packet.size);
+                lost.push(packet);
+            }
+            port.counts.fill(Backlog::default());
+        }
+        for packet in &lost {
+            self.discard(link, packet, DropReason::LinkDown);
+        }
+        if self.ports[i].in_service == 0 {
+            self.serve(i, self.now);
+        }
+        let backlog = self.ports[i].backlog();
+        self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
+    }
+
+    fn schedule(&mut self, at: Time, class: Class, index: usize) {
+        let key = MiscKey::new(class, index);
+        self.push(at, (2, key.order()), 0, Kind::Misc(key));
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        loop {
+            let Reverse(entry) = self.queue.pop()?;
+            match entry.kind {
+                Kind::Departure(packet) => self.depart(entry.link, packet, entry.at),
+                Kind::Arrival(packet) => {
+                    (self.now, self.arrived) = (entry.at, packet);
+                    return Some(Event::Arrival(LinkId::new(entry.link)));
+                }
+                Kind::Misc(key) => {
+                    self.now = entry.at;
+                    return Some(key.event());
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, _link: LinkId) -> Packet {
+        self.arrived
+    }
+
+    fn backlog(&mut self, link: LinkId) -> Backlog {
+        self.ports[link.index()].backlog()
+    }
+
+    fn held(&mut self, link: LinkId) -> Backlog {
+        self.backlog(link)
+    }
+
+    fn books(&mut self) -> &mut Books {
+        &mut self.books
+    }
+
+    fn blocks(&mut self) -> &mut Slots<SackBlocks> {
+        &mut self.blocks
+    }
+
+    /// Departures due at this instant come before the caller's action.
+    fn settle(&mut self) {
+        while let Some(Reverse(entry)) = self.queue.peek() {
+            if entry.at > self.now || !matches!(entry.kind, Kind::Departure(_)) {
+                return;
+            }
+            let Some(Reverse(entry)) = self.queue.pop() else { return };
+            if let Kind::Departure(packet) = entry.kind {
+                self.depart(entry.link, packet, entry.at);
+            }
+        }
+    }
+
+    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
+        &mut *self.nodes[switch.index()]
+    }
+
+    fn in_network(&self, count: &mut dyn FnMut(&Packet)) {
+        for port in &self.ports {
+            port.bands.iter().flatten().for_each(|(_, packet)| count(packet));
+        }
+        for Reverse(entry) in &self.queue {
+            if let Kind::Departure(packet) | Kind::Arrival(packet) = &entry.kind {
+                count(packet);
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if !key.is_live()))
+    }
+
+    fn audit(&mut self) -> Vec<PortAudit> {
+        let start = |port: &Port| PortAudit {
+            entered: port.bytes_in,
+            believed: port.backlog(),
+            counts_bytes: true,
+            ..PortAudit::default()
+        };
+        let mut audits: Vec<PortAudit> = self.ports.iter().map(start).collect();
+        for (port, audit) in self.ports.iter().zip(&mut audits) {
+            port.bands.iter().flatten().for_each(|(_, packet)| audit.find(packet.size, true));
+        }
+        for Reverse(entry) in &self.queue {
+            match &entry.kind {
+                Kind::Departure(packet) => audits[entry.link].find(packet.size, true),
+                Kind::Arrival(packet) => audits[entry.link].find(packet.size, false),
+                Kind::Misc(_) => {}
+            }
+        }
+        audits
+    }
+}

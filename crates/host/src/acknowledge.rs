@@ -1,0 +1,97 @@
+//! Acknowledgements that receivers send.
+
+use crate::flow::Flow;
+use crate::hosts::Hosts;
+use fanin_core::ids::FlowId;
+use fanin_core::packet::{Flags, Packet, Stamp};
+use fanin_event::EventCore;
+use fanin_net::network::Network;
+use fanin_tcp::FIRST_DATA;
+use fanin_tcp::receiver::{AckOut, Receiver};
+use fanin_tcp::sack::SackBlocks;
+
+/// Bytes that SACK blocks add to an acknowledgement: kind, length and eight per block, padded (RFC 2018 section 3).
+fn sack_bytes(blocks: &SackBlocks) -> u16 {
+    (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
+}
+
+/// Stores the SACK blocks of an acknowledgement of `size` bytes without them. Returns their handle in place of a stamp,
+/// and the size with them.
+#[inline(never)]
+fn put_blocks<C: EventCore>(state: &Receiver, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
+    let blocks = state.sack_blocks();
+    (Stamp::from_bits(net.core.blocks().put(blocks) as u32), size + sack_bytes(&blocks))
+}
+
+impl Flow {
+    /// Sends an acknowledgement that another one follows, which is rare: the loop over both stays out of the way.
+    #[cold]
+    pub(super) fn send_earlier_ack<C: EventCore>(&mut self, ack: AckOut, net: &mut Network<C>) {
+        self.send_ack(ack, false, net);
+    }
+
+    #[inline(always)]
+    pub(super) fn send_ack<C: EventCore>(&mut self, ack: AckOut, push: bool, net: &mut Network<C>) {
+        let Self { wire, receiver: side, .. } = self;
+        let mut flags = Flags::ACK
+            .with_if(Flags::ECE, ack.ece)
+            .with_if(Flags::ECT, wire.ecn_ack)
+            .with_if(Flags::PSH, push)
+            .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
+            .with_if(Flags::FIN, side.state.finished());
+        let (mut stamp, mut size) = (ack.stamp, wire.header);
+        if ack.sack {
+            flags = flags.with(Flags::SACK);
+            (stamp, size) = put_blocks(&side.state, size, net);
+        }
+        side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(size);
+        let (link, onward) = net.paths.begin(wire.reverse);
+        let packet = Packet {
+            arrival: 0,
+            field: side.field,
+            flow: wire.id,
+            seq: ack.ack as u32,
+            onward,
+            stamp,
+            window: side.granted.scaled,
+            size,
+            flags,
+            priority: 0,
+        };
+        net.put(link, &packet, wire.endpoint);
+    }
+}
+
+impl Hosts {
+    pub(super) fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, net: &mut Network<C>) {
+        self.flows[id].send_ack(ack, push, net);
+    }
+
+    pub(super) fn send_syn_ack<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
+        let flow = &mut self.flows[id];
+        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
+        let side = &mut flow.receiver;
+        side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(flow.wire.header);
+        let (link, onward) = net.paths.begin(flow.wire.reverse);
+        let packet = Packet {
+            arrival: 0,
+            field: side.field,
+            flow: id,
+            seq: FIRST_DATA as u32,
+            onward,
+            stamp: side.syn_stamp,
+            window: side.granted.unscaled,
+            size: flow.wire.header,
+            flags: Flags::SYN
+                .with(Flags::ACK)
+                .with_window_scale(flow.wire.scale)
+                .with_if(Flags::RETRANSMITTED, side.syn_again)
+                .with_if(Flags::ECE, side.ecn_agreed)
+                .with_if(Flags::ECT, side.ecn_agreed && endpoint.sender.ecn_syn),
+            priority: 0,
+        };
+        net.put(link, &packet, flow.wire.endpoint);
+    }
+}

@@ -1,0 +1,213 @@
+//! Opening flows, reading their counters, and releasing finished flows.
+
+use crate::finished::balances;
+use crate::flow::{Dialogue, Flow, Grant, Purpose, ReceiverSide, Wire};
+use crate::hosts::{Endpoint, Hosts};
+use fanin_core::ids::{FlowId, GroupId, NodeId, TransferId};
+use fanin_core::packet::Stamp;
+use fanin_core::roles::{Announcement, PathRequest};
+use fanin_core::units::Time;
+use fanin_event::EventCore;
+use fanin_measure::counters::Counters;
+use fanin_measure::timeouts::TimeoutCause;
+use fanin_net::network::Network;
+use fanin_net::paths::{Offers, choose};
+use fanin_schemes::FlowFacts;
+use fanin_tcp::FIRST_DATA;
+use fanin_tcp::receiver::Receiver;
+use fanin_tcp::sender::Sender;
+
+/// A flow that is about to open.
+pub struct Opening {
+    pub group: GroupId,
+    pub from: NodeId,
+    pub to: NodeId,
+    /// Size of its first data in bytes; none if they are endless.
+    pub bytes: Option<u64>,
+    /// The transfer whose data or request it carries first.
+    pub transfer: TransferId,
+    /// Its end points, by traffic group.
+    pub endpoint: usize,
+    /// Its sender says how much it will send.
+    pub announces_size: bool,
+    /// The flow of the request to which it responds on the same connection.
+    pub asked_on: Option<FlowId>,
+    /// Time until a full segment is acknowledged in an otherwise idle network, if these end points ask for it.
+    pub idle_rtt: Option<Time>,
+}
+
+/// The choice among the equal-cost paths of a flow.
+struct Chosen {
+    number: usize,
+    /// Tag of the packets that take the path.
+    tag: u64,
+    /// Bytes of a flowcell and the number of paths, if flowcells take the paths in turn.
+    cells: Option<(u64, usize)>,
+}
+
+impl Hosts {
+    /// Whether these end points ask for the round-trip time in an idle network: their scheme, or if the connection is `open`
+    /// already, their stack.
+    pub fn wants_idle_rtt(&self, endpoint: usize, open: bool) -> bool {
+        let Endpoint { scheme, sender, .. } = &self.endpoints[endpoint];
+        (open && sender.knows_open_path) || self.schemes[*scheme].wants_idle_rtt()
+    }
+
+    /// Whether the scheme of these end points follows requests.
+    pub fn follows_requests(&self, endpoint: usize) -> bool {
+        self.schemes[self.endpoints[endpoint].scheme].follows_requests()
+    }
+
+    /// Adds a flow. Nothing is sent yet.
+    pub fn open_flow<C: EventCore>(&mut self, opening: &Opening, net: &mut Network<C>) -> FlowId {
+        let id = FlowId::new(self.flows.count());
+        let &Opening { group, from, bytes, transfer, announces_size, asked_on, idle_rtt, .. } = opening;
+        let endpoint = &self.endpoints[opening.endpoint];
+        let mss = endpoint.sender.mss;
+        let rate = self.by_node[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
+        let rate = rate.expect("flows begin at hosts");
+        let paced = endpoint.sender.interface.is_some_and(|interface| interface.paced);
+        let scheme = &self.schemes[endpoint.scheme];
+        let known = idle_rtt.filter(|_| scheme.wants_idle_rtt());
+        let facts =
+            FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt: known, paced };
+        let cc = scheme.congestion_control(&facts);
+        let mut sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
+        if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
+            sender.know_open_path(rtt);
+        }
+        let granted = Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale);
+        let wire = self.wire(id, opening, net);
+        self.flows.push(Flow {
+            sender,
+            receiver: ReceiverSide {
+                state: Receiver::new(),
+                order: None,
+                granted,
+                held: None,
+                timer_at: Time::NEVER,
+                syn_stamp: Stamp::default(),
+                syn_again: false,
+                ecn_agreed: false,
+                field: 0,
+                boundary: u64::MAX,
+                unannounced: false,
+                last_delay: None,
+                segments: 0,
+                acks_sent: 0,
+                ack_bytes_sent: 0,
+            },
+            wire,
+            purpose: Purpose::Data,
+            transfer,
+            dialogue: Dialogue::default(),
+            carried: Announcement::default(),
+            announces_size,
+            timeouts: [0; TimeoutCause::ALL.len()],
+            timer_wait: Time::ZERO,
+            probe_wait: Time::ZERO,
+            asked_on,
+            window_probes: 0,
+            loss_probes: 0,
+            arrived: 0,
+            acks_arrived: 0,
+            arrived_bytes: 0,
+            ack_bytes_arrived: 0,
+            probed: false,
+        });
+        net.core.books().add_flow(group);
+        id
+    }
+
+    fn wire<C: EventCore>(&mut self, id: FlowId, opening: &Opening, net: &mut Network<C>) -> Wire {
+        let &Opening { group, from, to, endpoint, .. } = opening;
+        let Chosen { number, tag, cells } = self.choose_path(id, from, to, net);
+        let back = self.choose_path(id, to, from, net).number;
+        let mut take = |from, to, number| net.paths.take(from, to, number, &net.topology);
+        let reverse = take(to, from, back);
+        let cell_paths: Box<[u32]> = match cells {
+            Some((_, paths)) => (0..paths).map(|number| take(from, to, number)).collect(),
+            None => Box::default(),
+        };
+        let forward = cell_paths.get(number).copied().unwrap_or_else(|| take(from, to, number));
+        Wire {
+            id,
+            forward,
+            reverse,
+            from,
+            to,
+            group,
+            endpoint: endpoint as u32,
+            header: net.header,
+            ecn_ack: self.endpoints[endpoint].receiver.ecn_ack,
+            scale: self.endpoints[endpoint].scale,
+            cell_end: cells.map_or(u64::MAX, |(cell, _)| cell + FIRST_DATA),
+            cell: 0,
+            cell_paths,
+            tag,
+            announcement: 0,
+            sent_bytes: 0,
+        }
+    }
+
+    /// Chooses among the equal-cost paths of a flow.
+    fn choose_path<C: EventCore>(&mut self, flow: FlowId, from: NodeId, to: NodeId, net: &mut Network<C>) -> Chosen {
+        let paths = net.paths.count(from, to, &net.topology);
+        if paths == 1 {
+            return Chosen { number: 0, tag: 0, cells: None };
+        }
+        let host = self.by_node[from.index()].as_mut().expect("flows join hosts");
+        let request = PathRequest { flow, from, to, paths, hash: net.paths.hash(flow), cell: 0 };
+        let offers = Offers::of(&mut net.paths, from, to, &net.topology);
+        let (number, tag) = choose(&offers, &mut *host.selector, net.core.node(host.edge), &request);
+        Chosen { number, tag, cells: host.selector.cell().filter(|cell| *cell > 0).map(|cell| (cell, paths)) }
+    }
+
+    /// The counters of a flow up to now. A port applies marks at dequeue only when it is read, so the ports on the
+    /// flow's paths are read first.
+    pub fn counters<C: EventCore>(&self, flow: FlowId, net: &mut Network<C>) -> Counters {
+        let state = &self.flows[flow];
+        if net.marks_late {
+            for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
+                for link in net.paths.links(*path) {
+                    net.core.backlog(link);
+                }
+            }
+        }
+        let book = &net.core.books().flows[flow];
+        Counters {
+            retransmissions: book.retransmissions,
+            loss_probes: u64::from(state.loss_probes),
+            timeouts: state.timeouts,
+            timer_wait: state.timer_wait,
+            probe_wait: state.probe_wait,
+            drops: book.drops,
+            marks: book.marks,
+        }
+    }
+
+    /// A flow carries no more data. It is released later, when it has finished.
+    pub fn close_flow<C: EventCore>(&mut self, flow: FlowId, net: &mut Network<C>) {
+        self.finished.closing.push(flow);
+        if self.finished.is_due() {
+            let mut closing = std::mem::take(&mut self.finished.closing);
+            closing.retain(|flow| !self.let_go(*flow, net));
+            self.finished.keep(closing);
+        }
+    }
+
+    /// Releases a flow if it has finished.
+    fn let_go<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> bool {
+        let (flow, book) = (&self.flows[id], &net.core.books().flows[id]);
+        if !flow.is_done() || !balances(flow, book) || self.is_known(id) {
+            return false;
+        }
+        let Some(flow) = self.flows.take(id) else { return true };
+        net.core.books().close_flow(id);
+        self.finished.add(&flow);
+        let Wire { forward, reverse, cell_paths, .. } = &flow.wire;
+        let forth = if cell_paths.is_empty() { std::slice::from_ref(forward) } else { cell_paths };
+        forth.iter().chain([reverse]).for_each(|path| net.paths.give_back(*path));
+        true
+    }
+}

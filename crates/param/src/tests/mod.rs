@@ -1,0 +1,3 @@
+//! Tests of values and their declarations.
+
+mod quantities;

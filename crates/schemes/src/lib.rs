@@ -1,0 +1,196 @@
+//! Schemes: one room per published system.
+//!
+//! A scheme is a bundle of roles with typed parameters. What it leaves out is filled by the base: NewReno sender,
+//! plain receiver, drop-tail, equal-cost multipath. To add one: a file (or folder) here and a row in [`REGISTRY`].
+//!
+//! A room has `mod.rs` (registry row, parameters, roles), `manual.md` (what the scheme does: the text of `fanin explain`),
+//! and `readings.rs` where its paper leaves something open.
+
+mod d2tcp;
+mod dctcp;
+mod dt_cwa;
+mod dt_dctcp;
+mod ictcp;
+mod l2dct;
+mod linux;
+mod newreno;
+mod pfdct;
+mod rcc;
+mod rcce;
+mod row;
+mod sab;
+mod sdtcp;
+
+pub use dctcp::Dctcp;
+pub use linux::{Cubic, CubicConfig};
+pub use newreno::NewReno;
+pub use row::{Effort, Reading, SchemeRow, Signal, Wish};
+pub use sdtcp::stress as sdtcp_stress;
+
+use dctcp::DctcpSender;
+use linux::Growth;
+use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
+
+use fanin_core::ids::{FlowId, NodeId};
+use fanin_core::roles::{
+    CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
+};
+use fanin_core::units::{Rate, Time};
+use fanin_network::traffic::TrafficGroup;
+use fanin_param::{SpecError, Values};
+use std::any::Any;
+
+/// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
+/// of it is better.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchTotal {
+    /// Key in the summary.
+    pub name: &'static str,
+    /// What people call it.
+    pub label: &'static str,
+    /// Its definition, in Markdown.
+    pub doc: &'static str,
+}
+
+/// Every scheme.
+pub static REGISTRY: &[SchemeRow] = &[
+    newreno::ROW,
+    linux::ROW,
+    linux::ROW_RENO,
+    linux::ROW_DCTCP,
+    dctcp::ROW,
+    l2dct::ROW,
+    d2tcp::ROW,
+    dt_dctcp::ROW,
+    ictcp::ROW,
+    sab::ROW,
+    pfdct::ROW,
+    pfdct::ROW_ST,
+    dt_cwa::ROW,
+    rcc::ROW,
+    rcce::ROW,
+    sdtcp::ROW,
+];
+
+/// The scheme called `key`.
+///
+/// # Panics
+/// If there is none.
+pub fn find(key: &str) -> &'static SchemeRow {
+    REGISTRY.iter().find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
+}
+
+/// What operating systems call a congestion control, and the scheme that it is.
+pub static OTHER_NAMES: &[(&str, &str)] = &[("CUBIC", linux::ROW.key), ("Reno", linux::ROW_RENO.key)];
+
+/// What is known about a flow when it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts {
+    /// The flow.
+    pub flow: FlowId,
+    /// Bytes that it will carry, if known.
+    pub bytes: Option<u64>,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Bytes of a full packet on the wire.
+    pub packet: u64,
+    /// Rate of the sender's link.
+    pub rate: Rate,
+    /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, given only to
+    /// schemes that ask for it ([`Scheme::wants_idle_rtt`]).
+    pub idle_rtt: Option<Time>,
+    /// Its host paces it (`transport.pacing`).
+    pub paced: bool,
+}
+
+impl FlowFacts {
+    /// A flow that stands for any, to ask a scheme what its senders are like.
+    pub fn of_any(mss: u64, rate: Rate) -> Self {
+        Self { flow: FlowId::default(), bytes: None, mss, packet: mss, rate, idle_rtt: None, paced: false }
+    }
+}
+
+/// What is known about a node when the network is built.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeFacts {
+    /// The node.
+    pub node: NodeId,
+    /// Rate of its (first) link; for a queue, that of the port.
+    pub rate: Rate,
+    /// Round-trip propagation delay between the farthest hosts.
+    pub base_rtt: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Bytes of a full packet on the wire.
+    pub packet: u64,
+}
+
+/// What a controller knows of its network in advance; it must request the rest.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkFacts {
+    /// Round-trip propagation delay between the farthest hosts.
+    pub base_rtt: Time,
+}
+
+/// A published system: a bundle of roles.
+pub trait Scheme: Send + Sync {
+    /// Refuses what it could not serve: `groups` are the traffic whose hosts run it, `values` its own values.
+    ///
+    /// # Errors
+    ///
+    /// Names the key, and what to write instead.
+    fn check(&self, _values: &Values, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+        Ok(())
+    }
+    /// The sender of one flow.
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(NewReno)
+    }
+    /// Whether its senders are given [`FlowFacts::idle_rtt`], as if by an oracle.
+    fn wants_idle_rtt(&self) -> bool {
+        false
+    }
+    /// Whether its schedulers act on requests ([`WindowControl::on_request`]), and its switches tell which flow
+    /// responds to which.
+    fn follows_requests(&self) -> bool {
+        false
+    }
+    /// Whether its senders and queues have no state in common: each acts on what reaches it in packets alone.
+    fn shares_nothing(&self) -> bool {
+        false
+    }
+    /// Whether all hosts at one switch share the scheduler of the first of them, at no distance.
+    fn shares_scheduler(&self) -> bool {
+        false
+    }
+    /// The scheduler of a receiving host; none is the plain receiver.
+    fn window_control(&self, _host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        None
+    }
+    /// The discipline of a switch's egress port; none is drop-tail.
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        None
+    }
+    /// The agent of a switch.
+    fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        None
+    }
+    /// The network's controller.
+    fn controller(&self, _network: &NetworkFacts) -> Option<Box<dyn Controller>> {
+        None
+    }
+    /// How a host's flows choose among equal paths.
+    fn path_selector(&self, _host: &NodeFacts) -> Box<dyn PathSelector> {
+        Box::new(Ecmp)
+    }
+    /// State that the scheme's roles share on one switch.
+    fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
+        Box::new(())
+    }
+    /// What that state has counted at the end of a run: each of [`SchemeRow::totals`] and its value. The run's totals have
+    /// them, summed over the switches.
+    fn node_totals(&self, _node: &dyn Any, _show: &mut dyn FnMut(&'static SwitchTotal, u64)) {}
+}
+
+#[cfg(test)]
+mod test_sender;

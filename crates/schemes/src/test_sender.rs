@@ -1,0 +1,111 @@
+//! The connection around a congestion control under test: it sends whole segments, and has them acknowledged one at a
+//! time with the marks and the round-trip time that a test sets.
+
+use fanin_core::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
+use fanin_core::units::Time;
+
+/// Bytes of a segment, where a test does not choose.
+pub(super) const MSS: f64 = 1000.0;
+
+pub(super) struct TestSender<C> {
+    pub(super) cc: C,
+    pub(super) mss: f64,
+    pub(super) window: CongestionWindow,
+    pub(super) packet: PacketFacts,
+    pub(super) una: u64,
+    pub(super) nxt: u64,
+    /// The window of data ends when more than this is acknowledged.
+    pub(super) window_end: u64,
+    pub(super) now: Time,
+    pub(super) srtt: Option<Time>,
+    pub(super) wake: Time,
+    /// What the next acknowledgements bring: a round-trip time, and the echoed field.
+    pub(super) rtt: Option<Time>,
+    pub(super) field: u64,
+    /// The congestion window is what limits the sender.
+    pub(super) window_limited: bool,
+}
+
+impl<C: CongestionControl> TestSender<C> {
+    /// An open connection with a window of `segments`, in congestion avoidance.
+    pub(super) fn new(cc: C, segments: f64) -> Self {
+        let cwnd = segments * MSS;
+        Self::open(cc, MSS, CongestionWindow { cwnd, ssthresh: cwnd })
+    }
+    /// An open connection with segments of `mss` bytes and this window.
+    pub(super) fn open(cc: C, mss: f64, window: CongestionWindow) -> Self {
+        let mut sender = Self {
+            cc,
+            mss,
+            window,
+            packet: PacketFacts::default(),
+            una: 1,
+            nxt: 1,
+            window_end: 1,
+            now: Time::ZERO,
+            srtt: None,
+            wake: Time::NEVER,
+            rtt: None,
+            field: 0,
+            window_limited: true,
+        };
+        sender.call(C::on_start);
+        sender
+    }
+    /// The window in segments.
+    pub(super) fn segments(&self) -> f64 {
+        self.window.cwnd / self.mss
+    }
+    /// Calls a hook.
+    pub(super) fn call<R>(&mut self, hook: impl FnOnce(&mut C, &mut SenderCx<'_>) -> R) -> R {
+        let mut cx = SenderCx {
+            now: self.now,
+            mss: self.mss,
+            in_flight: self.nxt - self.una,
+            una: self.una,
+            nxt: self.nxt,
+            max_sent: self.nxt,
+            srtt: self.srtt,
+            window: &mut self.window,
+            packet: &mut self.packet,
+            wake: &mut self.wake,
+        };
+        hook(&mut self.cc, &mut cx)
+    }
+    /// Sends segments until `segments` are outstanding.
+    pub(super) fn send(&mut self, segments: u64) {
+        self.nxt = self.una + segments * self.mss as u64;
+    }
+    /// The first outstanding segment is acknowledged, with an echo or without.
+    pub(super) fn ack(&mut self, ece: bool) {
+        self.ack_of(1, ece);
+    }
+    /// One acknowledgement of the first `segments` outstanding ones.
+    pub(super) fn ack_of(&mut self, segments: u64, ece: bool) {
+        let acked = segments * self.mss as u64;
+        self.una += acked;
+        let ends_window = self.una > self.window_end;
+        if ends_window {
+            self.window_end = self.nxt;
+        }
+        let ack = AckEvent {
+            acked,
+            ece,
+            in_recovery: false,
+            window_limited: self.window_limited,
+            ends_window,
+            rtt: self.rtt,
+            field: self.field,
+        };
+        self.call(|cc, cx| cc.on_ack(cx, &ack));
+    }
+    /// Sends `segments` and has them acknowledged one by one, the first `marked` with an echo.
+    pub(super) fn round(&mut self, segments: u64, marked: u64) {
+        self.send(segments);
+        (0..segments).for_each(|i| self.ack(i < marked));
+    }
+    /// An echo that is the first of its round trip.
+    pub(super) fn echo(&mut self) {
+        self.call(C::on_ecn_echo);
+    }
+}

@@ -1,0 +1,510 @@
+//! `[transport]`: the keys of TCP below every scheme, and the configurations of sender and receiver made from them.
+
+use super::receiver::ReceiverConfig;
+use super::rto::RtoConfig;
+use super::sender::{InterfaceConfig, Quirks, RackConfig, SenderConfig};
+use super::tlp::ProbeConfig;
+use fanin_core::roles::EcnMode;
+use fanin_core::units::Time;
+use fanin_param::{Kind, Param, SpecError, Values};
+
+/// The keys, beside the one that names the scheme.
+pub static PARAMS: &[Param] = &[
+    Param::new(
+        "mss",
+        Kind::Bytes,
+        "1460B",
+        "Maximum segment size: payload bytes.",
+        "Ethernet MTU less 40 bytes of headers",
+    )
+    .at_least(1.0)
+    .at_most(9000.0),
+    Param::new(
+        "mtu",
+        Kind::Bytes,
+        "1500B",
+        "Largest IP packet, with its headers; if given, mss is what header leaves of it. 9000B is usual for jumbo frames.",
+        "mss and header together",
+    )
+    .at_least(1.0),
+    Param::new("header", Kind::Bytes, "40B", "Bytes of header in every segment.", "IPv4 and TCP without options")
+        .at_least(40.0)
+        .at_most(1000.0),
+    Param::new("initial-window", Kind::Window, "10mss", "Congestion window of a new connection.", "RFC 6928")
+        .at_least(1.0),
+    Param::new(
+        "initial-ssthresh",
+        Kind::Window,
+        "1000000mss",
+        "Slow-start threshold of a new connection.",
+        "RFC 5681, section 3.1: arbitrarily high",
+    )
+    .at_least(1.0),
+    Param::new(
+        "receive-buffer",
+        Kind::Bytes,
+        "1MiB",
+        "Receive buffer of a connection: the largest window that it advertises.",
+        "our choice: far above the bandwidth-delay product of 10 Gbps in a data centre, so that it does not limit senders there",
+    )
+    .at_least(1.0),
+    Param::new(
+        "window-scale",
+        Kind::Choice(&["auto", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"]),
+        "auto",
+        "Shift of the advertised window, whose field has 16 bits; auto is the smallest that can advertise receive-buffer.",
+        "RFC 7323, section 2",
+    ),
+    Param::new(
+        "ack-every",
+        Kind::Integer,
+        "1",
+        "Full segments that one acknowledgement covers; 2 is the usual delayed acknowledgement.",
+        "our choice: 1, as ns-2's sinks and most incast papers have it",
+    )
+    .at_least(1.0)
+    .at_most(255.0),
+    Param::new(
+        "ack-delay",
+        Kind::Time,
+        "40ms",
+        "Delayed-ACK timeout: the longest time that an ACK is delayed if ack-every is above 1.",
+        "Linux's TCP_DELACK_MIN",
+    ),
+    Param::new(
+        "quickack",
+        Kind::Integer,
+        "0",
+        "Segments at the beginning of a connection that are acknowledged at once, regardless of ack-every.",
+        "RFC 5681 has none; Linux has TCP_MAX_QUICKACKS of 16",
+    ),
+    Param::new(
+        "like",
+        Kind::Choice(&["rfc", "ns3.44", "ns3.31", "ns3.18-rdtcp"]),
+        "rfc",
+        "Whose departures from the RFCs senders share, in loss recovery, RTT samples and the rounding of windows: rfc is \
+         nobody's, ns3.44 and ns3.31 are releases of ns-3, and ns3.18-rdtcp is the code of RCC's authors. Without effect \
+         with loss-detection rack.",
+        "RFC 5681, RFC 6298, RFC 6582, RFC 6675; ns3.44: docs/validation/ns3.md; ns3.31: its tcp-socket-base.cc, \
+         EstimateRtt; ns3.18-rdtcp: docs/validation/rcc.md",
+    ),
+    Param::new(
+        "duplicate-ack-threshold",
+        Kind::Integer,
+        "3",
+        "Duplicate acknowledgements that start fast retransmit.",
+        "RFC 5681, section 3.2",
+    )
+    .at_least(1.0),
+    Param::new(
+        "duplicate-ack-window",
+        Kind::Choice(&["same", "any"]),
+        "same",
+        "Which window an ACK that repeats the ACK number while data is outstanding must have to count as a duplicate \
+         ACK, without SACK: that of the last ACK, or any.",
+        "RFC 5681, section 2 (e); any is ns-3.18, and required by schemes whose receivers change the window with each \
+         segment",
+    ),
+    Param::new(
+        "sack",
+        Kind::Bool,
+        "false",
+        "Selective acknowledgements (SACK): receivers report out-of-order data, and senders use the reports in \
+         recovery.",
+        "our choice: off, as NewReno is the baseline of the incast papers",
+    ),
+    Param::new(
+        "loss-detection",
+        Kind::Choice(&["dup-ack", "rack"]),
+        "dup-ack",
+        "How senders detect losses: by duplicate ACKs, or by the time since later segments were sent (RACK), which \
+         requires sack.",
+        "RFC 5681, section 3.2; rack is RFC 8985",
+    ),
+    Param::new(
+        "tail-loss-probe",
+        Kind::Bool,
+        "true",
+        "Whether, with loss-detection rack, a sender that receives no ACK sends a tail loss probe after two round \
+         trips.",
+        "RFC 8985, section 7",
+    ),
+    Param::new(
+        "probe-ack-delay",
+        Kind::Time,
+        "200ms",
+        "Additional wait before a tail loss probe if only one segment is outstanding, because its ACK may be delayed.",
+        "RFC 8985, section 7.2 leaves it open; Linux takes rto-min, and so does the stack linux-6",
+    ),
+    Param::new(
+        "probe-margin",
+        Kind::Time,
+        "0s",
+        "Additional wait before a tail loss probe if several segments are outstanding.",
+        "RFC 8985, section 7.2: none; Linux has TCP_TIMEOUT_MIN_US of 2ms",
+    ),
+    Param::new(
+        "rate-reduction",
+        Kind::Choice(&["at-once", "proportional"]),
+        "at-once",
+        "Whether, with loss-detection rack, the window falls to the threshold at once in recovery, or in proportion \
+         as outstanding data is delivered (PRR).",
+        "RFC 6675, section 5; proportional is RFC 9937",
+    ),
+    Param::new(
+        "limited-transmit",
+        Kind::Bool,
+        "false",
+        "Limited transmit: the first duplicate ACKs permit new segments.",
+        "RFC 3042; off in the incast papers' baseline",
+    ),
+    Param::new(
+        "rtt-clock",
+        Kind::Time,
+        "0s",
+        "Tick of the clock that measures RTTs for the timeout: an RTT is a whole number of ticks, and one of zero \
+         ticks is discarded, so that the initial timeout remains. 0s is an exact clock. Schemes see exact times.",
+        "our choice: exact; 1ms is what ns-3 up to 3.33 does with its timestamps",
+    ),
+    Param::new(
+        "rto-min",
+        Kind::Time,
+        "200ms",
+        "Minimum retransmission timeout (RTOmin).",
+        "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
+    ),
+    Param::new(
+        "rto-min-bounds",
+        Kind::Choice(&["timeout", "variation"]),
+        "timeout",
+        "What rto-min is the least of: the timeout, max(rto-min, SRTT + 4 RTTVAR); or the variation in it, SRTT + \
+         max(rto-min, 4 RTTVAR), where this, rto-min and the wait for a tail loss probe are whole multiples of rto-granularity, \
+         rounded up.",
+        "RFC 6298, section 2.4; variation is Linux, tcp_rtt_estimator and __tcp_set_rto",
+    ),
+    Param::new(
+        "rto-initial",
+        Kind::Time,
+        "1s",
+        "Retransmission timeout before the first round-trip sample.",
+        "RFC 6298, section 2.1",
+    )
+    .at_least(1.0),
+    Param::new(
+        "rto-max",
+        Kind::Time,
+        "60s",
+        "Maximum retransmission timeout of data; the timeout of a SYN doubles without this limit.",
+        "RFC 6298, section 2.5",
+    )
+    .at_least(1.0),
+    Param::new(
+        "rto-backoff-limit",
+        Kind::Integer,
+        "6",
+        "Maximum number of doublings of the retransmission timeout; 6 is a factor of 64.",
+        "the factor of 64 in BSD and ns-2",
+    )
+    .at_most(30.0),
+    Param::new(
+        "rto-backoff-reset",
+        Kind::Choice(&["sample", "new-ack"]),
+        "new-ack",
+        "What ends the doubling: any ACK of new data, because with time stamps the ACK of a retransmission is an RTT sample \
+         too; or, without time stamps, only the ACK of data that was sent once.",
+        "RFC 7323, section 4.1: hosts use time stamps by default; sample: RFC 6298, sections 3 and 5 (note after 5.7)",
+    ),
+    Param::new(
+        "rto-granularity",
+        Kind::Time,
+        "0s",
+        "Clock granularity G of the timeout computation: the least variation that counts. With rto-min-bounds variation \
+         the tick of the kernel, 1/HZ, to whose multiples timers are rounded up: 1ms with HZ = 1000; kernels with HZ = \
+         250 need 4ms.",
+        "RFC 6298, section 2.3; our clock is exact",
+    ),
+    Param::new(
+        "rto-after-syn-timeout",
+        Kind::Time,
+        "3s",
+        "Retransmission timeout before the first RTT sample if the SYN was retransmitted; never below rto-initial.",
+        "RFC 6298, section 5.7",
+    ),
+    Param::new(
+        "open-rtt",
+        Kind::Choice(&["unknown", "idle-path"]),
+        "unknown",
+        "What a sender knows of its path that begins on a connection which is open already, before the run or by the \
+         peer's handshake: nothing, so that its first timeout is rto-initial; or, as after one sample, the round trip of a \
+         full segment on the idle path, which is also its least one.",
+        "our choice: nothing, as in papers whose connections are new; idle-path is what systems have measured by then",
+    ),
+    Param::new(
+        "syn-timeout",
+        Kind::Time,
+        "1s",
+        "Time after which an unanswered SYN is retransmitted, doubling each time.",
+        "RFC 6298, section 2.1",
+    )
+    .at_least(1.0),
+    Param::new(
+        "syn-retries",
+        Kind::Integer,
+        "6",
+        "Retransmissions of a SYN before the connection is aborted.",
+        "Linux's tcp_syn_retries",
+    )
+    .at_most(30.0),
+    Param::new(
+        "idle-restart",
+        Kind::Bool,
+        "true",
+        "Whether a connection that was idle for a retransmission timeout restarts from the initial window.",
+        "RFC 5681, section 4.1",
+    ),
+    Param::new(
+        "window-validation",
+        Kind::Bool,
+        "true",
+        "Whether a congestion window grows only while it limits the sender. Without it the window of a flow that the \
+         receive buffer limits grows without bound, and marks no longer reduce it to where it would limit the flow.",
+        "RFC 7661, section 4.3; Linux; RFC 5681 leaves it open",
+    ),
+    Param::new(
+        "growth-after-echo",
+        Kind::Bool,
+        "true",
+        "Whether the congestion window grows between a reduction for an ECN echo and the end of the window of data that \
+         was outstanding then; off: not before an acknowledgement passes that end, or a timeout.",
+        "RFC 3168, section 6.1.2 forbids only a second reduction; off: ns-3 and Linux, state CWR",
+    ),
+    Param::new(
+        "ecn",
+        Kind::Choice(&["auto", "off", "on"]),
+        "auto",
+        "Explicit congestion notification: auto is what the scheme requires; on gives RFC 3168 to schemes that do not \
+         define it.",
+        "the scheme's paper",
+    ),
+    Param::new(
+        "ecn-syn",
+        Kind::Bool,
+        "false",
+        "Whether SYN and SYN-ACK may be marked instead of dropped.",
+        "RFC 3168, section 6.1.1: not on SYN packets",
+    ),
+    Param::new(
+        "ecn-retransmit",
+        Kind::Bool,
+        "false",
+        "Whether retransmitted segments may be marked instead of dropped.",
+        "RFC 3168, section 6.1.5: not on retransmissions",
+    ),
+    Param::new(
+        "ecn-ack",
+        Kind::Bool,
+        "false",
+        "Whether pure acknowledgements of a flow that uses ECN may be marked instead of dropped.",
+        "RFC 3168, section 6.1.4: not on pure acknowledgements",
+    ),
+    Param::new(
+        "interrupt-interval",
+        Kind::Time,
+        "0s",
+        "Interrupt moderation of receiving interfaces: the least time between two interrupts of a host. An interrupt hands \
+         over all packets that have arrived; the first one after a pause comes at once. 0s hands over each packet when it \
+         arrives.",
+        "an ideal host; ethtool's rx-usecs",
+    ),
+    Param::new(
+        "gro",
+        Kind::Bytes,
+        "0B",
+        "Generic receive offload (GRO): consecutive data segments of a flow with the same header that one interrupt hands \
+         over are merged up to this size, headers included, and acknowledged as one; 0B merges none. Requires \
+         interrupt-interval to have an effect. Pure acknowledgements are never merged.",
+        "an ideal host; Linux's gro_max_size",
+    )
+    .at_most(65_536.0),
+    Param::new(
+        "tso",
+        Kind::Bytes,
+        "0B",
+        "Segmentation offload (TSO): new data leaves in bursts of up to this size, as long as about a millisecond of the \
+         flow's rate or more if the round trip is short, and a sender waits for ACKs to fill a burst unless it can send a \
+         third of its window; 0B sends each segment alone.",
+        "an ideal host; Linux's gso_max_size, tcp_tso_autosize and tcp_tso_should_defer",
+    )
+    .at_most(65_536.0),
+    Param::new(
+        "pacing",
+        Kind::Choice(&["off", "fq"]),
+        "off",
+        "Whether senders are paced whose congestion control does not pace itself: at twice the window per smoothed RTT \
+         below half of the slow-start threshold, and at 1.2 times that above; the first ten segments are not.",
+        "an ideal host; fq is Linux's queueing discipline of that name, tcp_update_pacing_rate",
+    ),
+    Param::new(
+        "small-queue",
+        Kind::Bytes,
+        "0B",
+        "TCP small queues (TSQ): a flow with more than this in its host's queue waits; less for a slow flow, for which two \
+         bursts or a millisecond of its rate suffice; 0B is no limit.",
+        "an ideal host; Linux's tcp_limit_output_bytes and tcp_small_queue_check",
+    ),
+    Param::new(
+        "host-queue",
+        Kind::Integer,
+        "0",
+        "Packets that the queue of a sending host holds, where a burst of tso is one packet; those beyond are lost. 0 is \
+         no limit.",
+        "an ideal host; Linux's txqueuelen",
+    )
+    .at_most(1e9),
+];
+
+/// Refuses contradictory values.
+///
+/// # Errors
+///
+/// The error names the key, and what to write instead.
+pub fn check(transport: &Values) -> Result<(), SpecError> {
+    if transport.bytes("receive-buffer") < transport.bytes("mss") {
+        return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
+    }
+    if transport.is("loss-detection", "rack") && !transport.flag("sack") {
+        // RFC 8985 s3.1
+        return Err(transport.fail("loss-detection", "rack requires selective acknowledgements: set sack = true"));
+    }
+    Ok(())
+}
+
+/// Shift of the advertised window.
+pub fn window_scale(transport: &Values) -> u8 {
+    if transport.is("window-scale", "auto") {
+        let buffer = transport.bytes("receive-buffer").get();
+        // RFC 7323 s2.2: the smallest shift that lets 16 bits hold the buffer, 14 at most.
+        return (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14);
+    }
+    transport.choice("window-scale").parse().expect("every other word is a number")
+}
+
+/// Who decides about ECN.
+#[derive(Clone, Copy, PartialEq)]
+enum EcnChoice {
+    Scheme,
+    Off,
+    On,
+}
+
+/// How the ends of a flow use ECN, given the wish of its congestion control.
+pub fn ecn_mode(transport: &Values, wanted: EcnMode) -> EcnMode {
+    let words = [("auto", EcnChoice::Scheme), ("off", EcnChoice::Off), ("on", EcnChoice::On)];
+    match transport.choose("ecn", &words) {
+        EcnChoice::Off => EcnMode::Off,
+        EcnChoice::On if wanted == EcnMode::Off => EcnMode::Classic,
+        EcnChoice::On | EcnChoice::Scheme => wanted,
+    }
+}
+
+impl Quirks {
+    /// Those of the program that `like` names.
+    fn chosen(transport: &Values) -> Self {
+        let programs = [
+            ("rfc", Self::RFC),
+            ("ns3.44", Self::NS3_44),
+            ("ns3.31", Self::NS3_31),
+            ("ns3.18-rdtcp", Self::NS3_18_RDTCP),
+        ];
+        // Loss detection by time is Linux's.
+        if transport.is("loss-detection", "rack") { Self::RFC } else { transport.choose("like", &programs) }
+    }
+}
+
+impl From<&Values> for SenderConfig {
+    fn from(transport: &Values) -> Self {
+        let mss = transport.bytes("mss").get();
+        let either = |key, yes, no| transport.choose(key, &[(yes, true), (no, false)]);
+        Self {
+            mss,
+            initial_window: transport.window("initial-window").bytes(mss),
+            initial_ssthresh: transport.window("initial-ssthresh").bytes(mss),
+            duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
+            any_window_is_duplicate: either("duplicate-ack-window", "any", "same"),
+            sack: transport.flag("sack"),
+            rack: either("loss-detection", "rack", "dup-ack").then(|| transport.into()),
+            limited_transmit: transport.flag("limited-transmit"),
+            quirks: Quirks::chosen(transport),
+            rto: transport.into(),
+            backoff_ends_on_new_ack: either("rto-backoff-reset", "new-ack", "sample"),
+            knows_open_path: either("open-rtt", "idle-path", "unknown"),
+            rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),
+            syn_timeout: transport.time("syn-timeout"),
+            syn_retries: transport.integer("syn-retries") as u32,
+            idle_restart: transport.flag("idle-restart"),
+            window_validation: transport.flag("window-validation"),
+            growth_after_echo: transport.flag("growth-after-echo"),
+            ecn_syn: transport.flag("ecn-syn"),
+            ecn_retransmit: transport.flag("ecn-retransmit"),
+            ecn_ack: transport.flag("ecn-ack"),
+            interface: InterfaceConfig::new(transport),
+        }
+    }
+}
+
+impl InterfaceConfig {
+    /// The values of `[transport]`; none if a sender has nothing below it.
+    fn new(transport: &Values) -> Option<Self> {
+        let paced = transport.choose("pacing", &[("off", false), ("fq", true)]);
+        let (burst, small_queue) = (transport.bytes("tso").get(), transport.bytes("small-queue").get());
+        (paced || burst > 0 || small_queue > 0).then_some(Self { burst, paced, small_queue })
+    }
+}
+
+impl From<&Values> for RtoConfig {
+    fn from(transport: &Values) -> Self {
+        let bounds_variation = transport.choose("rto-min-bounds", &[("variation", true), ("timeout", false)]);
+        let (minimum, granularity) = (transport.time("rto-min"), transport.time("rto-granularity"));
+        Self {
+            // Linux keeps it in ticks: `tcp_rto_min` of what `usecs_to_jiffies` or `dst_metric_rtt` made.
+            minimum: if bounds_variation { minimum.up_to_ticks(granularity) } else { minimum },
+            bounds_variation,
+            initial: transport.time("rto-initial"),
+            maximum: transport.time("rto-max"),
+            granularity,
+            clock: transport.time("rtt-clock"),
+            backoff_limit: transport.integer("rto-backoff-limit") as u32,
+        }
+    }
+}
+
+impl From<&Values> for RackConfig {
+    fn from(transport: &Values) -> Self {
+        let rto = RtoConfig::from(transport);
+        let tick = if rto.bounds_variation { rto.granularity } else { Time::ZERO };
+        let probe = ProbeConfig {
+            // As `tcp_rto_min_us` gives the minimum, which is kept in ticks.
+            max_ack_delay: transport.time("probe-ack-delay").up_to_ticks(tick),
+            margin: transport.time("probe-margin"),
+            tick,
+        };
+        Self {
+            probe: transport.flag("tail-loss-probe").then_some(probe),
+            proportional: transport.choose("rate-reduction", &[("proportional", true), ("at-once", false)]),
+        }
+    }
+}
+
+impl ReceiverConfig {
+    /// The values of `[transport]` for a flow that uses ECN so.
+    pub fn new(transport: &Values, ecn: EcnMode) -> Self {
+        Self {
+            ack_every: transport.integer("ack-every") as u32,
+            ack_delay: transport.time("ack-delay"),
+            quick_acks: transport.integer("quickack").min(u64::from(u32::MAX)) as u32,
+            sack: transport.flag("sack"),
+            ecn,
+            ecn_ack: ecn != EcnMode::Off && transport.flag("ecn-ack"),
+        }
+    }
+}

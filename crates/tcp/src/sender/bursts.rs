@@ -1,0 +1,177 @@
+//! What lies between a sender's windows and its host's queue: segmentation offload (TSO), pacing, and small queues (TSQ).
+//!
+//! After Linux 6, `net/ipv4/tcp_output.c` and `tcp_input.c` (`tcp_update_pacing_rate`); its names are in the comments. A
+//! burst is what Linux calls an skb: the segments that TCP hands to the interface at once. What the windows let go is
+//! divided into bursts here; the segments of each leave one behind another at the rate of the link.
+//!
+//! Simpler than Linux: an application has written all that a sender has, in buffers as large as a burst; each
+//! retransmission is a burst of its own; and a burst counts with its payload, not with the memory it takes.
+
+use super::interface::Interface;
+use super::timed::Phase;
+use super::{Env, InterfaceConfig, Sender, SenderIo};
+use fanin_core::roles::CongestionWindow;
+use fanin_core::units::{Time, real};
+
+/// `sysctl_tcp_min_tso_segs`: segments of the smallest burst.
+const LEAST_SEGMENTS: u64 = 2;
+/// `sysctl_tcp_tso_rtt_log`: the round trip of 2^9 us by which the part of a burst's size that is for near peers halves.
+const HALVING: Time = Time::from_us(512);
+/// `sysctl_tcp_tso_win_divisor`: a sender does not wait that can send this share of its window.
+const WINDOW_SHARE: u64 = 3;
+/// A sender does not wait for an acknowledgement that is further away, or if it last sent longer ago.
+const PATIENCE: Time = Time::from_ms(1);
+/// `sk_pacing_shift`: a burst, and a small queue, is what a flow sends in 2^-10 s.
+const RATE_SHARE: f64 = 1024.0;
+/// `sysctl_tcp_pacing_ss_ratio` and `sysctl_tcp_pacing_ca_ratio`.
+const SLOW_START_RATIO: f64 = 2.0;
+const AVOIDANCE_RATIO: f64 = 1.2;
+/// The first segments of a connection are not paced, as with the initial quantum of `fq`.
+const UNPACED: u64 = 10;
+
+/// `tcp_update_pacing_rate`: bytes that a flow may send in a second; none before the first round-trip time.
+pub fn pacing_rate(window: CongestionWindow, in_flight: u64, srtt: Option<Time>) -> Option<f64> {
+    let srtt = srtt.filter(|srtt| *srtt > Time::ZERO)?;
+    let ratio = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
+    Some(ratio * window.cwnd.max(real(in_flight)) / srtt.secs())
+}
+
+impl Sender {
+    /// [`Sender::may_leave`] of a sender with something below it.
+    #[cold]
+    pub(super) fn passes_interface<I: SenderIo>(&mut self, len: u64, room: Option<u64>, env: &mut Env<'_, I>) -> bool {
+        let (Some(cfg), Some(mut interface)) = (env.cfg.interface, self.interface.take()) else { return true };
+        let leaves = self.begins_burst(&cfg, &mut interface, len, room, env);
+        self.interface = Some(interface);
+        leaves
+    }
+
+    /// Whether a segment of `len` bytes continues the present burst or may begin one: `tcp_write_xmit`.
+    fn begins_burst<I: SenderIo>(
+        &mut self,
+        cfg: &InterfaceConfig,
+        interface: &mut Interface,
+        len: u64,
+        room: Option<u64>,
+        env: &mut Env<'_, I>,
+    ) -> bool {
+        if room.is_some() && interface.begun == env.now && interface.left >= len {
+            interface.left -= len;
+            return true;
+        }
+        let self_paced = self.packet.gap > Time::ZERO;
+        if (self_paced || cfg.paced) && env.now < self.pace_next {
+            self.wait_until(self.pace_next, env);
+            return false;
+        }
+        interface.settle(self.una, self.nxt, env.now);
+        let segment = self.packet.segment_of(env.cfg.mss);
+        let most = self.largest_burst(cfg, segment);
+        let size = match room {
+            Some(room) if self.defers(cfg, interface, room, most, env) => {
+                // `is_cwnd_limited`: what is left of the window is in use, as it is saved for the next burst.
+                interface.lacks_window |= !self.obeys_peer && self.una + (self.window.cwnd as u64) < self.peer_edge;
+                return false;
+            }
+            Some(room) => self.burst(room, most, segment).max(len),
+            None => len,
+        };
+        let limit = self.queue_limit(cfg, size) << u32::from(room.is_none());
+        if cfg.small_queue > 0 && interface.queued_bytes > limit && interface.sent.len() > 1 {
+            let (leaves, _) = interface.queued[0];
+            self.wait_until(leaves, env);
+            return false;
+        }
+        let segments = size.div_ceil(segment);
+        interface.left = size - len;
+        interface.begun = env.now;
+        interface.segments += segments;
+        if room.is_some() {
+            interface.sent.push_back((self.nxt + size, env.now));
+        }
+        if cfg.small_queue > 0 {
+            interface.queued.push_back((env.io.leaves(size, segments), size));
+            interface.queued_bytes += size;
+        }
+        if self_paced {
+            self.pace_next = env.now + self.packet.gap;
+        } else if cfg.paced {
+            self.pace(if interface.segments < UNPACED { 0 } else { size }, env.now);
+        }
+        true
+    }
+
+    /// Bytes that the flow may send in a second.
+    fn pacing_rate(&self) -> Option<f64> {
+        pacing_rate(self.window, self.in_flight(), self.srtt())
+    }
+
+    /// `tcp_update_skb_after_send`: the next burst follows after the time that this one takes at the paced rate, less by
+    /// up to half where this one was late.
+    fn pace(&mut self, bytes: u64, now: Time) {
+        let due = self.pace_next;
+        self.pace_next = now;
+        if let Some(rate) = self.pacing_rate() {
+            let takes = Time::from_ps((real(bytes) / rate * 1e12) as u64);
+            self.pace_next += takes - now.saturating_sub(due).min(Time::from_ps(takes.ps() / 2));
+        }
+    }
+
+    /// `tcp_tso_autosize`, in bytes. A congestion control that paces itself means single segments.
+    fn largest_burst(&self, cfg: &InterfaceConfig, segment: u64) -> u64 {
+        if cfg.burst == 0 || self.packet.gap > Time::ZERO {
+            return segment;
+        }
+        let share = self.pacing_rate().map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
+        let min_rtt = self.timed.as_ref().and_then(|timed| timed.rack.min_rtt()).or(self.srtt());
+        let halvings = min_rtt.map_or(0, |rtt| rtt.ps() / HALVING.ps());
+        let near = if halvings < 32 { cfg.burst >> halvings } else { 0 };
+        (share.saturating_add(near).min(cfg.burst) / segment).max(LEAST_SEGMENTS) * segment
+    }
+
+    /// Bytes of the next burst: whole segments, unless it ends with the data (`tcp_mss_split_point`). At least two bursts
+    /// fit a window (`tcp_cwnd_test`).
+    fn burst(&self, room: u64, most: u64, segment: u64) -> u64 {
+        let half = if self.obeys_peer { u64::MAX } else { self.window.cwnd as u64 / segment / 2 * segment };
+        let allowed = room.min(most).min(half.max(segment));
+        let rest = self.data_end.saturating_sub(self.nxt);
+        if rest <= allowed { rest } else { allowed / segment * segment }
+    }
+
+    /// `tcp_tso_should_defer`: whether new data waits until the windows, which let `room` bytes go, allow a larger burst.
+    fn defers<I: SenderIo>(
+        &self,
+        cfg: &InterfaceConfig,
+        interface: &Interface,
+        room: u64,
+        most: u64,
+        env: &Env<'_, I>,
+    ) -> bool {
+        let rest = self.data_end.saturating_sub(self.nxt);
+        let repairs = self.in_recovery() || self.timed.as_ref().is_some_and(|timed| timed.phase != Phase::Open);
+        if cfg.burst == 0 || rest <= self.packet.segment_of(env.cfg.mss) || repairs {
+            return false;
+        }
+        let peer = self.peer_edge.saturating_sub(self.una);
+        let window = if self.obeys_peer { peer } else { peer.min(self.window.cwnd as u64) };
+        if room >= most || room >= window / WINDOW_SHARE || env.now.saturating_sub(self.last_sent) > PATIENCE {
+            return false;
+        }
+        let (Some((_, sent)), Some(srtt)) = (interface.sent.front(), self.srtt()) else { return false };
+        let patience = Time::from_ps(srtt.ps() / 2).min(PATIENCE);
+        if *sent + srtt > env.now + patience {
+            return false;
+        }
+        // What fits as a whole does not get more data behind its end, but the application may add some before that.
+        let buffered = rest.min(most);
+        room <= buffered || !(self.closing() && rest == buffered)
+    }
+
+    /// `tcp_small_queue_check`: bytes in the host's queue beyond which a burst of `size` waits.
+    fn queue_limit(&self, cfg: &InterfaceConfig, size: u64) -> u64 {
+        let share = self.pacing_rate().map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
+        let limit = share.max(2 * size);
+        // Paced flows are limited by their rate only.
+        if cfg.paced { limit } else { limit.min(cfg.small_queue) }
+    }
+}

@@ -1,0 +1,149 @@
+//! The output of a sender: new data and retransmissions, as far as the windows and pacing allow.
+
+use super::quirks::LossRecovery;
+use super::{Env, OutSegment, Recovery, Sender, SenderIo, State};
+use fanin_core::packet::Flags;
+use fanin_core::roles::EcnMode;
+use fanin_core::units::Time;
+
+impl Sender {
+    /// Sends what the windows allow.
+    #[inline(always)]
+    pub(super) fn send<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        if matches!(self.recovery, Recovery::Sack | Recovery::Rack) {
+            return self.send_in_recovery(env);
+        }
+        let mut left = 0;
+        if env.cfg.quirks.recovery != LossRecovery::Rfc {
+            let Some(bytes) = self.prepare_sending(env) else { return };
+            left = bytes;
+        }
+        let segment = self.packet.segment_of(env.cfg.mss);
+        let edge = self.edge(segment, left);
+        let end = self.stream_end();
+        let before = self.nxt;
+        while self.nxt < end {
+            let len = segment.min(self.data_end.saturating_sub(self.nxt));
+            // Only full segments, or the last one (RFC 9293 s3.8.6.2.1). A FIN needs no window of its own.
+            if self.nxt + len > edge {
+                break;
+            }
+            if self.is_shaped() && !self.may_leave(len, Some(edge - self.nxt), env) {
+                break;
+            }
+            self.transmit_next(len, env);
+        }
+        if self.nxt > before {
+            self.probes = 0;
+            // RFC 6298 s5.1. A deadline with nothing in flight was that of window probes.
+            if self.deadline.is_never() || before == self.una {
+                self.restart_timer(env);
+            }
+        } else if self.nxt < end && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
+            self.start_persist_timer(env);
+        }
+    }
+
+    /// One past the last number that the windows let go, where `left` bytes are thought to have left the network.
+    #[inline(always)]
+    pub(super) fn edge(&self, segment: u64, left: u64) -> u64 {
+        if self.obeys_peer {
+            return self.peer_edge;
+        }
+        // A congestion window below one segment would never let anything through: pacing is for that.
+        // Windows are positive, and signed integers are faster.
+        self.peer_edge.min(self.una + left + (self.window.cwnd as i64).max(segment as i64) as u64)
+    }
+
+    #[inline(never)]
+    pub(super) fn send_in_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        match self.recovery {
+            Recovery::Rack => self.rack_transmit(env),
+            _ if self.marks.is_some() => self.transmit_marked(env),
+            _ => self.sack_transmit(env),
+        }
+    }
+
+    /// Whether more than the windows decide what leaves when.
+    #[inline(always)]
+    pub(super) fn is_shaped(&self) -> bool {
+        self.packet.gap > Time::ZERO || self.interface.is_some()
+    }
+
+    /// Whether a segment of `len` bytes may leave now, as far as pacing and the host go: a new one if `room` says what the
+    /// windows let go from there on, else a retransmission.
+    pub(super) fn may_leave<I: SenderIo>(&mut self, len: u64, room: Option<u64>, env: &mut Env<'_, I>) -> bool {
+        if self.interface.is_some() {
+            return self.passes_interface(len, room, env);
+        }
+        if env.now >= self.pace_next {
+            self.pace_next = env.now + self.packet.gap;
+            return true;
+        }
+        self.wait_until(self.pace_next, env);
+        false
+    }
+
+    /// Tries again to send at `at`, unless it does so anyway.
+    pub(super) fn wait_until<I: SenderIo>(&mut self, at: Time, env: &mut Env<'_, I>) {
+        if !self.pace_armed {
+            self.pace_armed = true;
+            env.io.pacing_timer(at);
+        }
+    }
+
+    /// The pacing timer expired.
+    pub fn on_pace<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.pace_armed = false;
+        if self.state == State::Established {
+            self.send(env);
+        }
+    }
+
+    /// Sends the segment at `nxt`, which is new, or a retransmission after a timeout.
+    #[inline(always)]
+    pub(super) fn transmit_next<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
+        let seq = self.nxt;
+        let fin = self.fin && seq + len == self.data_end;
+        self.nxt = seq + len + u64::from(fin);
+        self.emit(seq, len, fin, env);
+    }
+
+    /// Retransmits the first unacknowledged segment.
+    pub(super) fn retransmit_first<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.retransmit(self.una, self.packet.segment_of(env.cfg.mss), env);
+    }
+
+    /// Retransmits up to `len` bytes at `seq`; returns the number after them.
+    pub(super) fn retransmit<I: SenderIo>(&mut self, seq: u64, len: u64, env: &mut Env<'_, I>) -> u64 {
+        let len = len.min(self.data_end.saturating_sub(seq)).min(self.max_sent - seq);
+        let fin = self.fin && seq + len == self.data_end && self.max_sent > self.data_end;
+        self.emit(seq, len, fin, env);
+        seq + len + u64::from(fin)
+    }
+
+    #[inline(always)]
+    pub(super) fn emit<I: SenderIo>(&mut self, seq: u64, len: u64, fin: bool, env: &mut Env<'_, I>) {
+        let again = seq < self.max_sent;
+        // RFC 3168 s6.1.5: no ECT on retransmissions, unless the scheme wants it.
+        let ect = self.packet.ect && self.ecn != EcnMode::Off && (!again || env.cfg.ecn_retransmit);
+        let cwr = self.cwr_pending && !again;
+        if cwr {
+            self.cwr_pending = false;
+        }
+        let flags = Flags::NONE
+            .with_if(Flags::FIN, fin)
+            .with_if(Flags::ECT, ect)
+            .with_if(Flags::CWR, cwr)
+            .with_if(Flags::RETRANSMITTED, again);
+        self.retransmissions += u64::from(again);
+        self.segments_sent += 1;
+        let end = seq + len + u64::from(fin);
+        if let Some(history) = &mut self.history {
+            history.on_send(seq, end, env.now, again);
+        }
+        self.max_sent = self.max_sent.max(end);
+        self.last_sent = env.now;
+        env.io.transmit(OutSegment { seq, len, flags }, &self.packet, env.now);
+    }
+}
