@@ -1,0 +1,301 @@
+//! What a scenario asks of a carrier that is Linux: hosts, links, ports and the settings of hosts. What Linux cannot follow is
+//! refused by name.
+
+use crate::sim::build;
+use fanin_core::ids::{LinkId, NodeId};
+use fanin_core::units::{Rate, Size, Time};
+use fanin_network::queue::MarkAt;
+use fanin_network::topology::{NodeKind, Topology, twin};
+use fanin_param::{SpecError, Values};
+use fanin_port::spec::Limit;
+use fanin_scenario::Scenario;
+
+/// A network of Linux hosts.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// By node, whether it is a host; the others are switches.
+    pub hosts: Vec<bool>,
+    /// All links: the even ones and the next odd ones are the two directions of a cable.
+    pub links: Vec<SiteLink>,
+    /// By switch and host, the links towards the host.
+    pub routes: Vec<(NodeId, NodeId, Vec<LinkId>)>,
+    /// Bytes of a frame on the wire beside the IP packet.
+    pub overhead: u32,
+    /// The settings of all hosts.
+    pub stack: Stack,
+    /// By traffic group, the congestion control.
+    pub congestion: Vec<&'static str>,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// A direction of a cable, and the port that sends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteLink {
+    /// The node of the port.
+    pub from: NodeId,
+    /// Where the link ends.
+    pub to: NodeId,
+    /// Its rate.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Time,
+    /// The buffer of the port; none of a host.
+    pub room: Option<Room>,
+    /// From which queue the port marks packets, if it does.
+    pub marking: Option<Marking>,
+    /// Whether its queue is measured.
+    pub observed: bool,
+}
+
+/// The buffer of a port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Room {
+    /// Packets, the one in transmission included.
+    Packets(u64),
+    /// Bytes on the wire, those of the packet in transmission included.
+    Bytes(u64),
+    /// Bytes below which a packet is admitted.
+    BytesBelow(u64),
+    /// At most `alpha` times the free bytes of the switch's memory.
+    Shared {
+        /// Bytes of the memory.
+        memory: u64,
+        /// The factor.
+        alpha: f64,
+    },
+}
+
+/// The threshold of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marking {
+    /// The queue from which packets are marked.
+    pub threshold: Size,
+    /// Whether a queue equal to it does not mark.
+    pub above: bool,
+    /// Whether the queue that a packet leaves behind counts, and not the one that it finds.
+    pub leaving: bool,
+}
+
+/// The settings of hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stack {
+    /// Bytes of the largest IP packet.
+    pub mtu: u64,
+    /// Least retransmission timeout.
+    pub rto_min: Time,
+    /// Initial window in segments.
+    pub initial_window: u64,
+    /// Whether each segment is acknowledged at once.
+    pub quick_ack: bool,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// Whether windows shrink while a connection is idle.
+    pub idle_restart: bool,
+    /// Whether connections ask for ECN.
+    pub ecn: bool,
+    /// Least time between two interrupts of a receiving interface.
+    pub interval: Time,
+    /// Bytes of the largest segment that a receiving host merges; zero if it merges none.
+    pub gro: u64,
+    /// Bytes of the largest segment that a sending host hands to its interface; zero: single segments.
+    pub tso: u64,
+    /// Packets of the host's queue; zero for no limit.
+    pub queue: u64,
+    /// Whether the host's queue is `fq`, which paces.
+    pub fq: bool,
+    /// Bytes of a connection that may wait in the host's queue; zero for no limit.
+    pub small_queue: u64,
+    /// Ticks a second.
+    pub hz: u64,
+}
+
+/// Keys of `[network]` that Linux does not follow.
+const NETWORK: &[&str] = &["buffer-counts", "host-jitter", "ties", "non-ect", "switch", "path-selector", "flowcell"];
+/// Keys of `[transport]` that hosts can be told.
+const TRANSPORT: &[&str] = &[
+    "scheme",
+    "stack",
+    "mss",
+    "mtu",
+    "initial-window",
+    "ack-every",
+    "sack",
+    "rto-min",
+    "rto-granularity",
+    "idle-restart",
+    "ecn",
+    "interrupt-interval",
+    "gro",
+    "tso",
+    "pacing",
+    "small-queue",
+    "host-queue",
+];
+/// Keys of `[measure]` that can be measured.
+const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup"];
+/// Keys of schemes that Linux can be told.
+const SCHEMES: &[&str] = &["mark-threshold", "mark-at"];
+
+impl Site {
+    /// The network of a scenario.
+    ///
+    /// # Errors
+    ///
+    /// The scenario has an error, or a key that Linux does not follow.
+    pub fn of(scenario: &Scenario) -> Result<Self, SpecError> {
+        refuse(scenario)?;
+        let (topology, ports) = build::topology_and_ports(scenario)?;
+        let is_host = |node: NodeId| topology.nodes[node.index()] == NodeKind::Host;
+        let mut links = Vec::with_capacity(topology.links.len());
+        for (link, port) in topology.links.iter().zip(&ports) {
+            links.push(SiteLink {
+                from: link.from,
+                to: link.to,
+                rate: link.rate,
+                delay: link.delay,
+                room: room(port.limit),
+                marking: if is_host(link.from) { None } else { marking(scenario, link.tier)? },
+                observed: port.observed,
+            });
+        }
+        let transport = scenario.transport_of(scenario.scheme_key());
+        Ok(Self {
+            hosts: topology.nodes.iter().map(|kind| *kind == NodeKind::Host).collect(),
+            links,
+            routes: routes(&topology),
+            overhead: scenario.network.values.bytes("frame-overhead").get() as u32,
+            stack: stack(transport)?,
+            congestion: scenario
+                .traffic
+                .iter()
+                .map(|group| congestion(group.scheme.unwrap_or(scenario.scheme_key())).unwrap_or_default())
+                .collect(),
+            seed: scenario.run.integer("seed"),
+        })
+    }
+}
+
+/// The name of a scheme's congestion control in Linux, if it has one.
+fn congestion(scheme: &str) -> Option<&'static str> {
+    match scheme {
+        "linux" => Some("cubic"),
+        "linux-reno" => Some("reno"),
+        "linux-dctcp" => Some("dctcp"),
+        _ => None,
+    }
+}
+
+fn room(limit: Limit) -> Option<Room> {
+    match limit {
+        Limit::Unlimited => None,
+        Limit::Packets(packets) => Some(Room::Packets(u64::from(packets))),
+        Limit::Bytes(bytes) => Some(Room::Bytes(bytes)),
+        Limit::BytesBelow(bytes) => Some(Room::BytesBelow(bytes)),
+        Limit::Dynamic { memory, alpha, .. } => Some(Room::Shared { memory, alpha }),
+    }
+}
+
+fn marking(scenario: &Scenario, tier: Option<&'static str>) -> Result<Option<Marking>, SpecError> {
+    let at = |values: &Values| tier.map_or_else(|| values.clone(), |tier| values.at_tier(tier));
+    match (scenario.queue.kind, scenario.scheme_key()) {
+        ("auto", "linux-dctcp") => {
+            let values = at(scenario.scheme("linux-dctcp"));
+            let (threshold, leaving) = (values.size("mark-threshold"), MarkAt::chosen(&values) == MarkAt::Dequeue);
+            Ok(Some(Marking { threshold, above: false, leaving }))
+        }
+        ("auto" | "drop-tail", _) => Ok(None),
+        ("ecn-threshold", _) => {
+            let values = at(&scenario.queue.values);
+            if !values.flag("requires-ect") {
+                return Err(values.fail("requires-ect", "Linux does not mark packets that are not ECN-capable"));
+            }
+            let leaving = MarkAt::chosen(&values) == MarkAt::Dequeue;
+            Ok(Some(Marking { threshold: values.size("threshold"), above: values.is("compare", "above"), leaving }))
+        }
+        (kind, _) => {
+            let message = format!("{kind} is no queue of the Linux backend; it has auto, drop-tail and ecn-threshold");
+            Err(scenario.queue.values.fail("kind", message))
+        }
+    }
+}
+
+/// The number of segments of an initial window, and the other settings of a host.
+fn stack(transport: &Values) -> Result<Stack, SpecError> {
+    let (mss, header) = (transport.bytes("mss").get(), transport.bytes("header").get());
+    let hz = match transport.time("rto-granularity") {
+        tick if tick == Time::from_ms(1) => 1000,
+        tick if tick == Time::from_ms(4) => 250,
+        _ => return Err(transport.fail("rto-granularity", "is a tick of Linux: 1ms (HZ 1000) or 4ms (HZ 250)")),
+    };
+    let rto_min = transport.time("rto-min");
+    let tick = Time::from_ms(1000 / hz);
+    if rto_min == Time::ZERO || !rto_min.ps().is_multiple_of(tick.ps()) {
+        return Err(transport.fail("rto-min", format!("is a whole number of Linux's ticks, which are {tick}")));
+    }
+    Ok(Stack {
+        mtu: mss + header,
+        rto_min,
+        initial_window: transport.window("initial-window").bytes(mss).div_ceil(mss),
+        quick_ack: transport.integer("ack-every") == 1,
+        sack: transport.flag("sack"),
+        idle_restart: transport.flag("idle-restart"),
+        ecn: transport.is("ecn", "on"),
+        interval: transport.time("interrupt-interval"),
+        gro: transport.bytes("gro").get(),
+        tso: transport.bytes("tso").get(),
+        queue: transport.integer("host-queue"),
+        fq: !transport.is("pacing", "off"),
+        small_queue: transport.bytes("small-queue").get(),
+        hz,
+    })
+}
+
+fn routes(topology: &Topology) -> Vec<(NodeId, NodeId, Vec<LinkId>)> {
+    let nodes = (0..topology.nodes.len()).map(NodeId::new);
+    let (hosts, switches): (Vec<NodeId>, Vec<NodeId>) =
+        nodes.partition(|node| topology.nodes[node.index()] == NodeKind::Host);
+    let mut routes = Vec::new();
+    for host in hosts {
+        let rack = topology.rack_of(host);
+        let paths = topology.shortest_paths(rack);
+        for switch in &switches {
+            let links =
+                if *switch == rack { vec![twin(topology.uplink(host))] } else { topology.first_links(&paths, *switch) };
+            routes.push((*switch, host, links));
+        }
+    }
+    routes
+}
+
+const DECIDES: &str = "Linux decides this itself: the Linux backend cannot follow it; leave it out";
+const MEASURES: &str = "is not measured by the Linux backend; leave it out";
+
+/// An error at the first key that was set and that Linux does not follow.
+fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
+    let set = |values: &Values, followed: &dyn Fn(&str) -> bool, why: &str| {
+        let refused = values.iter().find(|(key, _, _, origin)| origin.is_some() && !followed(key));
+        refused.map_or(Ok(()), |(key, ..)| Err(values.fail(&key, why)))
+    };
+    for (key, transport) in scenario.transports() {
+        if congestion(key).is_none() {
+            let message = format!(
+                "{key} is no congestion control of Linux 6.12; the Linux backend runs linux, linux-reno and linux-dctcp"
+            );
+            return Err(transport.fail("scheme", message));
+        }
+        set(transport, &|key| TRANSPORT.contains(&key), DECIDES)?;
+        set(scenario.scheme(key), &|key| SCHEMES.contains(&key), DECIDES)?;
+    }
+    set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
+    set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
+    set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
+    if scenario.measure.is("queue-trace", "sampled") {
+        return Err(scenario.measure.fail("queue-trace", "the Linux backend tells each change: on-change"));
+    }
+    if let Some(fault) = scenario.faults.first() {
+        return Err(fault.values.fail("kind", "the Linux backend has no faults; leave them out"));
+    }
+    let waits = scenario.traffic.iter().find(|group| group.values.is_steady("start"));
+    waits.map_or(Ok(()), |group| Err(group.values.fail("start", "the Linux backend needs a time here")))
+}

@@ -1,0 +1,284 @@
+//! Runs on a carrier that needs no kernel, and their records.
+
+use super::{
+    Act, Carrier, Ending, FIRST_ADDRESS, Happening, LISTENING, Line, Playback, Recorder, Room, Seen, Site, State, What,
+    drive,
+};
+use fanin_core::ids::{GroupId, NodeId, TransferId};
+use fanin_core::units::{Size, Time};
+use fanin_scenario::Scenario;
+use std::collections::BTreeMap;
+
+const SCENARIO: &str = r#"
+[network]
+topology = "star"
+rate = "10Gbps"
+buffer = "100pkt"
+[transport]
+scheme = "linux"
+stack = "linux-6"
+[[traffic]]
+name = "answers"
+kind = "incast"
+senders = 3
+bytes-each = "20KB"
+rounds = 2
+gap = "1ms"
+request = "100B"
+connections = "persistent"
+[run]
+backend = "linux"
+duration = "1s"
+"#;
+
+fn scenario(changes: &[(&str, &str)]) -> Scenario {
+    let changes: Vec<_> = changes.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+    Scenario::parse(SCENARIO, "scenario.toml", &changes).expect("the scenario is valid")
+}
+
+/// Requests take 10 us, and data 100 us.
+#[derive(Default)]
+struct Fixed {
+    lines: Vec<Line>,
+    now: Time,
+    due: BTreeMap<(Time, TransferId), What>,
+    /// A transfer that fails.
+    fails: Option<TransferId>,
+}
+
+impl Carrier for Fixed {
+    fn begin(&mut self, lines: &[Line]) -> Result<u64, String> {
+        self.lines = lines.to_vec();
+        Ok(5_000)
+    }
+    fn act(&mut self, act: Act) -> Result<(), String> {
+        match act {
+            Act::Open(line) => self.lines.push(line),
+            Act::Ask(transfer, _, _) => {
+                self.due.insert((self.now + Time::from_us(10), transfer), What::Asked(State::default()));
+            }
+            Act::Send { transfer, bytes, .. } => {
+                let delivered = bytes.expect("finite");
+                let state = State { delivered, retransmissions: 2, timeouts: 1, ..State::default() };
+                let what = if self.fails == Some(transfer) { What::Failed(state) } else { What::Completed(state) };
+                self.due.insert((self.now + Time::from_us(100), transfer), what);
+            }
+            Act::Stop(_) => return Err("nothing is endless".to_owned()),
+        }
+        Ok(())
+    }
+    fn wait(&mut self, until: Time) -> Result<Option<Happening>, String> {
+        let first = self.due.first_key_value().map(|((at, transfer), what)| (*at, *transfer, *what));
+        let Some((at, transfer, what)) = first.filter(|(at, ..)| *at <= until) else {
+            self.now = until;
+            return Ok(None);
+        };
+        self.due.pop_first();
+        self.now = at;
+        Ok(Some(Happening { at, transfer, what }))
+    }
+    fn states(&mut self, transfers: &[TransferId]) -> Result<Vec<State>, String> {
+        Ok(transfers.iter().map(|_| State { delivered: 7, ..State::default() }).collect())
+    }
+    fn packets(&mut self, _: Time) -> Result<Vec<Seen>, String> {
+        Ok(Vec::new())
+    }
+    fn end(&mut self) -> Result<Ending, String> {
+        Ok(Ending { segments: 84, links: (0..8).map(|link| (link, 1000 * link)).collect() })
+    }
+}
+
+fn recorded(scenario: &Scenario) -> (String, String) {
+    let mut record = Vec::new();
+    let mut carrier = Fixed::default();
+    let mut recorder = Recorder::new(&mut carrier, &mut record);
+    let outcome = drive(scenario, &mut recorder, None).expect("nothing fails");
+    (String::from_utf8(record).expect("text"), outcome.hash().to_owned())
+}
+
+fn replayed(scenario: &Scenario, record: &str, log: &[u8]) -> crate::sim::Outcome {
+    let mut playback = Playback::new(record, log, 8).expect("the log is whole");
+    drive(scenario, &mut playback, None).expect("the record is of this run")
+}
+
+/// An entry of the log at a time since the run began.
+fn entry(
+    at: u64,
+    [link, event, size]: [u16; 3],
+    [from, to]: [u32; 2],
+    ports: [u16; 2],
+    (seq, flags): (u32, u8),
+) -> Vec<u8> {
+    let mut bytes = (5_000 + at).to_le_bytes().to_vec();
+    bytes.extend(u32::from(link).to_le_bytes());
+    bytes.extend([event as u8, flags]);
+    bytes.extend(size.to_le_bytes());
+    bytes.extend([from, to].map(|node| (FIRST_ADDRESS + node).to_be_bytes()).concat());
+    bytes.extend(ports.map(u16::to_be_bytes).concat());
+    bytes.extend(seq.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn transfers_follow_the_pattern_and_their_counts_reach_the_totals() {
+    let scenario = scenario(&[]);
+    let mut carrier = Fixed::default();
+    let outcome = drive(&scenario, &mut carrier, None).expect("nothing fails");
+    assert_eq!(carrier.lines.len(), 3, "the connections of all servers are open before the run");
+    let number = |name: &str| outcome.number(name);
+    assert_eq!([number("flows"), number("completed"), number("incomplete")], [6.0, 6.0, 0.0]);
+    assert_eq!([number("retransmissions"), number("timeouts"), number("segments_received")], [12.0, 6.0, 84.0]);
+    // Two rounds of a request and an answer, and a gap of 1 ms.
+    assert!((number("simulated_s") - 1.22e-3).abs() < 1e-9, "{}", number("simulated_s"));
+    assert_eq!(number("fct_p50_s"), 110e-6);
+    assert_eq!(number("goodput_bps").round(), (6.0 * 20_000.0 * 8.0 / 1.22e-3_f64).round());
+}
+
+#[test]
+fn a_transfer_that_fails_ends_its_round() {
+    let mut carrier = Fixed { fails: Some(TransferId::new(1)), ..Fixed::default() };
+    let outcome = drive(&scenario(&[]), &mut carrier, None).expect("the run goes on");
+    let number = |name: &str| outcome.number(name);
+    assert_eq!([number("flows"), number("completed"), number("failed")], [6.0, 5.0, 1.0]);
+    assert!((number("simulated_s") - 1.22e-3).abs() < 1e-9, "{}", number("simulated_s"));
+}
+
+#[test]
+fn a_record_gives_the_outcome_of_its_run() {
+    let scenario = scenario(&[]);
+    let (record, hash) = recorded(&scenario);
+    assert!(record.starts_with("begun 5000\nasked 10000000 0 0 0 0 0 0\n"), "{record}");
+    assert_eq!(replayed(&scenario, &record, &[]).hash(), hash);
+}
+
+#[test]
+fn what_is_under_way_at_the_end_is_told_too() {
+    let scenario = scenario(&[("run.duration", "50us")]);
+    let (record, hash) = recorded(&scenario);
+    assert!(record.contains("state 7 0 0 0 0\n"), "{record}");
+    let outcome = replayed(&scenario, &record, &[]);
+    assert_eq!(outcome.hash(), hash);
+    assert_eq!([outcome.number("completed"), outcome.number("incomplete")], [0.0, 3.0]);
+}
+
+#[test]
+fn the_log_fills_the_books_of_ports() {
+    let scenario = scenario(&[]);
+    let site = Site::of(&scenario).expect("Linux can follow it");
+    let bottleneck = site.links.iter().position(|link| link.observed).expect("one port is measured") as u16;
+    let client = site.links[usize::from(bottleneck)].to.index() as u32;
+    let server =
+        (0..site.hosts.len() as u32).find(|node| site.hosts[*node as usize] && *node != client).expect("three");
+    let (to_client, to_server) = ([server, client], [client, server]);
+    let port =
+        Line { number: 0, group: GroupId::default(), client: NodeId::new(0), server: NodeId::new(0), fresh: false }
+            .port();
+    let (ports, back) = ([LISTENING, port], [port, LISTENING]);
+    let data =
+        |at, event, seq: u32| entry(at, [bottleneck, event, 1538], to_client, ports, (3_000_000_000 + seq, 0x10));
+    let log = [
+        entry(0, [0, 5, 90], to_server, back, (4_000_000_000, 0x02)),
+        entry(0, [0, 5, 90], to_client, ports, (3_000_000_000, 0x12)),
+        data(20_000, 1, 1),
+        data(21_000, 1, 1449),
+        data(22_000, 2, 1),
+        data(23_000, 3, 2897),
+        data(24_000, 2, 1449),
+        data(25_000, 4, 4345),
+        // The first segment once more.
+        data(26_000, 3, 1),
+    ]
+    .concat();
+    let (record, _) = recorded(&scenario);
+    let outcome = replayed(&scenario, &record, &log);
+    let number = |name: &str| outcome.number(name);
+    assert_eq!([number("drops"), number("marks")], [2.0, 1.0]);
+    assert_eq!(number("queue_max_packets"), 2.0);
+    // Of 1.21 ms from the first request on: 1 us with one packet, 1 us with two, 2 us with one.
+    assert!((number("queue_mean_busy_packets") - 1.25).abs() < 1e-9, "{}", number("queue_mean_busy_packets"));
+    let drops = outcome.table("drops").expect("there is one");
+    let column = |name: &str| drops.columns.iter().find(|column| column.name == name).expect("a column").data.clone();
+    assert_eq!(format!("{:?}", column("seq")), "U64([2897, 1])");
+    assert_eq!(format!("{:?}", column("retransmitted")), "Bool([false, true])");
+}
+
+#[test]
+fn a_bad_record_is_refused_with_its_line() {
+    let scenario = scenario(&[]);
+    let (record, _) = recorded(&scenario);
+    let fails = |record: &str, log: &[u8]| {
+        let mut playback = Playback::new(record, log, 8).map_err(|error| error.to_string())?;
+        drive(&scenario, &mut playback, None).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(fails(&record, &[]), Ok(()));
+    let found = fails("", &[]).expect_err("nothing is there");
+    assert!(
+        found.contains("line 1 of the record of the kernel's run is \"the end\", where \"begun\" should be"),
+        "{found}"
+    );
+    let found = fails(&record.replacen("asked 10000000 0", "asked 10000000 x", 1), &[]).expect_err("no number");
+    assert!(found.contains("line 2"), "{found}");
+    assert_eq!(fails(&record, &[0; 31]), Err("the log of packets of the kernel's run ends within an entry".to_owned()));
+    let found = fails(&record, &entry(0, [0, 0, 17], [0, 0], [0, 0], (0, 0))).expect_err("entries are missing");
+    assert!(found.contains("lacks 17 entries"), "{found}");
+}
+
+#[test]
+fn a_site_has_what_the_scenario_says() {
+    let changes = [
+        ("transport.scheme", "linux-dctcp"),
+        ("scheme.linux-dctcp.mark-threshold", "30pkt"),
+        ("transport.rto-min", "10ms"),
+        ("transport.rto-granularity", "4ms"),
+    ];
+    let refused = Scenario::parse(SCENARIO, "scenario.toml", &changes.map(|(path, value)| (path.into(), value.into())));
+    let error = Site::of(&refused.expect("valid")).expect_err("10 ms are 2.5 ticks").to_string();
+    assert!(error.contains("rto-min") && error.contains("4ms"), "{error}");
+    let site = Site::of(&scenario(&[changes[0], changes[1], changes[2]])).expect("Linux can follow it");
+    let port = site.links.iter().find(|link| link.observed).expect("one port is measured");
+    assert_eq!(port.room, Some(Room::Packets(100)));
+    assert_eq!(port.marking.map(|marking| (marking.threshold, marking.leaving)), Some((Size::Packets(30), false)));
+    assert_eq!((site.stack.mtu, site.stack.rto_min, site.stack.hz), (1500, Time::from_ms(10), 1000));
+    assert_eq!((site.congestion, site.overhead, site.stack.initial_window), (vec!["dctcp"], 38, 10));
+}
+
+#[test]
+fn routes_are_all_shortest_ways() {
+    let site = Site::of(&scenario(&[("network.topology", "leaf-spine")])).expect("Linux can follow it");
+    let ways: Vec<usize> = site.routes.iter().map(|(.., links)| links.len()).collect();
+    assert!(ways.contains(&1) && ways.iter().any(|ways| *ways > 1), "{ways:?}");
+    for (switch, host, links) in &site.routes {
+        assert!(site.hosts[host.index()] && !site.hosts[switch.index()]);
+        assert!(links.iter().all(|link| site.links[link.index()].from == *switch));
+    }
+}
+
+#[test]
+fn what_linux_does_not_follow_is_refused_by_name() {
+    let cases = [
+        ("transport.scheme", "dctcp", "linux, linux-reno and linux-dctcp"),
+        ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
+        ("network.buffer-counts", "waiting", "Linux decides this itself"),
+        ("scheme.linux.beta", "0.5", "Linux decides this itself"),
+        ("measure.probes", "cwnd", "not measured"),
+        ("control.delay", "1ms", "controller"),
+        ("queue.kind", "red", "drop-tail and ecn-threshold"),
+        ("traffic.answers.start", "steady", "needs a time"),
+        ("transport.rto-granularity", "10ms", "HZ 1000"),
+    ];
+    for (key, value, why) in cases {
+        let changed = Scenario::parse(SCENARIO, "scenario.toml", &[(key.to_owned(), value.to_owned())]);
+        let error = Site::of(&changed.expect(key)).expect_err(key).to_string();
+        assert!(error.contains(why), "{key}: {error}");
+        let name = key.rsplit('.').next().expect("a key");
+        assert!(error.contains(name), "{key}: {error}");
+    }
+}
+
+#[test]
+fn a_run_takes_place_where_it_should() {
+    let error = crate::sim::run(&scenario(&[]), None).expect_err("it is for Linux").to_string();
+    assert!(error.contains("run.backend") && error.contains("only the simulator"), "{error}");
+    let outcome = crate::sim::run(&scenario(&[("run.backend", "simulator")]), None).expect("it is for the simulator");
+    assert_eq!(outcome.number("completed"), 6.0);
+}

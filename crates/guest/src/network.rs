@@ -1,0 +1,197 @@
+//! The network: a namespace for each host and switch, cables between them, routes and settings.
+
+use crate::netlink::{Device, Netlink, Own};
+use fanin_engine::backend::{FIRST_ADDRESS, Marking, Room, Site, SiteLink, Stack};
+use fanin_engine::units::Size;
+use netlink_packet_route::route::RouteMetric;
+use nix::net::if_::if_nametoindex;
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::{self, File};
+use std::io;
+use std::net::Ipv4Addr;
+
+/// Descriptors of a host's interface: what current drivers have by default, or more.
+const RING: u32 = 1024;
+/// The number of the least timeout among a route's metrics (include/uapi/linux/rtnetlink.h).
+const RTAX_RTO_MIN: u32 = 13;
+/// Packets of a queue without a limit: the most that a device takes.
+const UNLIMITED: u32 = 32_767;
+
+/// A host or a switch.
+pub(crate) struct Node {
+    namespace: File,
+    /// Its counters of TCP, as /proc/net/netstat has them.
+    pub(crate) counters: File,
+}
+
+impl Node {
+    /// What the caller does from now on, it does there.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
+    }
+}
+
+/// The address of a node.
+pub(crate) fn address(node: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(FIRST_ADDRESS + node as u32)
+}
+
+/// Builds all nodes and cables.
+pub(crate) fn build(site: &Site) -> io::Result<Vec<Node>> {
+    let nodes = (0..site.hosts.len()).map(|node| build_node(site, node)).collect::<io::Result<Vec<_>>>()?;
+    // A cable carries nothing before both ends are there.
+    for (node, (at, is_host)) in nodes.iter().zip(&site.hosts).enumerate() {
+        at.enter()?;
+        start(site, node, *is_host)?;
+    }
+    Ok(nodes)
+}
+
+fn build_node(site: &Site, node: usize) -> io::Result<Node> {
+    unshare(CloneFlags::CLONE_NEWNET)?;
+    let built = Node {
+        namespace: File::open("/proc/thread-self/ns/net")?,
+        counters: File::open("/proc/thread-self/net/netstat")?,
+    };
+    settings(site, site.hosts[node])?;
+    let netlink = Netlink::open()?;
+    for (number, link) in egress(site, node) {
+        add_end(site, number, link, &netlink)?;
+    }
+    Ok(built)
+}
+
+/// The links out of a node.
+fn egress(site: &Site, node: usize) -> impl Iterator<Item = (usize, &SiteLink)> {
+    site.links.iter().enumerate().filter(move |(_, link)| link.from.index() == node)
+}
+
+/// The name of the device that sends on a link.
+fn name(link: usize) -> String {
+    format!("link-{link}")
+}
+
+/// The device of the current namespace that sends on a link.
+fn device(link: usize) -> io::Result<u32> {
+    Ok(if_nametoindex(name(link).as_str())?)
+}
+
+fn add_end(site: &Site, number: usize, link: &SiteLink, netlink: &Netlink) -> io::Result<()> {
+    let Stack { mtu, interval, gro, tso, queue, .. } = site.stack;
+    let is_host = site.hosts[link.from.index()];
+    // Both ends of a cable have one address, since nobody asks for that of the other.
+    let mac = [2, 0, 0, 0, (number >> 9) as u8, (number / 2) as u8];
+    let [overhead, ring] = [site.overhead, if is_host { RING } else { 1 }];
+    let interval = if is_host { interval.ps() / 1000 } else { 0 };
+    let own = [
+        Own::U32(number as u32),
+        Own::U32(number as u32 ^ 1),
+        Own::U64(link.rate.bps()),
+        Own::U64(link.delay.ps()),
+        Own::U32(overhead),
+        Own::U32(ring),
+        Own::U64(interval),
+        Own::U8(u8::from(is_host && gro > 0)),
+        Own::U8(u8::from(link.observed)),
+    ];
+    let segments = if is_host && tso > 0 { 65_535 } else { 1 };
+    netlink.add(&Device {
+        name: &name(number),
+        mac,
+        mtu: mtu as u32,
+        queue: if queue > 0 { (queue as u32).min(UNLIMITED) } else { UNLIMITED },
+        gso: (segments, if tso > 0 { tso as u32 } else { 65_536 }),
+        gro: if gro > 0 { gro as u32 } else { 65_536 },
+        own: &own,
+    })
+}
+
+/// Sets what a namespace has settings for.
+fn settings(site: &Site, is_host: bool) -> io::Result<()> {
+    let Stack { sack, idle_restart, ecn, small_queue, .. } = site.stack;
+    let write = |key: &str, value: u64| set(&format!("net/ipv4/{key}"), value);
+    if is_host {
+        write("tcp_no_metrics_save", 1)?;
+        write("tcp_ecn", if ecn { 1 } else { 2 })?;
+        write("tcp_sack", u64::from(sack))?;
+        write("tcp_slow_start_after_idle", u64::from(idle_restart))?;
+        write("tcp_limit_output_bytes", if small_queue > 0 { small_queue } else { i32::MAX as u64 })?;
+        // As in the scenario, hosts accept all connections that come at once.
+        set("net/core/somaxconn", 65_535)?;
+        return write("tcp_max_syn_backlog", 65_535);
+    }
+    write("ip_forward", 1)?;
+    write("fib_multipath_hash_policy", 1)?;
+    write("fib_multipath_hash_seed", site.seed & u64::from(u32::MAX))
+}
+
+fn set(key: &str, value: u64) -> io::Result<()> {
+    let done = fs::write(format!("/proc/sys/{key}"), value.to_string());
+    done.map_err(|error| io::Error::other(format!("setting {key} to {value}: {error}")))
+}
+
+/// Starts the devices of a node, with their queues and routes.
+fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
+    let netlink = Netlink::open()?;
+    let mut devices = Vec::new();
+    for (number, link) in egress(site, node) {
+        let device = device(number)?;
+        devices.push(device);
+        if let Some(room) = link.room {
+            netlink.discipline(device, "port", &port(room, link.marking, node))?;
+        } else if site.stack.fq {
+            netlink.discipline(device, "fq", &[])?;
+        }
+        netlink.start(device)?;
+    }
+    if is_host {
+        let device = *devices.first().ok_or_else(|| io::Error::other("a host without a cable"))?;
+        netlink.address(device, address(node))?;
+        return netlink.route(None, &[device], metrics(&site.stack));
+    }
+    for (_, host, links) in site.routes.iter().filter(|(switch, ..)| switch.index() == node) {
+        let devices: Vec<u32> = links.iter().map(|link| device(link.index())).collect::<io::Result<_>>()?;
+        netlink.route(Some(address(host.index())), &devices, Vec::new())?;
+    }
+    Ok(())
+}
+
+fn metrics(stack: &Stack) -> Vec<RouteMetric> {
+    let mut metrics = vec![
+        // TCP heeds a least timeout only if it is locked.
+        RouteMetric::Lock(1 << RTAX_RTO_MIN),
+        RouteMetric::RtoMin((stack.rto_min.ps() / 1_000_000_000) as u32),
+        RouteMetric::InitCwnd(stack.initial_window as u32),
+    ];
+    if stack.quick_ack {
+        metrics.push(RouteMetric::QuickAck(1));
+    }
+    metrics
+}
+
+/// The attributes of a port's queue; those of `enum port_attribute` in linux/modules/cable.h.
+fn port(room: Room, marking: Option<Marking>, switch: usize) -> [Own; 7] {
+    let (limit, kind, memory, alpha) = match room {
+        Room::Packets(packets) => (packets, 0, 0, 0),
+        Room::Bytes(bytes) => (bytes, 1, 0, 0),
+        Room::BytesBelow(bytes) => (bytes, 2, 0, 0),
+        Room::Shared { memory, alpha } => (0, 3, memory, (alpha * 65_536.0).round() as u32),
+    };
+    let (threshold, bits) = marking.map_or((0, 0), |marking| {
+        let (threshold, bytes) = match marking.threshold {
+            Size::Packets(packets) => (packets, 0),
+            Size::Bytes(bytes) => (bytes, 1),
+        };
+        (threshold, bytes | u32::from(marking.above) << 1 | u32::from(marking.leaving) << 2)
+    });
+    let pool = switch as u32;
+    [
+        Own::U64(limit),
+        Own::U32(kind),
+        Own::U64(threshold),
+        Own::U32(bits),
+        Own::U32(pool),
+        Own::U64(memory),
+        Own::U32(alpha),
+    ]
+}

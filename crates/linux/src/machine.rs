@@ -1,0 +1,150 @@
+//! One kernel, from its start to its end.
+
+use crate::{Built, Error, Source, stopped};
+use fanin_engine::sim::Progress;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::json;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, absolute};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How often `progress` is asked while the kernel says nothing.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+/// Bytes of what the kernel says that an error shows.
+const SHOWN: usize = 2_000;
+
+/// A kernel's folder, which goes with it.
+pub(crate) struct Machine {
+    root: TempDir,
+    kernel: std::path::PathBuf,
+}
+
+impl Machine {
+    /// Prepares the folder of a run.
+    pub(crate) fn new(source: &Source<'_>, built: &Built) -> Result<Self, Error> {
+        let fail = |what: &str| {
+            let what = what.to_owned();
+            move |error: io::Error| Error::Folder { what, error }
+        };
+        let root = TempDir::with_prefix("fanin-linux-").map_err(fail("making a folder"))?;
+        for name in ["proc", "sys", "files"] {
+            fs::create_dir(root.path().join(name)).map_err(fail("making a folder"))?;
+        }
+        fs::copy(&built.guest, root.path().join("init")).map_err(fail("copying the guest"))?;
+        fs::copy(&built.module, root.path().join("cable.ko")).map_err(fail("copying the module"))?;
+        let folder = absolute(source.file).ok().and_then(|file| Some(file.parent()?.to_owned()));
+        let input = json!({
+            "text": source.text,
+            "file": source.file,
+            "changes": source.changes,
+            "folder": folder,
+            "on_the_way": source.on_the_way,
+        });
+        fs::write(root.path().join("scenario.json"), input.to_string()).map_err(fail("writing the scenario"))?;
+        Ok(Self { root, kernel: built.kernel.clone() })
+    }
+
+    /// The folder.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Runs the kernel with so many MiB until it switches itself off.
+    pub(crate) fn run(&self, memory: u64, mut progress: Option<Progress<'_>>) -> Result<(), Error> {
+        let mut running = self.start(memory)?;
+        let (mut said, lines) = (String::new(), running.lines());
+        let mut share = 0.0;
+        loop {
+            match lines.recv_timeout(ASK_EVERY) {
+                Ok(line) => match line.strip_prefix("progress ").and_then(|number| number.trim().parse().ok()) {
+                    Some(number) => share = number,
+                    None => said.push_str(&line),
+                },
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if progress.as_mut().is_some_and(|progress| !progress(share)) {
+                return Err(stopped());
+            }
+        }
+        running.wait()?;
+        let outcome = fs::read_to_string(self.root().join("outcome")).unwrap_or_default();
+        match outcome.strip_prefix("error: ") {
+            None if outcome == "done" => Ok(()),
+            Some(error) => Err(Error::Machine(error.to_owned())),
+            None => {
+                let from = said.len().saturating_sub(SHOWN);
+                let last = said.get(from..).unwrap_or(&said).trim();
+                Err(Error::Machine(format!("the kernel ended before its run; it said: {last}")))
+            }
+        }
+    }
+
+    fn start(&self, memory: u64) -> Result<Running, Error> {
+        let root = self.root();
+        let mut command = Command::new(&self.kernel);
+        command
+            .arg(format!("mem={memory}M"))
+            .args(["rootfstype=hostfs", "rw", "init=/init", "time-travel=inf-cpu", "time-travel-start=0"])
+            .args(["con=null", "con0=fd:0,fd:1", "quiet", "panic=-1"])
+            // Random numbers depend on the command line, so the folder has no name in it.
+            .args(["rootflags=/proc/self/cwd", "uml_dir=/proc/self/cwd/", "umid=kernel"])
+            .current_dir(root)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // The kernel's processes are one group, which is ended as a whole.
+            .process_group(0);
+        if Path::new("/dev/shm").is_dir() {
+            // The machine's memory is a file there, which has no name.
+            command.env("TMPDIR", "/dev/shm");
+        }
+        let child = command.spawn();
+        let what = || format!("starting {}", self.kernel.display());
+        Ok(Running(child.map_err(|error| Error::Folder { what: what(), error })?))
+    }
+}
+
+/// A kernel that runs; it ends with this.
+struct Running(Child);
+
+impl Running {
+    /// What it says, line by line.
+    fn lines(&mut self) -> Receiver<String> {
+        let (send, receive) = mpsc::channel();
+        if let Some(said) = self.0.stdout.take() {
+            thread::spawn(move || {
+                let mut said = BufReader::new(said);
+                let mut line = Vec::new();
+                while said.by_ref().take(1 << 16).read_until(b'\n', &mut line).is_ok_and(|size| size > 0) {
+                    if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                        break;
+                    }
+                    line.clear();
+                }
+            });
+        }
+        receive
+    }
+
+    fn wait(&mut self) -> Result<(), Error> {
+        let ended = self.0.wait();
+        ended.map(drop).map_err(|error| Error::Folder { what: "waiting for the kernel".to_owned(), error })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cables between hosts and switches, and the ports of switches, for a kernel in virtual time.
+ *
+ * The sending side of an end is a network interface: it cuts the large packets of TCP into segments, keeps them in a ring
+ * and puts them on the wire one after the other. A packet arrives at the other end when its last bit has left and the
+ * propagation delay has passed. The receiving side is a network interface too: it interrupts its host at intervals, and the
+ * host merges what has arrived by then.
+ *
+ * An end at a switch has a ring of one packet, so all others wait in the queueing discipline: "port", or one of Linux's own.
+ *
+ * Times on the wire are kept in picoseconds, so that a long burst takes as long as the sum of its bits.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/ip.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/proc_fs.h>
+#include <linux/rtnetlink.h>
+#include <linux/seq_file.h>
+#include <linux/tcp.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <linux/xarray.h>
+#include <net/gso.h>
+#include <net/inet_ecn.h>
+#include <net/pkt_sched.h>
+#include <net/rtnetlink.h>
+#include <net/tcp.h>
+#include "cable.h"
+
+/* By how much a timer expires late, at most: it waits for the next nanosecond, and up to two more. */
+#define LATE_PS 3000
+
+static unsigned int log_entries = 1 << 20;
+module_param(log_entries, uint, 0444);
+MODULE_PARM_DESC(log_entries, "entries that the log keeps until they are read, a power of two");
+
+/* The log: written by ports, read by one program. */
+static struct {
+	struct cable_entry *entries;
+	u64 written, read, lost;
+	spinlock_t lock;
+} history;
+
+struct cable {
+	struct net_device *dev;
+	u32 number, other_number;
+	u64 rate, delay_ps, interval_ns;
+	u32 overhead, ring_size;
+	bool merges, observed;
+
+	/* sending */
+	struct sk_buff_head ring;	/* what waits for the wire, and first what is on it */
+	u32 descriptors;
+	u64 free_ps;			/* when the wire is free again */
+	struct hrtimer sent_timer;
+	struct sk_buff_head flight;	/* what has left and has not arrived */
+	struct hrtimer arrival_timer;
+
+	/* receiving */
+	struct napi_struct napi;
+	struct sk_buff_head landed;
+	u64 interrupted_ns;
+	bool was_interrupted;
+	struct hrtimer interrupt_timer;
+
+	u64 *memory_used;		/* bytes in use of the memory that its port shares, or NULL */
+	u64 packets, bytes, drops, marks;
+};
+
+/* The ends of all cables, by number. */
+static DEFINE_XARRAY(ends);
+
+/* What the sender of a packet notes in it. */
+struct note {
+	u64 at_ps;		/* when it leaves, then when it arrives */
+	u32 completes;		/* bytes of the packet of which it is the last segment; 0: of none */
+};
+
+static struct note *note_of(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct note) > sizeof(skb->cb));
+	return (struct note *)skb->cb;
+}
+
+/* Bytes of a frame on the wire. */
+static u32 wire_bytes(const struct cable *cable, const struct sk_buff *skb)
+{
+	return skb->len - ETH_HLEN + cable->overhead;
+}
+
+static u64 now_ps(void)
+{
+	return ktime_get_ns() * 1000;
+}
+
+static ktime_t timer_at(u64 ps)
+{
+	return ns_to_ktime(DIV_ROUND_UP_ULL(ps, 1000));
+}
+
+/* The TCP header of a packet that a network interface sends or receives, or NULL. */
+static const struct tcphdr *tcp_of(const struct sk_buff *skb)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+
+	if (skb->protocol != htons(ETH_P_IP) || ip->protocol != IPPROTO_TCP)
+		return NULL;
+	return (const struct tcphdr *)((const u8 *)ip + ip->ihl * 4);
+}
+
+static bool is_syn(const struct sk_buff *skb)
+{
+	const struct tcphdr *tcp = tcp_of(skb);
+
+	return tcp && tcp->syn;
+}
+
+static void write_entry(const struct cable *cable, enum cable_event event, const struct sk_buff *skb)
+{
+	const struct tcphdr *tcp = tcp_of(skb);
+	struct cable_entry *entry;
+
+	spin_lock_bh(&history.lock);
+	if (history.written - history.read >= log_entries) {
+		history.lost++;
+		goto out;
+	}
+	entry = &history.entries[history.written++ & (log_entries - 1)];
+	*entry = (struct cable_entry){
+		.at = ktime_get_ns(), .end = cable->number, .event = event, .bytes = wire_bytes(cable, skb),
+	};
+	if (!tcp)
+		goto out;
+	entry->from = ip_hdr(skb)->saddr;
+	entry->to = ip_hdr(skb)->daddr;
+	entry->from_port = tcp->source;
+	entry->to_port = tcp->dest;
+	entry->seq = ntohl(tcp->seq);
+	entry->flags = tcp_flag_byte(tcp);
+out:
+	spin_unlock_bh(&history.lock);
+}
+
+/*
+ * When a packet that is there now may take the wire. A timer expires some nanoseconds late; if a packet that waited lost
+ * them, a port would be slower than its rate.
+ */
+static u64 wire_free_ps(struct cable *cable)
+{
+	u64 now = now_ps();
+
+	return now < cable->free_ps + LATE_PS ? cable->free_ps : now;
+}
+
+/* The packet at the head of the ring takes the wire, not before `from_ps`. */
+static void take_wire(struct cable *cable, u64 from_ps)
+{
+	struct sk_buff *skb = skb_peek(&cable->ring);
+	u64 took = mul_u64_u64_div_u64((u64)wire_bytes(cable, skb) * 8, 1000000000000ULL, cable->rate);
+
+	cable->free_ps = max(from_ps, cable->free_ps) + took;
+	note_of(skb)->at_ps = cable->free_ps;
+	hrtimer_start(&cable->sent_timer, timer_at(cable->free_ps), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* A packet has left: it is under way to the other end, and the next one takes the wire. */
+static enum hrtimer_restart on_sent(struct hrtimer *timer)
+{
+	struct cable *cable = container_of(timer, struct cable, sent_timer);
+	struct sk_buff *skb = __skb_dequeue(&cable->ring);
+	u32 completes = note_of(skb)->completes;
+
+	cable->packets++;
+	cable->bytes += wire_bytes(cable, skb);
+	if (cable->memory_used)
+		*cable->memory_used -= wire_bytes(cable, skb);
+	if (cable->observed)
+		write_entry(cable, EVENT_SENT, skb);
+	/* Here TCP learns that its packet has left the host. */
+	skb_orphan(skb);
+	note_of(skb)->at_ps += cable->delay_ps;
+	__skb_queue_tail(&cable->flight, skb);
+	if (skb_queue_len(&cable->flight) == 1)
+		hrtimer_start(&cable->arrival_timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_SOFT);
+	if (!skb_queue_empty(&cable->ring))
+		take_wire(cable, cable->free_ps);
+	if (completes) {
+		cable->descriptors--;
+		netdev_completed_queue(cable->dev, 1, completes);
+		if (netif_queue_stopped(cable->dev))
+			netif_wake_queue(cable->dev);
+	}
+	return HRTIMER_NORESTART;
+}
+
+/* Gives what has arrived to the host, or to the routing of a switch. */
+static void receive(struct cable *cable, struct sk_buff *skb)
+{
+	u64 now = ktime_get_ns(), next = cable->interrupted_ns + cable->interval_ns;
+	bool pending = !skb_queue_empty(&cable->landed);
+
+	__skb_queue_tail(&cable->landed, skb);
+	if (pending)
+		return;
+	if (!cable->interval_ns || !cable->was_interrupted || next <= now) {
+		cable->was_interrupted = true;
+		cable->interrupted_ns = now;
+		napi_schedule(&cable->napi);
+	} else {
+		hrtimer_start(&cable->interrupt_timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+	}
+}
+
+static enum hrtimer_restart on_interrupt(struct hrtimer *timer)
+{
+	struct cable *cable = container_of(timer, struct cable, interrupt_timer);
+
+	cable->interrupted_ns = ktime_get_ns();
+	napi_schedule(&cable->napi);
+	return HRTIMER_NORESTART;
+}
+
+static int poll_landed(struct napi_struct *napi, int budget)
+{
+	struct cable *cable = container_of(napi, struct cable, napi);
+	struct sk_buff *skb;
+	int done = 0;
+
+	while (done < budget && (skb = __skb_dequeue(&cable->landed))) {
+		if (cable->merges)
+			napi_gro_receive(napi, skb);
+		else
+			netif_receive_skb(skb);
+		done++;
+	}
+	if (done < budget)
+		napi_complete_done(napi, done);
+	return done;
+}
+
+static enum hrtimer_restart on_arrival(struct hrtimer *timer)
+{
+	struct cable *cable = container_of(timer, struct cable, arrival_timer);
+	struct cable *other = xa_load(&ends, cable->other_number);
+	struct sk_buff *skb;
+	u64 now = now_ps();
+
+	while ((skb = skb_peek(&cable->flight)) && note_of(skb)->at_ps <= now) {
+		__skb_unlink(skb, &cable->flight);
+		if (!other || !netif_running(other->dev) || ____dev_forward_skb(other->dev, skb, true)) {
+			kfree_skb(skb);
+			continue;
+		}
+		skb->protocol = eth_type_trans(skb, other->dev);
+		memset(skb->cb, 0, sizeof(skb->cb));
+		receive(other, skb);
+	}
+	if (skb)
+		hrtimer_start(timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_SOFT);
+	return HRTIMER_NORESTART;
+}
+
+/* Puts a packet into the ring, in segments if it is a large one. */
+static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct cable *cable = netdev_priv(dev);
+	struct sk_buff *segments = skb, *next, *last = NULL;
+	bool idle = skb_queue_empty(&cable->ring);
+	u32 bytes = skb->len;
+
+	if (skb_is_gso(skb)) {
+		segments = skb_gso_segment(skb, dev->features & ~NETIF_F_GSO_MASK);
+		if (IS_ERR_OR_NULL(segments)) {
+			kfree_skb(skb);
+			return NETDEV_TX_OK;
+		}
+		consume_skb(skb);
+	}
+	netdev_sent_queue(dev, bytes);
+	cable->descriptors++;
+	skb_list_walk_safe(segments, skb, next) {
+		skb_mark_not_on_list(skb);
+		note_of(skb)->completes = 0;
+		__skb_queue_tail(&cable->ring, skb);
+		if (skb->sk && is_syn(skb))
+			write_entry(cable, EVENT_OPENED, skb);
+		last = skb;
+	}
+	note_of(last)->completes = bytes;
+	if (cable->descriptors >= cable->ring_size)
+		netif_stop_queue(dev);
+	if (idle)
+		take_wire(cable, wire_free_ps(cable));
+	return NETDEV_TX_OK;
+}
+
+static int cable_open(struct net_device *dev)
+{
+	struct cable *cable = netdev_priv(dev);
+
+	napi_enable(&cable->napi);
+	netif_carrier_on(dev);
+	netif_start_queue(dev);
+	return 0;
+}
+
+static int cable_stop(struct net_device *dev)
+{
+	struct cable *cable = netdev_priv(dev);
+
+	netif_stop_queue(dev);
+	hrtimer_cancel(&cable->sent_timer);
+	hrtimer_cancel(&cable->arrival_timer);
+	hrtimer_cancel(&cable->interrupt_timer);
+	napi_disable(&cable->napi);
+	__skb_queue_purge(&cable->ring);
+	__skb_queue_purge(&cable->flight);
+	__skb_queue_purge(&cable->landed);
+	cable->descriptors = 0;
+	netdev_reset_queue(dev);
+	return 0;
+}
+
+static void cable_uninit(struct net_device *dev)
+{
+	struct cable *cable = netdev_priv(dev);
+
+	xa_erase(&ends, cable->number);
+	netif_napi_del(&cable->napi);
+}
+
+static const struct net_device_ops cable_ops = {
+	.ndo_open = cable_open,
+	.ndo_stop = cable_stop,
+	.ndo_uninit = cable_uninit,
+	.ndo_start_xmit = cable_xmit,
+	.ndo_set_mac_address = eth_mac_addr,
+};
+
+static void start_timer(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *))
+{
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	timer->function = expired;
+}
+
+static void cable_setup(struct net_device *dev)
+{
+	struct cable *cable = netdev_priv(dev);
+	netdev_features_t features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_TSO | NETIF_F_TSO_ECN;
+
+	ether_setup(dev);
+	dev->netdev_ops = &cable_ops;
+	dev->needs_free_netdev = true;
+	dev->flags |= IFF_NOARP;
+	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	dev->features |= features;
+	dev->hw_features |= features;
+	dev->max_mtu = ETH_MAX_MTU;
+	cable->dev = dev;
+	__skb_queue_head_init(&cable->ring);
+	__skb_queue_head_init(&cable->flight);
+	__skb_queue_head_init(&cable->landed);
+	start_timer(&cable->sent_timer, on_sent);
+	start_timer(&cable->arrival_timer, on_arrival);
+	start_timer(&cable->interrupt_timer, on_interrupt);
+}
+
+static const struct nla_policy cable_policy[CABLE_LAST + 1] = {
+	[CABLE_END] = { .type = NLA_U32 },
+	[CABLE_OTHER_END] = { .type = NLA_U32 },
+	[CABLE_RATE] = NLA_POLICY_MIN(NLA_U64, 1),
+	[CABLE_DELAY] = { .type = NLA_U64 },
+	[CABLE_OVERHEAD] = { .type = NLA_U32 },
+	[CABLE_RING] = NLA_POLICY_MIN(NLA_U32, 1),
+	[CABLE_INTERVAL] = { .type = NLA_U64 },
+	[CABLE_MERGES] = { .type = NLA_U8 },
+	[CABLE_OBSERVED] = { .type = NLA_U8 },
+};
+
+static int cable_newlink(struct net *net, struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
+			 struct netlink_ext_ack *extack)
+{
+	struct cable *cable = netdev_priv(dev);
+	int error, attribute;
+
+	for (attribute = CABLE_END; attribute <= CABLE_LAST; attribute++) {
+		if (!data || !data[attribute]) {
+			NL_SET_ERR_MSG(extack, "a cable needs all its attributes");
+			return -EINVAL;
+		}
+	}
+	cable->number = nla_get_u32(data[CABLE_END]);
+	cable->other_number = nla_get_u32(data[CABLE_OTHER_END]);
+	cable->rate = nla_get_u64(data[CABLE_RATE]);
+	cable->delay_ps = nla_get_u64(data[CABLE_DELAY]);
+	cable->overhead = nla_get_u32(data[CABLE_OVERHEAD]);
+	cable->ring_size = nla_get_u32(data[CABLE_RING]);
+	cable->interval_ns = nla_get_u64(data[CABLE_INTERVAL]);
+	cable->merges = nla_get_u8(data[CABLE_MERGES]);
+	cable->observed = nla_get_u8(data[CABLE_OBSERVED]);
+	if (!tb[IFLA_ADDRESS])
+		eth_hw_addr_random(dev);
+	netif_napi_add(dev, &cable->napi, poll_landed);
+	error = xa_insert(&ends, cable->number, cable, GFP_KERNEL);
+	if (error) {
+		NL_SET_ERR_MSG(extack, "there is an end with this number");
+		netif_napi_del(&cable->napi);
+		return error;
+	}
+	error = register_netdevice(dev);
+	if (error)
+		xa_erase(&ends, cable->number);
+	return error;
+}
+
+static struct rtnl_link_ops cable_link_ops __read_mostly = {
+	.kind = "cable",
+	.priv_size = sizeof(struct cable),
+	.setup = cable_setup,
+	.policy = cable_policy,
+	.maxtype = CABLE_LAST,
+	.newlink = cable_newlink,
+};
+
+/* The queue of a switch's port. */
+struct port {
+	u64 limit, threshold;
+	enum port_limit limit_kind;
+	u32 threshold_kind;
+	u32 pool, alpha;
+	u64 memory;
+	u64 waiting_bytes;	/* on the wire, without the packet that is on it */
+};
+
+/* Bytes in use of each shared memory, by its number. */
+#define POOLS 1024
+static u64 pool_used[POOLS];
+
+/* What a port holds, the packet on the wire included. */
+struct backlog {
+	u64 packets, bytes;
+};
+
+static struct backlog backlog_of(struct Qdisc *sch)
+{
+	const struct port *port = qdisc_priv(sch);
+	const struct cable *cable = netdev_priv(qdisc_dev(sch));
+	const struct sk_buff *leaving;
+	struct backlog backlog = { .packets = sch->q.qlen, .bytes = port->waiting_bytes };
+
+	skb_queue_walk(&cable->ring, leaving) {
+		backlog.packets++;
+		backlog.bytes += wire_bytes(cable, leaving);
+	}
+	return backlog;
+}
+
+static bool has_room(const struct port *port, const struct backlog *backlog, u32 bytes)
+{
+	u64 free;
+
+	switch (port->limit_kind) {
+	case LIMIT_PACKETS:
+		return backlog->packets < port->limit;
+	case LIMIT_BYTES:
+		return backlog->bytes + bytes <= port->limit;
+	case LIMIT_BYTES_BELOW:
+		return backlog->bytes < port->limit;
+	case LIMIT_SHARED:
+		free = port->memory - min(port->memory, pool_used[port->pool]);
+		return bytes <= free && backlog->bytes << 16 < free * port->alpha;
+	}
+	return false;
+}
+
+static bool is_at_threshold(const struct port *port, const struct backlog *backlog)
+{
+	u64 queue = port->threshold_kind & THRESHOLD_BYTES ? backlog->bytes : backlog->packets;
+
+	if (!port->threshold)
+		return false;
+	return port->threshold_kind & THRESHOLD_ABOVE ? queue > port->threshold : queue >= port->threshold;
+}
+
+/* Marks a packet if its sender and receiver understand that. */
+static void mark(struct cable *cable, struct sk_buff *skb)
+{
+	if (INET_ECN_is_ce(ip_hdr(skb)->tos) || !INET_ECN_set_ce(skb))
+		return;
+	cable->marks++;
+	write_entry(cable, EVENT_MARKED, skb);
+}
+
+static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct port *port = qdisc_priv(sch);
+	struct cable *cable = netdev_priv(qdisc_dev(sch));
+	struct backlog backlog = backlog_of(sch);
+	u32 bytes = wire_bytes(cable, skb);
+
+	if (!has_room(port, &backlog, bytes)) {
+		cable->drops++;
+		write_entry(cable, EVENT_DROPPED, skb);
+		return qdisc_drop(skb, sch, to_free);
+	}
+	if (!(port->threshold_kind & THRESHOLD_LEAVING) && is_at_threshold(port, &backlog))
+		mark(cable, skb);
+	port->waiting_bytes += bytes;
+	pool_used[port->pool] += bytes;
+	if (cable->observed)
+		write_entry(cable, EVENT_QUEUED, skb);
+	return qdisc_enqueue_tail(skb, sch);
+}
+
+static struct sk_buff *port_dequeue(struct Qdisc *sch)
+{
+	struct port *port = qdisc_priv(sch);
+	struct cable *cable = netdev_priv(qdisc_dev(sch));
+	struct sk_buff *skb = qdisc_dequeue_head(sch);
+	struct backlog left;
+
+	if (!skb)
+		return NULL;
+	port->waiting_bytes -= wire_bytes(cable, skb);
+	left = backlog_of(sch);
+	if (port->threshold_kind & THRESHOLD_LEAVING && is_at_threshold(port, &left))
+		mark(cable, skb);
+	return skb;
+}
+
+static void port_reset(struct Qdisc *sch)
+{
+	struct port *port = qdisc_priv(sch);
+
+	pool_used[port->pool] -= port->waiting_bytes;
+	port->waiting_bytes = 0;
+	qdisc_reset_queue(sch);
+}
+
+static const struct nla_policy port_policy[PORT_LAST + 1] = {
+	[PORT_LIMIT] = { .type = NLA_U64 },
+	[PORT_LIMIT_KIND] = NLA_POLICY_MAX(NLA_U32, LIMIT_SHARED),
+	[PORT_THRESHOLD] = { .type = NLA_U64 },
+	[PORT_THRESHOLD_KIND] = { .type = NLA_U32 },
+	[PORT_POOL] = NLA_POLICY_MAX(NLA_U32, POOLS - 1),
+	[PORT_MEMORY] = { .type = NLA_U64 },
+	[PORT_ALPHA] = { .type = NLA_U32 },
+};
+
+static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct port *port = qdisc_priv(sch);
+	struct nlattr *tb[PORT_LAST + 1];
+	int error, attribute;
+
+	if (!opt || qdisc_dev(sch)->rtnl_link_ops != &cable_link_ops) {
+		NL_SET_ERR_MSG(extack, "a port needs attributes, and the end of a cable");
+		return -EINVAL;
+	}
+	error = nla_parse_nested_deprecated(tb, PORT_LAST, opt, port_policy, extack);
+	if (error)
+		return error;
+	for (attribute = PORT_LIMIT; attribute <= PORT_LAST; attribute++) {
+		if (!tb[attribute]) {
+			NL_SET_ERR_MSG(extack, "a port needs all its attributes");
+			return -EINVAL;
+		}
+	}
+	port->limit = nla_get_u64(tb[PORT_LIMIT]);
+	port->limit_kind = nla_get_u32(tb[PORT_LIMIT_KIND]);
+	port->threshold = nla_get_u64(tb[PORT_THRESHOLD]);
+	port->threshold_kind = nla_get_u32(tb[PORT_THRESHOLD_KIND]);
+	port->pool = nla_get_u32(tb[PORT_POOL]);
+	port->memory = nla_get_u64(tb[PORT_MEMORY]);
+	port->alpha = nla_get_u32(tb[PORT_ALPHA]);
+	((struct cable *)netdev_priv(qdisc_dev(sch)))->memory_used = &pool_used[port->pool];
+	return 0;
+}
+
+static struct Qdisc_ops port_ops __read_mostly = {
+	.id = "port",
+	.priv_size = sizeof(struct port),
+	.enqueue = port_enqueue,
+	.dequeue = port_dequeue,
+	.peek = qdisc_peek_head,
+	.init = port_init,
+	.reset = port_reset,
+	.owner = THIS_MODULE,
+};
+
+/* Gives entries of the log once; if some are missing, first an entry that tells how many. */
+static ssize_t log_read(struct file *file, char __user *to, size_t size, loff_t *position)
+{
+	struct cable_entry lost = { .at = ktime_get_ns(), .event = EVENT_LOST };
+	size_t room = size / sizeof(lost), done = 0;
+
+	if (history.lost && room) {
+		lost.bytes = min_t(u64, history.lost, U16_MAX);
+		if (copy_to_user(to, &lost, sizeof(lost)))
+			return -EFAULT;
+		history.lost = 0;
+		done++;
+	}
+	while (done < room && history.read < history.written) {
+		u64 first = history.read & (log_entries - 1);
+		u64 count = min3((u64)room - done, history.written - history.read, log_entries - first);
+
+		if (copy_to_user(to + done * sizeof(lost), &history.entries[first], count * sizeof(lost)))
+			return -EFAULT;
+		history.read += count;
+		done += count;
+	}
+	return done * sizeof(lost);
+}
+
+static const struct proc_ops log_ops = {
+	.proc_read = log_read,
+	.proc_lseek = noop_llseek,
+};
+
+static int show_ends(struct seq_file *file, void *unused)
+{
+	struct cable *cable;
+	unsigned long number;
+
+	xa_for_each(&ends, number, cable)
+		seq_printf(file, "%lu %llu %llu %llu %llu\n", number, cable->packets, cable->bytes, cable->drops,
+			   cable->marks);
+	return 0;
+}
+
+static int __init cable_register(void)
+{
+	int error;
+
+	if (!is_power_of_2(log_entries))
+		return -EINVAL;
+	history.entries = vmalloc_array(log_entries, sizeof(*history.entries));
+	if (!history.entries)
+		return -ENOMEM;
+	spin_lock_init(&history.lock);
+	error = -ENOMEM;
+	if (!proc_create("cable_log", 0400, NULL, &log_ops))
+		goto free;
+	if (!proc_create_single("cable_ends", 0400, NULL, show_ends))
+		goto remove_log;
+	error = register_qdisc(&port_ops);
+	if (error)
+		goto remove_ends;
+	error = rtnl_link_register(&cable_link_ops);
+	if (error)
+		goto unregister;
+	return 0;
+unregister:
+	unregister_qdisc(&port_ops);
+remove_ends:
+	remove_proc_entry("cable_ends", NULL);
+remove_log:
+	remove_proc_entry("cable_log", NULL);
+free:
+	vfree(history.entries);
+	return error;
+}
+
+static void __exit cable_unregister(void)
+{
+	rtnl_link_unregister(&cable_link_ops);
+	unregister_qdisc(&port_ops);
+	remove_proc_entry("cable_ends", NULL);
+	remove_proc_entry("cable_log", NULL);
+	vfree(history.entries);
+}
+
+module_init(cable_register);
+module_exit(cable_unregister);
+MODULE_DESCRIPTION("Cables, interfaces and the ports of switches in virtual time");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_RTNL_LINK("cable");

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Cables between hosts and switches, and the ports of switches: what the configuration and the log have in common.
+ *
+ * A cable has two ends, each a network device of kind "cable" in a namespace of its own. The queue of a switch's port is a
+ * queueing discipline of kind "port" on its end.
+ */
+#ifndef CABLE_H
+#define CABLE_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+#endif
+
+/* Attributes of a device (IFLA_INFO_DATA). */
+enum cable_attribute {
+	CABLE_UNSPEC,
+	CABLE_END,		/* u32: number of this end, from 0 */
+	CABLE_OTHER_END,	/* u32: number of the other end */
+	CABLE_RATE,		/* u64: bits a second */
+	CABLE_DELAY,		/* u64: propagation to the other end, picoseconds */
+	CABLE_OVERHEAD,		/* u32: bytes of a frame on the wire beside the IP packet */
+	CABLE_RING,		/* u32: descriptors for packets that wait for the wire, the one on it included */
+	CABLE_INTERVAL,		/* u64: least time between two interrupts, nanoseconds; 0: one a packet */
+	CABLE_MERGES,		/* u8: whether received segments are merged (GRO) */
+	CABLE_OBSERVED,		/* u8: whether each change of its queue is logged */
+	__CABLE_END_OF_LIST,
+	CABLE_LAST = __CABLE_END_OF_LIST - 1
+};
+
+/* Attributes of a port's queue (TCA_OPTIONS). */
+enum port_attribute {
+	PORT_UNSPEC,
+	PORT_LIMIT,		/* u64: packets, or bytes on the wire; the packet on the wire counts */
+	PORT_LIMIT_KIND,	/* u32: enum port_limit */
+	PORT_THRESHOLD,		/* u64: queue from which packets are marked; 0: never */
+	PORT_THRESHOLD_KIND,	/* u32: bits of enum port_threshold */
+	PORT_POOL,		/* u32: number of the memory that it shares */
+	PORT_MEMORY,		/* u64: bytes of that memory */
+	PORT_ALPHA,		/* u32: its share of the free part, in 65536ths */
+	__PORT_END_OF_LIST,
+	PORT_LAST = __PORT_END_OF_LIST - 1
+};
+
+enum port_limit {
+	LIMIT_PACKETS,		/* so many packets */
+	LIMIT_BYTES,		/* so many bytes */
+	LIMIT_BYTES_BELOW,	/* a packet is admitted as long as fewer bytes are queued */
+	LIMIT_SHARED,		/* alpha times the free bytes of the shared memory */
+};
+
+enum port_threshold {
+	THRESHOLD_BYTES = 1,	/* in bytes; otherwise in packets */
+	THRESHOLD_ABOVE = 2,	/* a queue equal to the threshold does not mark */
+	THRESHOLD_LEAVING = 4,	/* by the queue that the packet leaves behind; otherwise by the one that it finds */
+};
+
+enum cable_event {
+	EVENT_LOST,		/* the log was full; `bytes` events are missing */
+	EVENT_QUEUED,
+	EVENT_SENT,		/* the last bit has left */
+	EVENT_DROPPED,		/* no room */
+	EVENT_MARKED,
+	EVENT_OPENED,		/* a host sends a SYN */
+};
+
+/* An entry of /proc/cable_log, which gives each entry once. */
+struct cable_entry {
+	u64 at;			/* nanoseconds since boot */
+	u32 end;
+	u8 event;
+	u8 flags;		/* TCP's */
+	u16 bytes;		/* on the wire */
+	u32 from, to;		/* IPv4 addresses, as on the wire */
+	u16 from_port, to_port;	/* as on the wire */
+	u32 seq;		/* TCP's sequence number, in host order */
+};
+
+/* A line of /proc/cable_ends, for each end: number, packets sent, bytes sent on the wire, drops, marks. */
+
+#endif

@@ -1,0 +1,109 @@
+"""The best remedies in the Linux kernel: what advice says, beside what Linux does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fanin import _engine
+from fanin.choose.advice import Advice, Advised
+from fanin.choose.goals import Measure
+from fanin.choose.remedies import AS_IT_IS, Remedy
+from fanin.errors import RunError, ScenarioError
+from fanin.numbers.stats import Spread, finite
+from fanin.numbers.summary import format_value
+from fanin.run.laboratory import Laboratory
+from fanin.scenario.format.values import Scalar
+
+MAX_CONFIRMED = 3
+"""So many of the best remedies run in the kernel, beside the scenario as it is."""
+
+MAX_SEEDS = 3
+"""A run in the kernel takes hundreds of times as long as a simulated one."""
+
+IN_LINUX: dict[str, Scalar] = {"run.backend": "linux"}
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A remedy in the simulator and in the kernel, with the same seeds."""
+
+    remedy: Remedy
+    measure: Measure
+    simulated: Spread | None
+    """``None`` if no run ended."""
+    linux: Spread | None
+    """``None`` if Linux cannot run it, or no run ended."""
+    why_not: str | None
+    """Why Linux cannot run it."""
+
+    def row(self) -> list[str]:
+        """The remedy, and both values or why there is none."""
+        return [self.remedy.name, self._word(self.simulated), self.why_not or self._word(self.linux)]
+
+    def _word(self, found: Spread | None) -> str:
+        return "failed" if found is None else format_value(self.measure.shown_as, found.mean)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "remedy": self.remedy.name,
+            "measure": self.measure.name,
+            "simulated": None if self.simulated is None else finite(self.simulated.mean),
+            "linux": None if self.linux is None else finite(self.linux.mean),
+            "refused": self.why_not,
+        }
+
+
+def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
+    """Runs the scenario as it is and the best remedies once more, in the simulator and in the kernel.
+
+    Args:
+        found: The advice.
+        laboratory: Runs its scenario; simulated runs of the advice are found in its store.
+
+    """
+    measure = found.goal.measures[0]
+    seeds = found.seeds[:MAX_SEEDS]
+    chosen = [found.own, *_best(found)]
+
+    def spreads(settings: list[dict[str, Scalar]]) -> Iterator[Spread | None]:
+        outcomes = laboratory.cases([(each, seeds) for each in settings], "in the kernel")
+        return (measure.spread(outcome.rows) if outcome.rows else None for outcome in outcomes)
+
+    refused = [_why_not(laboratory, each.remedy) for each in chosen]
+    runnable = [each for each, why_not in zip(chosen, refused, strict=True) if why_not is None]
+    simulated = spreads([each.remedy.settings for each in chosen])
+    linux = spreads([each.remedy.settings | IN_LINUX for each in runnable])
+    return [
+        Confirmed(each.remedy, measure, of_simulator, next(linux) if why_not is None else None, why_not)
+        for each, of_simulator, why_not in zip(chosen, simulated, refused, strict=True)
+    ]
+
+
+def _best(found: Advice) -> list[Advised]:
+    """The recommended remedy first, then the best others that can be deployed."""
+    others = [each for each in found.every if each.remedy.effort.is_deployable and each.remedy.name != AS_IT_IS]
+    first = [each for each in [found.best] if each is not None]
+    return [*first, *(each for each in others if each is not found.best and not each.is_same)][:MAX_CONFIRMED]
+
+
+def _why_not(laboratory: Laboratory, remedy: Remedy) -> str | None:
+    try:
+        laboratory.experiment.handle(dict(remedy.settings) | IN_LINUX).check()
+    except ScenarioError as error:
+        return f"not in Linux: {error.key}"
+    return None
+
+
+def kernel() -> str:
+    """The kernel's name, such as ``Linux 6.12.117``.
+
+    Raises:
+        RunError: none is built.
+
+    """
+    for _, release, *_ in _engine.linux_kernels():
+        return f"Linux {release}"
+    raise RunError(f'there is no kernel in {_engine.linux_folder()}: run "make linux" in a checkout of fanin')

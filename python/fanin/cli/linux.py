@@ -1,0 +1,45 @@
+"""``fanin linux``: the kernels that run scenarios."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fanin import _engine
+from fanin.cli.options import JsonOption
+from fanin.cli.terminal import print_json, print_table, say_wrapped
+
+
+def linux(
+    status: Annotated[bool, typer.Option("--status", help="Say what is there, as without it.")] = True,
+    json: JsonOption = False,
+) -> None:
+    """Say which Linux kernels are there to run scenarios, and how to build them.
+
+    With --backend linux, or run.backend = "linux" in the file, a scenario runs in the Linux kernel itself: a program in
+    virtual time, without root. The traffic, the tables and the store are those of the simulator.
+
+    --json prints one object: {folder, kernels}, where kernels is an array of {hz, release, kernel, config}.
+
+    **Examples**
+
+    - `fanin linux`
+    - `fanin linux --json`
+    """
+    kernels = _engine.linux_kernels()
+    folder = _engine.linux_folder()
+    if json:
+        listed = [
+            {"hz": hz, "release": release, "kernel": str(kernel), "config": str(config)}
+            for hz, release, kernel, config in kernels
+        ]
+        print_json({"folder": str(folder), "kernels": listed})
+    elif kernels:
+        rows = [[release, str(hz), str(kernel)] for hz, release, kernel, _ in kernels]
+        print_table("Kernels that run scenarios", ["Linux", "HZ", "program"], rows)
+    else:
+        say_wrapped(
+            f'There is no kernel in {folder}. Build it with "make linux" in a checkout of fanin: ten minutes on two '
+            "cores, 2 GB of disk, no root. FANIN_LINUX names another folder."
+        )

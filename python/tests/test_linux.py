@@ -1,0 +1,303 @@
+"""Runs in the Linux kernel, where one is built (``make linux``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fanin import _engine
+from fanin.errors import RunError, ScenarioError
+from fanin.results.frames import decode
+
+HZ = {hz for hz, *_ in _engine.linux_kernels()}
+
+built = pytest.mark.skipif(1000 not in HZ, reason='there is no kernel with HZ=1000: "make linux" builds it')
+
+SCENARIO = """
+[network]
+topology = "star"
+rate = "10Gbps"
+delay = "5us"
+buffer = "100pkt"
+[transport]
+scheme = "linux"
+stack = "linux-6"
+interrupt-interval = "0s"
+gro = "0B"
+tso = "0B"
+small-queue = "0B"
+host-queue = 0
+[[traffic]]
+name = "answers"
+kind = "incast"
+senders = 8
+bytes-each = "20KB"
+rounds = 3
+gap = "1ms"
+request = "100B"
+connections = "persistent"
+jitter = "5us"
+[run]
+duration = "5s"
+"""
+
+
+def totals(changes: dict[str, Any], seed: int = 1) -> dict[str, Any]:
+    """The totals of a run of the scenario with these changes, and how its tables hash."""
+    run = _engine.Scenario(SCENARIO, "scenario.toml", changes).run(seed)
+    found: dict[str, Any] = json.loads(run.summary)
+    return found
+
+
+LINUX = {"run.backend": "linux"}
+
+
+@built
+def test_two_runs_are_equal_to_the_bit_also_under_load() -> None:
+    offloads = {"transport.gro": "65536B", "transport.tso": "65536B", "transport.interrupt-interval": "8us"}
+    changes = {**LINUX, **offloads, "traffic.answers.senders": 24, "traffic.answers.bytes-each": "32KB"}
+    first = totals(changes)
+    assert first["drops"] > 0
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        second = totals(changes)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert second["result_hash"] == first["result_hash"]
+    assert totals(changes, seed=2)["result_hash"] != first["result_hash"]
+
+
+@built
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"traffic.answers.connections": "fresh"},
+        {"traffic.answers.connections": "fresh", "traffic.answers.request": "0B"},
+        {"network.topology": "leaf-spine"},
+        {"network.topology": "two-switch", "network.rate": "1Gbps"},
+        {"network.rate": "100Gbps", "traffic.answers.bytes-each": "14KB"},
+        {"transport.mss": "8948B", "network.buffer": "200KB"},
+    ],
+    ids=["persistent", "fresh", "unasked", "leaf-spine", "two-switch", "100-gigabit", "jumbo"],
+)
+def test_without_loss_the_kernel_takes_as_long_as_the_simulator(changes: dict[str, Any]) -> None:
+    kernel, simulated = totals({**changes, **LINUX}), totals(changes)
+    assert kernel["drops"] == simulated["drops"] == 0
+    assert kernel["completed"] == kernel["flows"] == 24
+    for name in ["fct_p50_s", "query_mean_s"]:
+        assert kernel[name] == pytest.approx(simulated[name], rel=0.03), name
+
+
+@built
+@pytest.mark.parametrize(("rate", "packet_ns"), [("10Gbps", 1230.4), ("100Gbps", 123.04)])
+def test_a_busy_port_sends_at_its_rate(rate: str, packet_ns: float) -> None:
+    changes = {**LINUX, "network.rate": rate, "traffic.answers.rounds": 1, "measure.queue-trace": "on-change"}
+    run = _engine.Scenario(SCENARIO, "scenario.toml", changes).run(1)
+    trace = decode(run.columns("queue-trace"))
+    left = trace["time_s"].to_numpy()[1:][np.diff(trace["packets"].to_numpy().astype(int)) < 0]
+    gaps = 1e9 * np.diff(left)
+    full = gaps[abs(gaps - packet_ns) < 4]
+    # The kernel tells whole nanoseconds.
+    assert len(full) > 50
+    assert full.mean() == pytest.approx(packet_ns, abs=0.1)
+
+
+@built
+def test_a_port_drops_and_marks_where_the_simulators_does() -> None:
+    small = {"network.buffer": "30pkt", "traffic.answers.senders": 20, "traffic.answers.rounds": 1}
+    # All first windows meet at once, before any sender has learnt of anything.
+    kernel, simulated = totals({**small, **LINUX}), totals(small)
+    assert kernel["queue_max_packets"] == simulated["queue_max_packets"] == 30
+    assert kernel["retransmissions"] > 100
+    marking = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "20pkt"}
+    kernel, simulated = totals({**marking, **LINUX}), totals(marking)
+    assert kernel["drops"] == simulated["drops"] == 0
+    assert kernel["marks"] == pytest.approx(simulated["marks"], rel=0.1)
+
+
+@built
+def test_the_least_timeout_is_that_of_the_route() -> None:
+    changes = {**LINUX, "network.buffer": "20pkt", "traffic.answers.senders": 40, "traffic.answers.bytes-each": "4KB"}
+    short = totals({**changes, "transport.rto-min": "10ms"})
+    long = totals({**changes, "transport.rto-min": "200ms"})
+    assert short["timeouts"] > 0 < long["timeouts"]
+    assert short["fct_max_s"] < 0.1 < 0.2 < long["fct_max_s"]
+
+
+@built
+def test_hosts_have_segmentation_merging_and_interrupts() -> None:
+    plain = totals(LINUX)
+    offloads = {"transport.gro": "65536B", "transport.tso": "65536B", "transport.interrupt-interval": "50us"}
+    hosts = totals({**LINUX, **offloads})
+    # What waits for an interrupt arrives later, and one acknowledgement is enough for what is merged.
+    assert hosts["fct_p50_s"] > plain["fct_p50_s"] + 20e-6
+    assert hosts["segments_received"] == plain["segments_received"]
+    assert hosts["packet_hops"] < 0.8 * plain["packet_hops"]
+
+
+@built
+def test_endless_flows_share_the_link_and_stop() -> None:
+    text = (
+        SCENARIO[: SCENARIO.index("[[traffic]]")]
+        + """
+[[traffic]]
+name = "long"
+kind = "background"
+flows = 2
+stop = "40ms"
+[measure]
+warmup = "10ms"
+[run]
+duration = "60ms"
+backend = "linux"
+"""
+    )
+    found = json.loads(_engine.Scenario(text, "scenario.toml").run(1).summary)
+    assert 4e9 < found["goodput_bps"] < 9.7e9
+    assert found["flows"] == 2
+
+
+@built
+def test_a_stopped_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Others may run kernels too.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    changes = {**LINUX, "traffic.answers.rounds": 100_000, "traffic.answers.senders": 50}
+    asked: list[float] = []
+
+    def stop(share: float) -> bool:
+        asked.append(share)
+        return len(asked) < 5
+
+    with pytest.raises(RunError, match="stopped"):
+        _engine.Scenario(SCENARIO, "scenario.toml", changes).run(1, stop)
+    assert not list(tmp_path.iterdir())
+    assert not _kernels_of(os.getpid())
+
+
+@built
+def test_a_killed_command_leaves_no_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(SCENARIO.replace("rounds = 3", "rounds = 100000"))
+    command = [sys.executable, "-m", "fanin", "run", str(file), "--backend", "linux", "--no-try", "--no-store"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kernels: list[int] = []
+    while not kernels and process.poll() is None:
+        kernels = _kernels_of(process.pid)
+        time.sleep(0.05)
+    assert kernels
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    assert not [kernel for kernel in kernels if _runs(kernel)]
+    assert not list(tmp_path.glob("fanin-linux-*"))
+
+
+def test_a_missing_kernel_is_named_with_its_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path))
+    with pytest.raises(RunError, match=r'HZ=1000 is not built .*"make linux"'):
+        totals(LINUX)
+
+
+def test_what_linux_cannot_follow_is_refused_when_it_is_checked() -> None:
+    with pytest.raises(ScenarioError, match=r"transport\.ack-delay.*Linux decides this itself"):
+        _engine.Scenario(SCENARIO, "scenario.toml", {**LINUX, "transport.ack-delay": "1ms"}).check()
+
+
+def _kernels_of(parent: int) -> list[int]:
+    """The kernels that a process has started."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+            name = (status.parent / "comm").read_text().strip()
+        except OSError:
+            continue
+        if int(fields[1]) == parent and name == "linux" and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def _runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+RACK = """
+[network]
+topology = "star"
+rate = "10Gbps"
+buffer = "60pkt"
+[transport]
+scheme = "{scheme}"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 24
+bytes-each = "20KB"
+rounds = 3
+gap = "1ms"
+jitter = "20us"
+request = "100B"
+connections = "persistent"
+[run]
+duration = "5s"
+"""
+
+
+def advised(tmp_path: Path, scheme: str, cli: Any) -> list[dict[str, Any]]:
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme=scheme))
+    options = ["--confirm", "--seeds", "1,2", "--capacities", "0", "--json", "--out", str(tmp_path / "results")]
+    found: list[dict[str, Any]] = json.loads(cli("advise", str(file), *options).out)["confirmed"]
+    return found
+
+
+@built
+def test_advice_is_confirmed_in_the_kernel(tmp_path: Path, cli: Any) -> None:
+    own, best, *others = advised(tmp_path, "linux", cli)
+    assert own["remedy"] == "as it is"
+    assert len(others) == 2
+    assert own["refused"] is best["refused"] is None
+    # What the kernel does as it is, and with the remedy, are its own runs.
+    again = _engine.Scenario(RACK.format(scheme="linux"), "rack.toml", LINUX)
+    alone = [json.loads(again.run(seed).summary)["query_p99_s"] for seed in (1, 2)]
+    assert own["measure"] == "query-p99"
+    assert own["linux"] == pytest.approx(sum(alone) / 2)
+    assert best["linux"] < own["linux"]
+
+
+def test_what_linux_cannot_run_is_named_beside_the_advice(
+    tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fanin.choose import confirmation
+
+    monkeypatch.setattr(confirmation, "kernel", lambda: "Linux")
+    own, *_ = advised(tmp_path, "newreno", cli)
+    assert (own["remedy"], own["linux"], own["refused"]) == ("as it is", None, "not in Linux: transport.scheme")
+    assert own["simulated"] > 0
+
+
+def test_confirming_needs_a_kernel_before_anything_runs(
+    tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path / "none"))
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme="linux"))
+    result = cli("advise", str(file), "--confirm", "--out", str(tmp_path / "results"))
+    assert result.code != 0
+    assert 'run "make linux"' in result.err
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,239 @@
+"""The cells of the comparison: what the Linux kernel and the simulator both run, and what is kept of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+import fanin
+from fanin import _engine
+from fanin.results.frames import decode
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+STORED = HERE / "kernel.jsonl"
+
+_DOCUMENT = tomllib.loads((HERE / "cells.toml").read_text())
+SEEDS: list[int] = _DOCUMENT["seeds"]
+TOLERANCE: dict[str, float] = _DOCUMENT["tolerance"]
+
+PATHS = {
+    "topology": "network.topology",
+    "rate": "network.rate",
+    "delay": "network.delay",
+    "buffer": "network.buffer",
+    "trunk-rate": "network.trunk-rate",
+    "uplink-rate": "network.uplink-rate",
+    "scheme": "transport.scheme",
+    "threshold": "scheme.linux-dctcp.mark-threshold",
+    "rto-min": "transport.rto-min",
+    "tick": "transport.rto-granularity",
+    "interrupts": "transport.interrupt-interval",
+    "gro": "transport.gro",
+    "tso": "transport.tso",
+    "small-queue": "transport.small-queue",
+    "host-queue": "transport.host-queue",
+    "senders": "traffic.answers.senders",
+    "bytes": "traffic.answers.bytes-each",
+    "rounds": "traffic.answers.rounds",
+    "start": "traffic.answers.start",
+    "gap": "traffic.answers.gap",
+    "request": "traffic.answers.request",
+    "jitter": "traffic.answers.jitter",
+    "connections": "traffic.answers.connections",
+}
+
+COUNTS = {
+    "retransmissions": "retransmissions",
+    "timeouts": "timeouts",
+    "tail loss probes": "loss_probes",
+    "marks": "marks",
+}
+"""What is counted in a run, and the total that has it."""
+
+PERCENTILES = {"p50": "fct_p50_s", "p95": "fct_p95_s", "p99": "fct_p99_s"}
+"""Percentiles of the completion times of transfers in a run, and the total that has each."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One scenario of the comparison."""
+
+    group: str
+    own: Mapping[str, Any] = field(hash=False)
+    """The values by which it differs from its group."""
+    values: Mapping[str, Any] = field(hash=False)
+    """All values that replace those of incast.toml, by short key."""
+
+    @property
+    def name(self) -> str:
+        """Such as ``cubic/8x32KB buffer=30pkt``."""
+        rest = {key: value for key, value in self.own.items() if key not in ("senders", "bytes", "rounds")}
+        what = [f"{self.group}/{self.own['senders']}x{self.own['bytes']}"]
+        return " ".join([*what, *(f"{key}={value}" for key, value in rest.items())])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The same as dotted paths of a scenario."""
+        return {PATHS.get(key, key): value for key, value in self.values.items()}
+
+    @property
+    def hz(self) -> int:
+        """Ticks a second of the kernel."""
+        return 250 if self.values.get("tick") == "4ms" else 1000
+
+    @property
+    def digest(self) -> str:
+        """Of everything that it runs."""
+        return _digest(["incast.toml"], json.dumps([self.settings, SEEDS], sort_keys=True))
+
+
+def _digest(files: Iterable[str], text: str = "", folder: Path = HERE) -> str:
+    """Of files and a text: 12 hexadecimal digits."""
+    hashed = hashlib.sha256(text.encode())
+    for file in files:
+        hashed.update((folder / file).read_bytes())
+    return hashed.hexdigest()[:12]
+
+
+GROUPS: dict[str, str] = {group["name"]: group["title"] for group in _DOCUMENT["group"]}
+CELLS = tuple(
+    Cell(group["name"], own, group.get("set", {}) | own) for group in _DOCUMENT["group"] for own in group["cells"]
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is kept of a cell: one list, or one number, of each seed."""
+
+    queries: tuple[tuple[int, ...], ...]
+    """Times of queries in nanoseconds, in the order of their starts."""
+    numbers: Mapping[str, tuple[int, ...]] = field(hash=False)
+    """By name: percentiles of transfers in nanoseconds, and counts."""
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {"queries": self.queries, **self.numbers}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Measured:
+        """From what is stored."""
+        numbers = {name: tuple(row[name]) for name in (*PERCENTILES, *COUNTS)}
+        return cls(tuple(tuple(run) for run in row["queries"]), numbers)
+
+
+def run(
+    cell: Cell, backend: str, seeds: Sequence[int] = tuple(SEEDS), progress: Callable[[float], bool] | None = None
+) -> Measured:
+    """Runs a cell in the kernel (``linux``) or in the simulator."""
+    experiment = fanin.load(HERE / "incast.toml", cell.settings | {"run.backend": backend})
+    outputs = experiment.simulate_seeds({}, list(seeds), math.inf, progress)
+    totals = [json.loads(output.summary) for output in outputs]
+    if any(run["completed"] != run["flows"] for run in totals):
+        raise AssertionError(f"{cell.name}: a transfer did not end")
+    times = [decode(output.columns("requests"))["qct_s"].to_numpy() for output in outputs]
+    queries = tuple(tuple(np.rint(run * 1e9).astype(int).tolist()) for run in times)
+    percentiles = {name: tuple(round(run[total] * 1e9) for run in totals) for name, total in PERCENTILES.items()}
+    counts = {name: tuple(run[total] for run in totals) for name, total in COUNTS.items()}
+    return Measured(queries, percentiles | counts)
+
+
+def run_all(
+    cells: Sequence[Cell],
+    backend: str,
+    jobs: int,
+    done: Callable[[Cell, Measured], None],
+    seeds: Sequence[int] = tuple(SEEDS),
+) -> None:
+    """Runs cells, ``jobs`` at a time; ``done`` is called with each as it ends."""
+    stopped = Event()
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(run, cell, backend, seeds, lambda _: not stopped.is_set()): cell for cell in cells}
+        try:
+            for ended in as_completed(running):
+                done(running[ended], ended.result())
+        except BaseException:
+            # What runs ends with it, and nothing of a kernel is left.
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def kernels() -> dict[int, str]:
+    """The releases of the kernels that are built, by HZ."""
+    return {hz: release for hz, release, *_ in _engine.linux_kernels()}
+
+
+def kernel_digest() -> str:
+    """Of what makes the kernel: patch, configuration, and module."""
+    return _digest(["virtual-time.patch", "kernel.config", "modules/cable.c", "modules/cable.h"], "", ROOT / "linux")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the file of the kernel's numbers."""
+
+    release: str
+    kernel: str
+    """Digest of what made the kernel."""
+    settings: str
+    """Digest of what was run."""
+    measured: Measured
+
+
+def stored() -> dict[str, Entry]:
+    """The kernel's numbers by name of the cell."""
+    lines = STORED.read_text().splitlines() if STORED.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return {row["cell"]: Entry(row["release"], row["kernel"], row["settings"], Measured.of_row(row)) for row in rows}
+
+
+def store(entries: Mapping[str, Entry]) -> None:
+    """Writes the kernel's numbers of today's cells, one line a cell, in the order of the list."""
+    lines = []
+    for cell in CELLS:
+        if cell.name in entries:
+            entry = entries[cell.name]
+            head = {"cell": cell.name, "release": entry.release, "kernel": entry.kernel, "settings": entry.settings}
+            lines.append(json.dumps(head | entry.measured.row, separators=(",", ":")) + "\n")
+    partial = STORED.with_suffix(".part")
+    partial.write_text("".join(lines))
+    partial.replace(STORED)
+
+
+def lacking(entries: Mapping[str, Entry]) -> list[Cell]:
+    """Cells of which nothing is stored, or what was measured with other settings or another kernel."""
+    kernel = kernel_digest()
+    made = {name: (entry.settings, entry.kernel) for name, entry in entries.items()}
+    return [cell for cell in CELLS if made.get(cell.name) != (cell.digest, kernel)]
+
+
+def measure(cells: Sequence[Cell], jobs: int, say: Callable[[str], None]) -> None:
+    """Runs cells in the kernel, ``jobs`` at a time, and stores each as it ends; cells without a kernel are skipped."""
+    built, kernel, entries = kernels(), kernel_digest(), stored()
+    for hz in sorted({cell.hz for cell in cells} - built.keys()):
+        names = [cell.name for cell in cells if cell.hz == hz]
+        say(f"{len(names)} cells are skipped, since the kernel with HZ={hz} is not built: {', '.join(names)}")
+    runnable = [cell for cell in cells if cell.hz in built]
+    ended, begun = 0, time.monotonic()
+
+    def keep(cell: Cell, measured: Measured) -> None:
+        nonlocal ended
+        ended += 1
+        entries[cell.name] = Entry(built[cell.hz], kernel, cell.digest, measured)
+        store(entries)
+        say(f"kernel: {ended} of {len(runnable)} cells, {time.monotonic() - begun:.0f} s: {cell.name}")
+
+    run_all(runnable, "linux", jobs, keep)
