@@ -46,6 +46,34 @@ static struct {
 	spinlock_t lock;
 } history;
 
+/* What happens to chosen packets that leave an end, on each connection. */
+struct fault {
+	struct list_head list;
+	struct list_head counts;
+	u32 act, packets;
+	u32 first_segment, last_segment, first_copy, last_copy;
+	u64 offset, mss, at_ps, until_ps, by_ps;
+};
+
+/* How often chosen packets of one kind, or one segment, of a connection have left. */
+struct count {
+	struct list_head list;
+	__be32 from, to;
+	__be16 from_port, to_port;
+	u32 segment, copies;
+};
+
+/* The first sequence number that a connection's SYN has brought over an end with faults. */
+struct opening {
+	struct list_head list;
+	__be32 from, to;
+	__be16 from_port, to_port;
+	u32 first;
+};
+
+/* When faults count from, in picoseconds since boot; never before it is told. */
+static u64 origin_ps = U64_MAX;
+
 struct cable {
 	struct net_device *dev;
 	u32 number, other_number;
@@ -67,6 +95,8 @@ struct cable {
 	u64 interrupted_ns;
 	bool was_interrupted;
 	struct hrtimer interrupt_timer;
+
+	struct list_head faults, openings;
 
 	u64 *memory_used;		/* bytes in use of the memory that its port shares, or NULL */
 	u64 packets, bytes, drops, marks;
@@ -168,6 +198,144 @@ static void take_wire(struct cable *cable, u64 from_ps)
 	hrtimer_start(&cable->sent_timer, timer_at(cable->free_ps), HRTIMER_MODE_ABS_SOFT);
 }
 
+static bool is_of(const struct sk_buff *skb, __be32 from, __be32 to, __be16 from_port, __be16 to_port)
+{
+	const struct tcphdr *tcp = tcp_of(skb);
+
+	return ip_hdr(skb)->saddr == from && ip_hdr(skb)->daddr == to && tcp->source == from_port && tcp->dest == to_port;
+}
+
+/* The opening of a packet's connection; a SYN makes one. NULL if its SYN has not been here. */
+static struct opening *opening_of(struct cable *cable, const struct sk_buff *skb)
+{
+	const struct tcphdr *tcp = tcp_of(skb);
+	struct opening *opening;
+
+	list_for_each_entry(opening, &cable->openings, list)
+		if (is_of(skb, opening->from, opening->to, opening->from_port, opening->to_port))
+			goto found;
+	if (!tcp->syn)
+		return NULL;
+	opening = kmalloc(sizeof(*opening), GFP_ATOMIC);
+	if (!opening)
+		return NULL;
+	opening->from = ip_hdr(skb)->saddr;
+	opening->to = ip_hdr(skb)->daddr;
+	opening->from_port = tcp->source;
+	opening->to_port = tcp->dest;
+	list_add(&opening->list, &cable->openings);
+found:
+	if (tcp->syn)
+		opening->first = ntohl(tcp->seq);
+	return opening;
+}
+
+/* Bytes of data in a packet. */
+static u32 payload_of(const struct sk_buff *skb)
+{
+	return ntohs(ip_hdr(skb)->tot_len) - ip_hdr(skb)->ihl * 4 - tcp_of(skb)->doff * 4;
+}
+
+/* Whether a fault is about such packets; if about data, `segment` is the number of the chosen segment. */
+static bool is_chosen(const struct fault *fault, const struct sk_buff *skb, const struct opening *opening, u32 *segment)
+{
+	const struct tcphdr *tcp = tcp_of(skb);
+	u32 payload = payload_of(skb);
+	u64 byte, before;
+
+	*segment = 0;
+	switch (fault->packets) {
+	case FAULT_DATA:
+		if (!payload || !opening)
+			return false;
+		byte = ntohl(tcp->seq) - opening->first - 1;
+		before = byte <= fault->offset ? 0 : DIV_ROUND_UP_ULL(byte - fault->offset, fault->mss);
+		*segment = before + 1;
+		return fault->offset + before * fault->mss < byte + payload && *segment >= fault->first_segment &&
+		       *segment <= fault->last_segment;
+	case FAULT_ACK:
+		return !payload && tcp->ack && !tcp->syn && !tcp->fin && !tcp->rst;
+	case FAULT_SYN:
+		return tcp->syn && !tcp->ack;
+	case FAULT_SYN_ACK:
+		return tcp->syn && tcp->ack;
+	case FAULT_FIN:
+		return tcp->fin;
+	}
+	return false;
+}
+
+/* Counts a packet; returns which copy it is. */
+static u32 count_copy(struct fault *fault, const struct sk_buff *skb, u32 segment)
+{
+	const struct tcphdr *tcp = tcp_of(skb);
+	struct count *count;
+
+	list_for_each_entry(count, &fault->counts, list)
+		if (count->segment == segment && is_of(skb, count->from, count->to, count->from_port, count->to_port))
+			return ++count->copies;
+	count = kmalloc(sizeof(*count), GFP_ATOMIC);
+	if (!count)
+		return 0;
+	count->from = ip_hdr(skb)->saddr;
+	count->to = ip_hdr(skb)->daddr;
+	count->from_port = tcp->source;
+	count->to_port = tcp->dest;
+	count->segment = segment;
+	count->copies = 1;
+	list_add(&count->list, &fault->counts);
+	return 1;
+}
+
+static void mark(struct cable *cable, struct sk_buff *skb);
+
+/* Does to a packet that has left what faults do to it. Returns whether it is lost. */
+static bool suffers(struct cable *cable, struct sk_buff *skb)
+{
+	u64 arrives = note_of(skb)->at_ps;
+	struct opening *opening;
+	struct fault *fault;
+	bool lost = false;
+	u32 segment, copy;
+
+	if (list_empty(&cable->faults) || !tcp_of(skb))
+		return false;
+	opening = opening_of(cable, skb);
+	if (origin_ps == U64_MAX || arrives < origin_ps)
+		return false;
+	list_for_each_entry(fault, &cable->faults, list) {
+		if (arrives - origin_ps < fault->at_ps || arrives - origin_ps >= fault->until_ps)
+			continue;
+		if (!is_chosen(fault, skb, opening, &segment))
+			continue;
+		copy = count_copy(fault, skb, segment);
+		if (copy < fault->first_copy || copy > fault->last_copy)
+			continue;
+		if (fault->act == FAULT_DROP)
+			lost = true;
+		else if (fault->act == FAULT_DELAY)
+			note_of(skb)->at_ps += fault->by_ps;
+		else
+			mark(cable, skb);
+	}
+	return lost;
+}
+
+/* Puts a packet among those that are under way, in the order of their arrivals. */
+static void fly(struct cable *cable, struct sk_buff *skb)
+{
+	struct sk_buff *before = skb_peek_tail(&cable->flight);
+
+	while (before && note_of(before)->at_ps > note_of(skb)->at_ps)
+		before = skb_queue_is_first(&cable->flight, before) ? NULL : skb_queue_prev(&cable->flight, before);
+	if (before)
+		__skb_queue_after(&cable->flight, before, skb);
+	else
+		__skb_queue_head(&cable->flight, skb);
+	if (skb_peek(&cable->flight) == skb)
+		hrtimer_start(&cable->arrival_timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_SOFT);
+}
+
 /* A packet has left: it is under way to the other end, and the next one takes the wire. */
 static enum hrtimer_restart on_sent(struct hrtimer *timer)
 {
@@ -184,9 +352,12 @@ static enum hrtimer_restart on_sent(struct hrtimer *timer)
 	/* Here TCP learns that its packet has left the host. */
 	skb_orphan(skb);
 	note_of(skb)->at_ps += cable->delay_ps;
-	__skb_queue_tail(&cable->flight, skb);
-	if (skb_queue_len(&cable->flight) == 1)
-		hrtimer_start(&cable->arrival_timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_SOFT);
+	if (suffers(cable, skb)) {
+		write_entry(cable, EVENT_FAULT, skb);
+		kfree_skb(skb);
+	} else {
+		fly(cable, skb);
+	}
 	if (!skb_queue_empty(&cable->ring))
 		take_wire(cable, cable->free_ps);
 	if (completes) {
@@ -329,7 +500,17 @@ static int cable_stop(struct net_device *dev)
 static void cable_uninit(struct net_device *dev)
 {
 	struct cable *cable = netdev_priv(dev);
+	struct opening *opening, *next_opening;
+	struct fault *fault, *next;
+	struct count *count, *next_count;
 
+	list_for_each_entry_safe(fault, next, &cable->faults, list) {
+		list_for_each_entry_safe(count, next_count, &fault->counts, list)
+			kfree(count);
+		kfree(fault);
+	}
+	list_for_each_entry_safe(opening, next_opening, &cable->openings, list)
+		kfree(opening);
 	xa_erase(&ends, cable->number);
 	netif_napi_del(&cable->napi);
 }
@@ -365,6 +546,8 @@ static void cable_setup(struct net_device *dev)
 	__skb_queue_head_init(&cable->ring);
 	__skb_queue_head_init(&cable->flight);
 	__skb_queue_head_init(&cable->landed);
+	INIT_LIST_HEAD(&cable->faults);
+	INIT_LIST_HEAD(&cable->openings);
 	start_timer(&cable->sent_timer, on_sent);
 	start_timer(&cable->arrival_timer, on_arrival);
 	start_timer(&cable->interrupt_timer, on_interrupt);
@@ -634,6 +817,46 @@ static int show_ends(struct seq_file *file, void *unused)
 	return 0;
 }
 
+static ssize_t faults_write(struct file *file, const char __user *from, size_t size, loff_t *position)
+{
+	struct cable *cable;
+	struct fault *fault;
+	char line[256];
+	u64 origin;
+	u32 end;
+
+	if (size >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, size))
+		return -EFAULT;
+	line[size] = 0;
+	if (sscanf(line, "origin %llu", &origin) == 1) {
+		origin_ps = origin * 1000;
+		return size;
+	}
+	fault = kzalloc(sizeof(*fault), GFP_KERNEL);
+	if (!fault)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&fault->counts);
+	if (sscanf(line, "%u %u %u %u %u %u %u %llu %llu %llu %llu %llu", &end, &fault->act, &fault->packets,
+		   &fault->first_segment, &fault->last_segment, &fault->first_copy, &fault->last_copy, &fault->offset,
+		   &fault->mss, &fault->at_ps, &fault->until_ps, &fault->by_ps) != 12)
+		goto invalid;
+	cable = xa_load(&ends, end);
+	if (!cable || !fault->mss)
+		goto invalid;
+	list_add_tail(&fault->list, &cable->faults);
+	return size;
+invalid:
+	kfree(fault);
+	return -EINVAL;
+}
+
+static const struct proc_ops faults_ops = {
+	.proc_write = faults_write,
+	.proc_lseek = noop_llseek,
+};
+
 static int __init cable_register(void)
 {
 	int error;
@@ -649,15 +872,19 @@ static int __init cable_register(void)
 		goto free;
 	if (!proc_create_single("cable_ends", 0400, NULL, show_ends))
 		goto remove_log;
+	if (!proc_create("cable_faults", 0200, NULL, &faults_ops))
+		goto remove_ends;
 	error = register_qdisc(&port_ops);
 	if (error)
-		goto remove_ends;
+		goto remove_faults;
 	error = rtnl_link_register(&cable_link_ops);
 	if (error)
 		goto unregister;
 	return 0;
 unregister:
 	unregister_qdisc(&port_ops);
+remove_faults:
+	remove_proc_entry("cable_faults", NULL);
 remove_ends:
 	remove_proc_entry("cable_ends", NULL);
 remove_log:
@@ -671,6 +898,7 @@ static void __exit cable_unregister(void)
 {
 	rtnl_link_unregister(&cable_link_ops);
 	unregister_qdisc(&port_ops);
+	remove_proc_entry("cable_faults", NULL);
 	remove_proc_entry("cable_ends", NULL);
 	remove_proc_entry("cable_log", NULL);
 	vfree(history.entries);

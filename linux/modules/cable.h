@@ -68,7 +68,32 @@ enum cable_event {
 	EVENT_DROPPED,		/* no room */
 	EVENT_MARKED,
 	EVENT_OPENED,		/* a host sends a SYN */
+	EVENT_FAULT,		/* a fault has lost it after its last bit had left */
 };
+
+/* What a fault does to the packets that it chooses. */
+enum fault_act {
+	FAULT_DROP,
+	FAULT_DELAY,
+	FAULT_MARK,
+};
+
+/* Which kind of packets a fault chooses. */
+enum fault_packets {
+	FAULT_DATA,		/* with data */
+	FAULT_ACK,		/* nothing but an acknowledgement */
+	FAULT_SYN,
+	FAULT_SYN_ACK,
+	FAULT_FIN,
+};
+
+/*
+ * /proc/cable_faults takes one line a write. The last one is "origin AT", the time from which faults count, in nanoseconds
+ * since boot. Those before are faults: END ACT PACKETS FIRST_SEGMENT LAST_SEGMENT FIRST_COPY LAST_COPY OFFSET MSS AT UNTIL BY.
+ * The last three are in picoseconds; AT and UNTIL are when packets arrive, from the origin on. A segment is chosen if it has
+ * the first byte of a piece FIRST_SEGMENT to LAST_SEGMENT; pieces have MSS bytes, and the first begins at byte OFFSET of the
+ * connection's data.
+ */
 
 /* An entry of /proc/cable_log, which gives each entry once. */
 struct cable_entry {

@@ -13,6 +13,8 @@ use fanin_core::units::Time;
 pub enum Class {
     /// A fault begins or ends, before anything else that is rare. Index: twice the fault, one more for its end.
     Fault,
+    /// A packet arrives that a fault has delayed, after those that arrive without one. Index: its slot.
+    Held,
     /// A host's interface hands over the packets that have arrived, before any timer looks at what they bring. Index: node.
     Interrupt,
     /// A transfer begins. Index: transfer.
@@ -127,8 +129,9 @@ pub struct MiscKey(u32);
 const INDEX_BITS: u32 = 27;
 /// One above the largest index of a rare event.
 pub const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 18] = [
+const CLASSES: [Class; 19] = [
     Class::Fault,
+    Class::Held,
     Class::Interrupt,
     Class::TransferStart,
     Class::TransferStop,

@@ -50,6 +50,7 @@ fn run() -> Result<()> {
     finit_module(&File::open("/cable.ko")?, &CString::new("")?, ModuleInitFlags::empty())?;
     let site = Site::of(&scenario)?;
     let nodes = network::build(&site)?;
+    network::faults(&site)?;
     let mut sockets = Sockets::new(nodes, &site.hosts, site.congestion.clone(), File::create("/log")?)?;
     let mut recorder = Recorder::new(&mut sockets, BufWriter::new(File::create("/record")?));
     let mut told = 0.0;

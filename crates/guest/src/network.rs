@@ -1,8 +1,8 @@
 //! The network: a namespace for each host and switch, cables between them, routes and settings.
 
 use crate::netlink::{Device, Netlink, Own};
-use fanin_engine::backend::{FIRST_ADDRESS, Marking, Room, Site, SiteLink, Stack};
-use fanin_engine::units::Size;
+use fanin_engine::backend::{FIRST_ADDRESS, FaultAct, Marking, Packets, Room, Site, SiteLink, Stack};
+use fanin_engine::units::{Size, Time};
 use netlink_packet_route::route::RouteMetric;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -45,6 +45,40 @@ pub(crate) fn build(site: &Site) -> io::Result<Vec<Node>> {
         start(site, node, *is_host)?;
     }
     Ok(nodes)
+}
+
+/// Tells the module what faults do to packets, before any packet is sent. The format is in linux/modules/cable.h.
+pub(crate) fn faults(site: &Site) -> io::Result<()> {
+    for fault in &site.faults {
+        let (act, by) = match fault.act {
+            FaultAct::Drop => (0, Time::ZERO),
+            FaultAct::Delay(by) => (1, by),
+            FaultAct::Mark => (2, Time::ZERO),
+        };
+        let packets = match fault.chosen.packets {
+            Packets::Data => 0,
+            Packets::Ack => 1,
+            Packets::Syn => 2,
+            Packets::SynAck => 3,
+            Packets::Fin => 4,
+        };
+        let (link, offset, mss) = (fault.link.index(), fault.chosen.offset, fault.chosen.mss);
+        let [at, until, by] = [fault.at, fault.until, by].map(Time::ps);
+        for (first, last) in &fault.chosen.segments {
+            for (first_copy, last_copy) in &fault.chosen.copies {
+                let line = format!(
+                    "{link} {act} {packets} {first} {last} {first_copy} {last_copy} {offset} {mss} {at} {until} {by}"
+                );
+                fs::write("/proc/cable_faults", line)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// From now on faults count from `origin`, in nanoseconds of the kernel's clock.
+pub(crate) fn faults_count_from(origin: u64) -> io::Result<()> {
+    fs::write("/proc/cable_faults", format!("origin {origin}"))
 }
 
 fn build_node(site: &Site, node: usize) -> io::Result<Node> {

@@ -1,7 +1,7 @@
 //! The transfers: sockets of all hosts in one program, which waits for all of them at once.
 
 use crate::info::{Info, loss_probes, tcp_info};
-use crate::network::{Node, address};
+use crate::network::{Node, address, faults_count_from};
 use fanin_engine::backend::{Act, Carrier, Ending, Happening, LISTENING, Line, Seen, State, What};
 use fanin_engine::ids::TransferId;
 use fanin_engine::units::Time;
@@ -410,6 +410,7 @@ impl Sockets {
         }
         // On a whole second, so that timers have the same phase in all runs.
         self.origin = (clock() + SETTLING).next_multiple_of(1_000_000_000);
+        faults_count_from(self.origin)?;
         self.sleep_until(self.origin)
     }
 

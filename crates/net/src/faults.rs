@@ -1,13 +1,16 @@
 //! Active faults, and their effect on links and the controller.
 
-use fanin_core::ids::LinkId;
+use fanin_core::ids::{FlowId, LinkId};
+use fanin_core::packet::Packet;
 use fanin_core::rng::Stream;
+use fanin_core::roles::DropReason;
 use fanin_core::units::{Rate, Time};
-use fanin_network::fault::{Effect, LINK_KEY, REGISTRY};
+use fanin_network::fault::{Act, Chosen, DIRECTION_KEY, Effect, LINK_KEY, REGISTRY};
 use fanin_network::topology::{Topology, twin};
 use fanin_param::SpecError;
 use fanin_port::spec::LinkState;
 use fanin_scenario::{Scenario, ScenarioFault};
+use std::collections::BTreeMap;
 
 /// A fault of the scenario.
 struct Planned {
@@ -25,6 +28,26 @@ struct Losing {
     stream: Stream,
 }
 
+/// A fault that chooses packets of one link.
+struct Choosing {
+    fault: usize,
+    act: Act,
+    chosen: Chosen,
+    /// By flow, and the number of a segment, the copies that have crossed the link.
+    copies: BTreeMap<(FlowId, u32), u32>,
+}
+
+/// What becomes of a packet that has crossed a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fate {
+    /// Why it is lost, if it is.
+    pub(crate) lost: Option<DropReason>,
+    /// How much later it arrives.
+    pub(crate) later: Time,
+    /// Whether it is marked.
+    pub(crate) marked: bool,
+}
+
 /// What changes when a fault begins or ends.
 pub(crate) enum Turn {
     /// Links change their state.
@@ -40,6 +63,8 @@ pub struct Faults {
     planned: Vec<Planned>,
     /// By link; empty where no fault loses packets.
     losing: Vec<Vec<Losing>>,
+    /// By link; empty where no fault chooses packets.
+    choosing: Vec<Vec<Choosing>>,
     /// The rate of each link without faults.
     nominal: Vec<Rate>,
     /// Timers of the controller that became due while it was offline: slots of their tokens.
@@ -53,6 +78,7 @@ impl Faults {
         let mut faults = Self {
             planned: Vec::new(),
             losing: Vec::new(),
+            choosing: Vec::new(),
             nominal: topology.links.iter().map(|link| link.rate).collect(),
             waiting: Vec::new(),
         };
@@ -71,6 +97,14 @@ impl Faults {
                     // A stream for each link, so that losses on one link do not depend on the traffic of another.
                     let stream = Stream::named(seed, &format!("fault/{}/{}", fault.name, names[link.index()]));
                     faults.losing[link.index()].push(Losing { fault: i, stream });
+                }
+            }
+            if let Effect::Packets(act) = effect {
+                let chosen = Chosen::read(&fault.values, scenario.transport.bytes("mss").get())?;
+                faults.choosing.resize_with(names.len(), Vec::new);
+                for link in &links {
+                    let (chosen, copies) = (chosen.clone(), BTreeMap::new());
+                    faults.choosing[link.index()].push(Choosing { fault: i, act, chosen, copies });
                 }
             }
             faults.planned.push(Planned { effect, at, until, links, on: false });
@@ -100,9 +134,30 @@ impl Faults {
         })
     }
 
-    /// Whether any fault loses packets at random.
-    pub fn any_loss(&self) -> bool {
-        !self.losing.is_empty()
+    /// Whether any fault concerns packets that cross links: loses, delays or marks them.
+    pub fn any_of_packets(&self) -> bool {
+        !(self.losing.is_empty() && self.choosing.is_empty())
+    }
+
+    /// For each fault of the scenario, whether it chooses packets.
+    pub fn chooses(&self) -> impl Iterator<Item = bool> {
+        self.planned.iter().map(|fault| matches!(fault.effect, Effect::Packets(_)))
+    }
+
+    /// What happens to which packets of which link, and from when until when.
+    pub fn choosing(&self) -> impl Iterator<Item = (LinkId, Act, &Chosen, [Time; 2])> {
+        let all = self.choosing.iter().enumerate();
+        all.flat_map(|(link, all)| all.iter().map(move |choosing| (LinkId::new(link), choosing))).map(
+            |(link, choosing)| {
+                let Planned { at, until, .. } = self.planned[choosing.fault];
+                (link, choosing.act, &choosing.chosen, [at, until])
+            },
+        )
+    }
+
+    /// Whether any fault loses packets that it chooses.
+    pub fn any_drop(&self) -> bool {
+        self.planned.iter().any(|fault| fault.effect == Effect::Packets(Act::Drop))
     }
 
     /// Whether the controller is offline.
@@ -120,7 +175,7 @@ impl Faults {
                     state.admits &= !flush;
                 }
                 Effect::Rate(rate) => state.rate = rate,
-                Effect::Loss(_) | Effect::ControllerOutage => {}
+                Effect::Loss(_) | Effect::Packets(_) | Effect::ControllerOutage => {}
             }
         }
         state
@@ -144,7 +199,7 @@ impl Faults {
             Effect::ControllerOutage if !self.controller_is_out() => {
                 Turn::Controller(std::mem::take(&mut self.waiting))
             }
-            Effect::Loss(_) | Effect::ControllerOutage => Turn::Nothing,
+            Effect::Loss(_) | Effect::Packets(_) | Effect::ControllerOutage => Turn::Nothing,
         }
     }
 
@@ -157,18 +212,34 @@ impl Faults {
         out
     }
 
-    /// Draws whether a packet that has crossed `link` is lost on it.
-    pub(crate) fn loses(&mut self, link: LinkId) -> bool {
-        let mut lost = false;
+    /// What becomes of a packet that has crossed `link`. `header` is the size of every packet's headers.
+    pub(crate) fn fate(&mut self, link: LinkId, packet: &Packet, header: u16) -> Fate {
+        let mut fate = Fate::default();
         for losing in self.losing.get_mut(link.index()).into_iter().flatten() {
             let fault = &self.planned[losing.fault];
             if let Effect::Loss(share) = fault.effect
                 && fault.on
+                && losing.stream.unit() < share
             {
-                lost |= losing.stream.unit() < share;
+                fate.lost = Some(DropReason::RandomLoss);
             }
         }
-        lost
+        for choosing in self.choosing.get_mut(link.index()).into_iter().flatten() {
+            if !self.planned[choosing.fault].on {
+                continue;
+            }
+            let Some(number) = choosing.chosen.number(packet, header) else { continue };
+            let copies = choosing.copies.entry((packet.flow, number)).or_default();
+            *copies += 1;
+            if choosing.chosen.has_copy(*copies) {
+                match choosing.act {
+                    Act::Drop => fate.lost = fate.lost.or(Some(DropReason::Chosen)),
+                    Act::Delay(by) => fate.later += by,
+                    Act::Mark => fate.marked = true,
+                }
+            }
+        }
+        fate
     }
 }
 
@@ -186,7 +257,7 @@ fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result
         let valid: Vec<&str> = std::iter::once("bottleneck").chain(names.iter().map(String::as_str)).collect();
         return Err(fault.values.unknown_name(LINK_KEY, "no such link in this network", wanted, &valid));
     }
-    if fault.values.is("direction", "both") {
+    if fault.values.has(DIRECTION_KEY) && fault.values.is(DIRECTION_KEY, "both") {
         links.extend(links.clone().into_iter().map(twin));
     }
     links.sort_unstable();

@@ -4,7 +4,7 @@ use crate::faults::{Faults, Turn};
 use crate::host_queue::HostQueues;
 use crate::paths::Paths;
 use fanin_core::ids::LinkId;
-use fanin_core::packet::{Packet, Stamp};
+use fanin_core::packet::{Flags, Packet, Stamp};
 use fanin_core::roles::{AddressBook, DropReason};
 use fanin_core::units::{Rate, Time};
 use fanin_event::EventCore;
@@ -37,8 +37,10 @@ pub struct Network<C> {
     pub capture: Option<Capture>,
     /// The packets that are recorded on links, if any are.
     pub crossings: Option<Crossings>,
-    /// Whether some link loses packets at random, or packets are captured or recorded.
+    /// Whether faults look at packets, or packets are captured or recorded.
     pub watched: bool,
+    /// Packets that a fault delays, with the links that they have crossed; none where one has arrived.
+    pub held: Vec<Option<(LinkId, Packet)>>,
     /// The queues of sending hosts, if they matter.
     pub host_queues: Option<Box<HostQueues>>,
 }
@@ -79,14 +81,43 @@ impl<C: EventCore> Network<C> {
         ports
     }
 
-    /// Whether a watched link has lost a packet that has just crossed it; if not, the packet is captured and recorded.
+    /// Whether a packet that has just crossed a watched link arrives now. If not, a fault has lost or delayed it.
     #[cold]
-    pub fn is_lost_or_seen(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) -> bool {
+    pub fn arrives(&mut self, link: LinkId, packet: &mut Packet, book: &dyn AddressBook) -> bool {
         let now = self.now();
-        if self.faults.loses(link) {
-            self.core.lose(link, packet, DropReason::RandomLoss);
-            return true;
+        let fate = self.faults.fate(link, packet, self.header);
+        if let Some(reason) = fate.lost {
+            self.core.lose(link, packet, reason);
+            return false;
         }
+        if fate.marked {
+            self.core.books().ports[link.index()].would_mark += 1;
+            if packet.flags.has(Flags::ECT) && !packet.flags.has(Flags::CE) {
+                packet.flags = packet.flags.with(Flags::CE);
+                self.core.books().on_mark(link, packet, now);
+            }
+        }
+        if fate.later > Time::ZERO {
+            let slot = self.held.iter().position(Option::is_none).unwrap_or(self.held.len());
+            self.held.resize(self.held.len().max(slot + 1), None);
+            self.held[slot] = Some((link, *packet));
+            self.core.schedule(now + fate.later, Class::Held, slot);
+            return false;
+        }
+        self.see(link, packet, book);
+        true
+    }
+
+    /// A packet that a fault has delayed arrives now.
+    pub fn release(&mut self, slot: usize, book: &dyn AddressBook) -> (LinkId, Packet) {
+        let (link, packet) = self.held[slot].take().expect("a delayed packet has an event of its own");
+        self.see(link, &packet, book);
+        (link, packet)
+    }
+
+    /// Captures and records a packet that has crossed a link.
+    fn see(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) {
+        let now = self.now();
         if let Some(capture) = &mut self.capture {
             let blocks = self.core.blocks().peek(packet.stamp.bits() as usize);
             capture.record(link, packet, now, self.header, book, blocks);
@@ -94,7 +125,6 @@ impl<C: EventCore> Network<C> {
         if let Some(crossings) = &mut self.crossings {
             crossings.record(link, packet, now);
         }
-        false
     }
 
     /// A host sends a packet of a flow of the traffic group `group` on its link.

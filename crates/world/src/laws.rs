@@ -38,6 +38,7 @@ impl<C: EventCore> World<C> {
         };
         self.net.core.in_network(&mut count);
         self.hosts.interfaces.iter().flat_map(|all| all.waiting()).for_each(|(_, packet)| count(packet));
+        self.net.held.iter().flatten().for_each(|(_, packet)| count(packet));
         for (id, flow) in self.hosts.flows.iter() {
             let (i, book) = (id.index(), &self.net.core.books().flows[id]);
             let inside = inside.remove(&id).unwrap_or_default();
@@ -125,6 +126,10 @@ impl<C: EventCore> World<C> {
         let mut ends = self.hosts.finished.nodes.clone();
         self.hosts.flows.iter().for_each(|(_, flow)| add_ends(&mut ends, flow));
         for (node, packet) in self.hosts.interfaces.iter().flat_map(|all| all.waiting()) {
+            ends[node.index()].ended += u64::from(packet.size);
+        }
+        for (link, packet) in self.net.held.iter().flatten() {
+            let node = self.net.topology.links[link.index()].to;
             ends[node.index()].ended += u64::from(packet.size);
         }
         for (i, (node, ends)) in nodes.iter().zip(&ends).enumerate() {

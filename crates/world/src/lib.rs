@@ -187,9 +187,15 @@ impl<C: EventCore> World<C> {
     #[inline(always)]
     pub(crate) fn on_arrival(&mut self, link: LinkId) {
         let mut packet = self.net.core.take(link);
-        if self.net.watched && self.net.is_lost_or_seen(link, &packet, &self.hosts.flows) {
+        if self.net.watched && !self.net.arrives(link, &mut packet, &self.hosts.flows) {
             return;
         }
+        self.pass_on(link, packet);
+    }
+
+    /// A packet has arrived at the far end of a link.
+    #[inline(always)]
+    fn pass_on(&mut self, link: LinkId, mut packet: Packet) {
         self.hops += 1;
         if self.hops == self.looks.next {
             self.looks.look(self.hops, &mut self.net);
@@ -276,6 +282,10 @@ impl<C: EventCore> World<C> {
             Class::Fault => {
                 let ports = net.on_fault(index);
                 switches.on_ports(&ports, net, &hosts.flows);
+            }
+            Class::Held => {
+                let (link, packet) = net.release(index, &hosts.flows);
+                self.pass_on(link, packet);
             }
             Class::Interrupt => self.on_interrupt(NodeId::new(index)),
             Class::TransferStart => work.start_transfer(TransferId::new(index), hosts, net),

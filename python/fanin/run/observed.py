@@ -120,13 +120,14 @@ def mean_rate(link: str, rate: float, changes: Changes, within: tuple[float, flo
     return sent / (end - begin) if end > begin else rate
 
 
-OF_FAULTS = ("random-loss", "link-down")
+OF_FAULTS = ("random-loss", "link-down", "chosen")
 """Causes of drops that have nothing to do with the load, and not with queues."""
 
 
 def lost_to_faults(summary: dict[str, Any]) -> int:
-    """Packets that a run lost whatever the load: at random, or on links that were down, and not in queues."""
-    return sum(int(summary[f"drops_{reason.replace('-', '_')}"]) for reason in OF_FAULTS)
+    """Packets that a run lost whatever the load: at random, by a list, on links that were down; not in queues."""
+    # Only runs with a list have the total of its losses.
+    return sum(int(summary.get(f"drops_{reason.replace('-', '_')}", 0)) for reason in OF_FAULTS)
 
 
 def faulty_s(faults: Iterable[dict[str, Any]], within: tuple[float, float]) -> float:

@@ -1,7 +1,7 @@
 /** Packets with data, SYNs and FINs as they leave their hosts. */
 
 import type { Outcome, Topology } from '../engine/types'
-import { dropsOf, RANDOM_LOSS, type Hops } from './hops'
+import { dropsOf, LOSSES_ON_LINK, type Hops } from './hops'
 
 export interface Departure {
   /** When its first bit left. */
@@ -55,7 +55,7 @@ export function eachDeparture(
   const { moments, seq, ack, retransmitted, reason } = dropsOf(outcome, topology)
   moments.time.forEach((lost, at) => {
     const link = topology.links[moments.link[at] ?? -1]
-    if (!link || !isHost[link.from] || ack[at] === 1 || reason(at) !== RANDOM_LOSS) return
+    if (!link || !isHost[link.from] || ack[at] === 1 || !LOSSES_ON_LINK.includes(reason(at))) return
     const [connection, number] = [moments.connection[at] ?? 0, seq[at] ?? 0]
     const size = sizes.get(keyOf(connection, link.from), number)
     const time = lost - link.delay_s - (size * 8) / link.rate_bps

@@ -9,8 +9,8 @@ export const ARRIVED = 0
 /** Taken out of the queue, for instance pushed out by another packet. */
 export const DROPPED = 1
 export const LOST_ON_LINK = 2
-/** The reason of such a loss in the table of losses. */
-export const RANDOM_LOSS = 'random-loss'
+/** The reasons of such a loss in the table of losses. */
+export const LOSSES_ON_LINK: readonly string[] = ['random-loss', 'chosen']
 /** Still waiting when the record ends. */
 export const WAITING = 3
 
@@ -263,7 +263,7 @@ class Builder {
     const row = this.pending.takeLost(from, connection, kinds, drops.seq[at] ?? 0, time, reason === 'pushed-out')
     const came = this.crossings.time[row] ?? time
     if (row < 0 || came === time) return
-    this.add(row, link, came, time, reason === RANDOM_LOSS ? LOST_ON_LINK : DROPPED)
+    this.add(row, link, came, time, LOSSES_ON_LINK.includes(reason) ? LOST_ON_LINK : DROPPED)
   }
 
   finish(drops: Moments, end: number, truncated: boolean): Hops {

@@ -36,11 +36,13 @@ pub enum DropReason {
     RandomLoss,
     /// The queue of the sending host was full, see `host/queue.rs`.
     HostQueueFull,
+    /// A fault of its link chose it, after its transmission.
+    Chosen,
 }
 
 impl DropReason {
     /// Every reason, in the order of its code.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::BufferFull,
         Self::SharedBufferFull,
         Self::Discipline,
@@ -49,10 +51,11 @@ impl DropReason {
         Self::LinkDown,
         Self::RandomLoss,
         Self::HostQueueFull,
+        Self::Chosen,
     ];
-    /// Whether every run counts it; if not, those with a limited host queue.
+    /// Whether every run counts it; if not, those with a limited host queue, or with a fault that chooses packets.
     pub const fn is_everywhere(self) -> bool {
-        !matches!(self, Self::HostQueueFull)
+        !matches!(self, Self::HostQueueFull | Self::Chosen)
     }
     /// Name in tables.
     pub const fn name(self) -> &'static str {
@@ -83,6 +86,7 @@ impl DropReason {
             Self::HostQueueFull => {
                 ("host-queue-full", "drops_host_queue_full", "the sending host's own queue was full")
             }
+            Self::Chosen => ("chosen", "drops_chosen", "chosen by a fault"),
         }
     }
 }

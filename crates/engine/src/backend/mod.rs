@@ -12,8 +12,9 @@ mod site;
 mod tests;
 
 pub use drive::drive;
+pub use fanin_network::fault::{Act as FaultAct, Packets};
 pub use record::{BadRecord, Playback, Recorder};
-pub use site::{Marking, Room, Site, SiteLink, Stack};
+pub use site::{Marking, Room, Site, SiteFault, SiteLink, Stack};
 
 use crate::packet::Flags;
 use crate::units::Time;
@@ -118,6 +119,8 @@ pub enum Fate {
     Sent,
     /// There was no room.
     Dropped,
+    /// A fault has lost it on the link.
+    Lost,
     /// It was marked.
     Marked,
     /// It is the first one of its host in a connection.

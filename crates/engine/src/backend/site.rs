@@ -4,6 +4,8 @@
 use crate::sim::build;
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::units::{Rate, Size, Time};
+use fanin_net::faults::Faults;
+use fanin_network::fault::{Act, Chosen};
 use fanin_network::queue::MarkAt;
 use fanin_network::topology::{NodeKind, Topology, twin};
 use fanin_param::{SpecError, Values};
@@ -25,8 +27,25 @@ pub struct Site {
     pub stack: Stack,
     /// By traffic group, the congestion control.
     pub congestion: Vec<&'static str>,
+    /// What faults do to packets.
+    pub faults: Vec<SiteFault>,
     /// Seed of the run.
     pub seed: u64,
+}
+
+/// What happens to chosen packets of a link.
+#[derive(Clone, Debug)]
+pub struct SiteFault {
+    /// The link that they cross.
+    pub link: LinkId,
+    /// What happens to them.
+    pub act: Act,
+    /// Which packets.
+    pub chosen: Chosen,
+    /// When it begins, from the start of the run.
+    pub at: Time,
+    /// When it ends; [`Time::NEVER`] at the end of the run.
+    pub until: Time,
 }
 
 /// A direction of a cable, and the port that sends on it.
@@ -171,6 +190,7 @@ impl Site {
                 .iter()
                 .map(|group| congestion(group.scheme.unwrap_or(scenario.scheme_key())).unwrap_or_default())
                 .collect(),
+            faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
     }
@@ -218,6 +238,23 @@ fn marking(scenario: &Scenario, tier: Option<&'static str>) -> Result<Option<Mar
             Err(scenario.queue.values.fail("kind", message))
         }
     }
+}
+
+/// The faults, which all choose packets.
+fn faults(scenario: &Scenario, topology: &Topology) -> Result<Vec<SiteFault>, SpecError> {
+    let faults = Faults::build(scenario, topology, 0)?;
+    if let Some((other, _)) = scenario.faults.iter().zip(faults.chooses()).find(|(_, chooses)| !chooses) {
+        let message = format!("{} is no fault of the Linux backend; it has drop, delay and mark", other.kind);
+        return Err(other.values.fail("kind", message));
+    }
+    let site = |(link, act, chosen, [at, until]): (LinkId, Act, &Chosen, [Time; 2])| SiteFault {
+        link,
+        act,
+        chosen: chosen.clone(),
+        at,
+        until,
+    };
+    Ok(faults.choosing().map(site).collect())
 }
 
 /// The number of segments of an initial window, and the other settings of a host.
@@ -292,9 +329,6 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend tells each change: on-change"));
-    }
-    if let Some(fault) = scenario.faults.first() {
-        return Err(fault.values.fail("kind", "the Linux backend has no faults; leave them out"));
     }
     let waits = scenario.traffic.iter().find(|group| group.values.is_steady("start"));
     waits.map_or(Ok(()), |group| Err(group.values.fail("start", "the Linux backend needs a time here")))

@@ -1,8 +1,8 @@
 //! Runs on a carrier that needs no kernel, and their records.
 
 use super::{
-    Act, Carrier, Ending, FIRST_ADDRESS, Happening, LISTENING, Line, Playback, Recorder, Room, Seen, Site, State, What,
-    drive,
+    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Line, Playback, Recorder, Room, Seen, Site,
+    SiteFault, State, What, drive,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::units::{Size, Time};
@@ -187,19 +187,20 @@ fn the_log_fills_the_books_of_ports() {
         data(25_000, 4, 4345),
         // The first segment once more.
         data(26_000, 3, 1),
+        data(27_000, 6, 5793),
     ]
     .concat();
     let (record, _) = recorded(&scenario);
     let outcome = replayed(&scenario, &record, &log);
     let number = |name: &str| outcome.number(name);
-    assert_eq!([number("drops"), number("marks")], [2.0, 1.0]);
+    assert_eq!([number("drops"), number("drops_buffer_full"), number("marks")], [3.0, 2.0, 1.0]);
     assert_eq!(number("queue_max_packets"), 2.0);
     // Of 1.21 ms from the first request on: 1 us with one packet, 1 us with two, 2 us with one.
     assert!((number("queue_mean_busy_packets") - 1.25).abs() < 1e-9, "{}", number("queue_mean_busy_packets"));
     let drops = outcome.table("drops").expect("there is one");
     let column = |name: &str| drops.columns.iter().find(|column| column.name == name).expect("a column").data.clone();
-    assert_eq!(format!("{:?}", column("seq")), "U64([2897, 1])");
-    assert_eq!(format!("{:?}", column("retransmitted")), "Bool([false, true])");
+    assert_eq!(format!("{:?}", column("seq")), "U64([2897, 1, 5793])");
+    assert_eq!(format!("{:?}", column("retransmitted")), "Bool([false, true, false])");
 }
 
 #[test]
@@ -240,6 +241,26 @@ fn a_site_has_what_the_scenario_says() {
     assert_eq!(port.marking.map(|marking| (marking.threshold, marking.leaving)), Some((Size::Packets(30), false)));
     assert_eq!((site.stack.mtu, site.stack.rto_min, site.stack.hz), (1500, Time::from_ms(10), 1000));
     assert_eq!((site.congestion, site.overhead, site.stack.initial_window), (vec!["dctcp"], 38, 10));
+}
+
+#[test]
+fn a_site_has_the_faults_that_choose_packets() {
+    let fault = |kind: &str, keys: &str| {
+        let text = format!("{SCENARIO}[[fault]]\nkind = \"{kind}\"\n{keys}");
+        Site::of(&Scenario::parse(&text, "scenario.toml", &[]).expect("valid")).map_err(|error| error.to_string())
+    };
+    let site = fault("delay", "segments = \"2,5..6\"\ncopies = \"2\"\nby = \"3us\"\nat = \"1ms\"\nfor = \"1ms\"")
+        .expect("valid");
+    let [fault_of_one] = &site.faults[..] else { panic!("one direction of one link") };
+    let SiteFault { link, act, chosen, at, until } = fault_of_one;
+    assert!(site.links[link.index()].observed);
+    assert_eq!((*act, *at, *until), (FaultAct::Delay(Time::from_us(3)), Time::from_ms(1), Time::from_ms(2)));
+    assert_eq!((&chosen.segments[..], &chosen.copies[..], chosen.mss), (&[(2, 2), (5, 6)][..], &[(2, 2)][..], 1448));
+    let error = fault("loss", "").expect_err("Linux has none");
+    assert_eq!(
+        error,
+        "scenario.toml:22: fault.loss.kind: loss is no fault of the Linux backend; it has drop, delay and mark"
+    );
 }
 
 #[test]

@@ -372,7 +372,12 @@ impl Totals {
         let books = world.net.core.books();
         self.put("drops", json!(books.drops.iter().sum::<u64>()));
         let limited = world.net.host_queues.as_ref().is_some_and(|queues| queues.limited());
-        for reason in DropReason::ALL.into_iter().filter(|reason| reason.is_everywhere() || limited) {
+        let counts = |reason: &DropReason| match reason {
+            DropReason::HostQueueFull => limited,
+            DropReason::Chosen => world.net.faults.any_drop(),
+            _ => true,
+        };
+        for reason in DropReason::ALL.into_iter().filter(counts) {
             self.put(reason.total(), json!(books.drops[reason as usize]));
         }
         self.put("loss_run_longest", json!(books.longest_loss_run()));

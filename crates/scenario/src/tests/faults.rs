@@ -44,11 +44,11 @@ fn overrides_call_a_fault_by_its_name() {
 fn mistakes_name_line_and_key() {
     assert_eq!(
         error_of("kind = \"los\"\n"),
-        "s.toml:44: fault.kind: must be one of link-down, loss, rate, controller-outage, not \"los\" (did you mean \"loss\"?)"
+        "s.toml:44: fault.kind: must be one of link-down, loss, rate, drop, delay, mark, controller-outage, not \"los\" (did you mean \"loss\"?)"
     );
     assert_eq!(
         error_of("at = \"1ms\"\n"),
-        "s.toml:43: fault.kind: is required: one of link-down, loss, rate, controller-outage"
+        "s.toml:43: fault.kind: is required: one of link-down, loss, rate, drop, delay, mark, controller-outage"
     );
     assert_eq!(
         error_of("kind = \"loss\"\nraet = 1\n"),

@@ -26,6 +26,7 @@ fn values(param: &Param) -> Vec<String> {
         ("rounds" | "concurrent", _) => numbers(&[1, 2, 3]),
         ("sender-hosts", _) => numbers(&[9, 12]),
         ("receiver", _) => numbers(&[0, 1]),
+        ("segments" | "copies", _) => words(&["1..40", "1", "2,4..5"]),
         (_, Kind::Bool) => vec!["true".to_owned(), "false".to_owned()],
         (_, Kind::Choice(choices)) => words(choices),
         (_, Kind::Time) => words(&["0s", "3us", "50us", "1ms"]),
@@ -43,8 +44,8 @@ fn values(param: &Param) -> Vec<String> {
 }
 
 /// Keys that are nearly always given, besides those without a default: without them a pattern would not end soon, or not
-/// begin.
-const GIVEN: [&str; 4] = ["stop", "count", "interval", "bytes-each"];
+/// begin, and a fault would choose one packet.
+const GIVEN: [&str; 5] = ["stop", "count", "interval", "bytes-each", "segments"];
 
 /// Lines for the keys of a row: those that must be given, and some of the others.
 fn lines(params: &'static [Param]) -> impl Strategy<Value = String> {

@@ -8,6 +8,7 @@ use fanin_core::roles::{
     Controller, ControllerAction, ControllerCx, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
 };
 use fanin_core::units::Time;
+use serde_json::Value;
 
 /// Forty segments at once into a sender's interface of 1 Gbps, where they take 12 us each; the first leaves at 41 us.
 fn burst(faults: &str) -> String {
@@ -156,6 +157,153 @@ fn losses_are_seeded_by_name_and_disturb_no_other_stream() {
     assert_eq!(fct(""), fct(&format!("{LOSS}rate = 0")));
 }
 
+/// A fault that chooses packets of the sender's link.
+fn chosen(kind: &str, keys: &str) -> String {
+    format!("[[fault]]\nkind = \"{kind}\"\nlink = \"sender-0->switch-0\"\n{keys}\n")
+}
+
+/// The sequence numbers of the segments that were lost, and the times.
+fn losses(outcome: &Outcome) -> Vec<(u64, u64)> {
+    let (seq, at) = (reals(outcome, "drops", "seq"), reals(outcome, "drops", "time_s"));
+    seq.iter().zip(at).map(|(seq, at)| (*seq as u64, (at * 1e6).round() as u64)).collect()
+}
+
+#[test]
+fn the_listed_segments_are_lost_and_no_other() {
+    let (outcome, _) = watched(&chosen("drop", "segments = \"3,5..6\""));
+    let segments: Vec<u64> = losses(&outcome).into_iter().map(|(seq, _)| seq).collect();
+    assert_eq!(segments, [2 * 1460 + 1, 4 * 1460 + 1, 5 * 1460 + 1]);
+    let count = |name: &str| outcome.number(name);
+    assert_eq!(
+        [count("drops_chosen"), count("drops"), count("retransmissions"), count("completed")],
+        [3.0, 3.0, 3.0, 1.0]
+    );
+    assert!(run(&scenario(&burst("")), None).expect("an outcome").summary.get("drops_chosen").is_none());
+}
+
+#[test]
+fn a_copy_is_a_transmission_of_the_same_segment() {
+    let (outcome, _) = watched(&chosen("drop", "segments = \"3\"\ncopies = \"2\""));
+    assert_eq!((outcome.number("drops"), outcome.number("retransmissions")), (0.0, 0.0), "it is sent but once");
+    let (outcome, _) = watched(&chosen("drop", "segments = \"3\"\ncopies = \"1..2\""));
+    let seq = 2 * 1460 + 1;
+    let lost = losses(&outcome);
+    assert!(lost.len() == 2 && lost.iter().all(|(lost, _)| *lost == seq), "{lost:?}");
+    assert_eq!(outcome.number("timeouts_lost_retransmission"), 1.0);
+}
+
+#[test]
+fn segments_are_counted_from_an_offset_and_by_their_first_byte() {
+    let first = |keys: &str| losses(&watched(&chosen("drop", keys)).0)[0].0;
+    assert_eq!(first("offset = \"2920B\""), 2 * 1460 + 1);
+    // The segment with byte 2000 is the second one.
+    assert_eq!(first("offset = \"2000B\""), 1460 + 1);
+}
+
+#[test]
+fn each_connection_has_its_own_segments() {
+    let text = star(3, "30KB", "[[fault]]\nkind = \"drop\"\nsegments = \"2,4\"");
+    let outcome = run(&scenario(&text), None).expect("an outcome");
+    assert_eq!(outcome.number("drops_chosen"), 6.0);
+}
+
+#[test]
+fn packets_of_handshakes_and_the_end_can_be_chosen() {
+    let first = |keys: &str| {
+        let text = burst(&format!("[[fault]]\nkind = \"drop\"\n{keys}"));
+        let outcome = run(&scenario(&text), None).expect("an outcome");
+        assert_eq!((outcome.number("drops_chosen"), outcome.number("completed")), (1.0, 1.0), "{keys}");
+        losses(&outcome)[0]
+    };
+    // The request to open reaches the receiver after 20.6 us and the answer the sender after 41.3 us.
+    assert_eq!(first("packets = \"syn\""), (0, 21));
+    assert_eq!(first("packets = \"syn-ack\"\nlink = \"switch-0->sender-0\"").1, 41);
+    assert!(first("packets = \"fin\"").1 > 40 * 12);
+}
+
+#[test]
+fn acknowledgements_are_counted_one_by_one() {
+    let lost = |copies: &str| {
+        let keys = format!("packets = \"ack\"\nlink = \"switch-0->sender-0\"\ncopies = \"{copies}\"");
+        let (outcome, _) = watched(&format!("[[fault]]\nkind = \"drop\"\n{keys}"));
+        assert_eq!(outcome.number("retransmissions"), 0.0, "the next ones say the same and more");
+        losses(&outcome)
+    };
+    let (all, some) = (lost("1..5"), lost("2,4"));
+    assert_eq!(all.len(), 5);
+    assert_eq!(some, [all[1], all[3]]);
+}
+
+#[test]
+fn a_delayed_packet_is_overtaken() {
+    let (_, before) = watched("");
+    let (outcome, at) = watched(&chosen("delay", "segments = \"3\"\nby = \"50us\""));
+    let mut expected = before.clone();
+    expected[2] += Time::from_us(50);
+    expected.sort_unstable();
+    // What follows from it, such as a retransmission, is not compared.
+    assert_eq!(at[..30], expected[..30]);
+    assert_eq!((outcome.number("drops"), outcome.number("completed")), (0.0, 1.0));
+    // The end comes while it is under way.
+    let text = burst(&chosen("delay", "segments = \"3\"\nby = \"50ms\"")).replace("\"5s\"", "\"2ms\"");
+    both(&text, &Substitutes::default).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_mark_is_for_packets_that_are_ecn_capable() {
+    let marks = |scheme: &str, fault: &str| {
+        let text = burst(fault).replace("[transport]", &format!("[transport]\nscheme = \"{scheme}\""));
+        let outcome = run(&scenario(&text), None).expect("an outcome");
+        (outcome.number("marks"), outcome.number("would_mark"))
+    };
+    let fault = chosen("mark", "segments = \"3..6\"");
+    assert_eq!(marks("dctcp", ""), (0.0, 0.0));
+    assert_eq!((marks("dctcp", &fault), marks("newreno", &fault)), ((4.0, 4.0), (0.0, 4.0)));
+}
+
+#[test]
+fn chosen_packets_are_those_that_arrive_while_the_fault_lasts() {
+    let (_, at) = watched("");
+    // From the tenth full segment on, and until the twelfth has arrived.
+    let (begin, lasts) = (at[9], at[11] - at[9]);
+    let keys = format!("segments = \"1..40\"\nat = \"{}ps\"\nfor = \"{}ps\"", begin.ps(), lasts.ps());
+    let (outcome, _) = watched(&chosen("drop", &keys));
+    assert_eq!(outcome.number("drops_chosen"), 2.0);
+}
+
+#[test]
+fn mistakes_in_lists_of_packets_are_named() {
+    let error = |keys: &str| {
+        let text = burst(&format!("[[fault]]\nkind = \"drop\"\n{keys}"));
+        check(&scenario(&text)).expect_err("refused").to_string()
+    };
+    for (keys, says) in [
+        (
+            "segments = \"0\"",
+            "test.toml:10: fault.drop.segments: \"0\" is no number from 1 on, and no range such as 4..6",
+        ),
+        (
+            "copies = \"2..1\"",
+            "test.toml:10: fault.drop.copies: \"2..1\" is no number from 1 on, and no range such as 4..6",
+        ),
+        (
+            "segments = \"1,x\"",
+            "test.toml:10: fault.drop.segments: \"x\" is no number from 1 on, and no range such as 4..6",
+        ),
+        ("segments = \"3..5,5\"", "test.toml:10: fault.drop.segments: \"5\" does not come after what is before it"),
+        (
+            "segments = \"9\"\noffset = \"5GB\"",
+            "test.toml:10: fault.drop.segments: is beyond the first 4 GiB of a connection",
+        ),
+        (
+            "packets = \"ack\"\nsegments = \"2\"",
+            "test.toml:11: fault.drop.segments: is of packets = \"data\" only; copies tells which of the others",
+        ),
+    ] {
+        assert_eq!(error(keys), says);
+    }
+}
+
 /// Reports every packet, and notes when an order comes.
 struct Reporting(Log<(Time, bool)>);
 
@@ -238,7 +386,7 @@ fn a_rate_that_no_event_can_wait_for_is_refused() {
 #[test]
 fn a_fault_that_never_begins_changes_nothing() {
     for queue in ["", "[queue]\nkind = \"ecn-threshold\"\nthreshold = \"9KB\"", "[queue]\nkind = \"strict-priority\""] {
-        for kind in ["link-down", "rate", "loss"] {
+        for kind in ["link-down", "rate", "loss", "delay", "mark"] {
             let text =
                 |more: &str| star(15, "60KB", &format!("{more}\n{queue}\n[measure]\nqueues = \"all\"\nbin = \"1ms\""));
             let later = format!("[[fault]]\nkind = \"{kind}\"\nat = \"6s\"");
@@ -256,6 +404,9 @@ fn both_event_cores_agree_on_every_kind_of_fault() {
         "[[fault]]\nkind = \"link-down\"\nat = \"200us\"\nfor = \"2ms\"\nqueued = \"drop\"\n",
         "[[fault]]\nkind = \"rate\"\nrate = \"200Mbps\"\nat = \"100us\"\nfor = \"3ms\"\n",
         "[[fault]]\nkind = \"loss\"\nrate = \"5%\"\n",
+        "[[fault]]\nkind = \"drop\"\nsegments = \"3..5,9\"\ncopies = \"1..2\"\n[[fault]]\nkind = \"delay\"\nsegments = \"12..20\"\n\
+         [[fault]]\nkind = \"mark\"\nsegments = \"22..30\"\n[[fault]]\nname = \"acks\"\nkind = \"delay\"\npackets = \"ack\"\n\
+         copies = \"3..9\"\nlink = \"switch-0->sender-0\"\n",
         "[[fault]]\nname = \"a\"\nkind = \"link-down\"\nlink = \"sender-3->switch-0\"\nfor = \"1ms\"\n[[fault]]\nname = \"b\"\n\
          kind = \"rate\"\nlink = \"sender-3->switch-0\"\nrate = \"100Mbps\"\nat = \"500us\"\n[[fault]]\nkind = \"loss\"\n\
          [[fault]]\nname = \"c\"\nkind = \"link-down\"\nat = \"1ms\"\nfor = \"500us\"\nqueued = \"drop\"\n[[fault]]\nname = \"d\"\n\
@@ -283,7 +434,8 @@ fn both_event_cores_agree_on_every_kind_of_fault() {
                      [measure]\nqueues = \"all\"\nqueue-trace = \"on-change\"\nbin = \"300us\"\n[run]\nduration = \"9s\"\nseed = 5\n"
                 );
                 let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
-                let named = outcome.number("drops_link_down") + outcome.number("drops_random_loss");
+                let drops = |reason: &str| outcome.summary.get(&format!("drops_{reason}")).and_then(Value::as_f64);
+                let named: f64 = ["link_down", "random_loss", "chosen"].into_iter().filter_map(drops).sum();
                 assert!(named > 0.0 || fault.contains("kind = \"rate\""), "{text}");
                 assert_eq!(outcome.number("completed"), 15.0, "{text}");
             }
