@@ -96,10 +96,10 @@ class Cell:
     @property
     def digest(self) -> str:
         """Of everything that it runs."""
-        return _digest(["incast.toml"], json.dumps([self.settings, SEEDS], sort_keys=True))
+        return digest(["incast.toml"], json.dumps([self.settings, SEEDS], sort_keys=True))
 
 
-def _digest(files: Iterable[str], text: str = "", folder: Path = HERE) -> str:
+def digest(files: Iterable[str], text: str = "", folder: Path = HERE) -> str:
     """Of files and a text: 12 hexadecimal digits."""
     hashed = hashlib.sha256(text.encode())
     for file in files:
@@ -178,7 +178,7 @@ def kernels() -> dict[int, str]:
 
 def kernel_digest() -> str:
     """Of what makes the kernel: patch, configuration, and module."""
-    return _digest(["virtual-time.patch", "kernel.config", "modules/cable.c", "modules/cable.h"], "", ROOT / "linux")
+    return digest(["virtual-time.patch", "kernel.config", "modules/cable.c", "modules/cable.h"], "", ROOT / "linux")
 
 
 @dataclass(frozen=True)

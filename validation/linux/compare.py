@@ -2,9 +2,10 @@
 """Compares the simulator with the Linux kernel, cell by cell, and writes docs/validation/linux.md.
 
     ./compare.py                # measures in the kernel what is not stored, then compares and writes the page
-    ./compare.py --again        # measures all cells in the kernel (ten minutes on two cores)
+    ./compare.py --again        # measures all cells in the kernel (ten minutes on two cores), and all scripts
     ./compare.py --check        # writes nothing: only says what it would find
-    ./compare.py --drop         # takes cells that left their tolerances off the list of those that were within
+    ./compare.py --scripts      # measures and compares scripts only, and writes their part of the page
+    ./compare.py --drop         # takes what left its tolerances off the lists of what was within
 
 A cell that is not measured yet needs a kernel ("make linux"); the comparison itself does not.
 
@@ -40,6 +41,7 @@ from cells import (
     run_all,
     stored,
 )
+from scripts import Outcome, agree, kept, outcomes, record, section, strayed
 
 PAGE = ROOT / "docs" / "validation" / "linux.md"
 PICTURE = ROOT / "docs" / "pictures" / "linux-cells.svg"
@@ -47,6 +49,9 @@ WITHIN = HERE / "within.txt"
 
 WORDS = ("within", "perhaps", "no")
 """Verdicts: all measures are within their tolerances; chance may be why some are not; at least one is not."""
+
+SCRIPTS_BEGIN, SCRIPTS_END = "<!-- scripts: written by compare.py --scripts too -->", "<!-- end of scripts -->"
+"""Between these, the page has the scripts."""
 
 RESAMPLES = 1000
 """How often runs are drawn anew for an interval."""
@@ -209,7 +214,9 @@ def left(verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
     return {name: found[name] for name in within() if name in found}
 
 
-def page(entries: Mapping[str, Entry], verdicts: Sequence[Verdict], chance: Sequence[Verdict]) -> str:
+def page(
+    entries: Mapping[str, Entry], verdicts: Sequence[Verdict], chance: Sequence[Verdict], played: Sequence[Outcome]
+) -> str:
     """The page."""
     groups = []
     for name, title in GROUPS.items():
@@ -231,7 +238,14 @@ def page(entries: Mapping[str, Entry], verdicts: Sequence[Verdict], chance: Sequ
         tally=lambda verdicts: [among(verdicts, word) for word in WORDS],
         largest=sorted(verdicts, key=lambda verdict: -abs(math.log(verdict.factor)))[:10],
         counts=list(COUNTS),
+        scripts=f"{SCRIPTS_BEGIN}\n{section(played)}\n{SCRIPTS_END}",
     )
+
+
+def with_scripts(text: str, played: Sequence[Outcome]) -> str:
+    """The page with another part of the scripts."""
+    begin, end = text.index(SCRIPTS_BEGIN) + len(SCRIPTS_BEGIN), text.index(SCRIPTS_END)
+    return f"{text[:begin]}\n{section(played)}\n{text[end:]}"
 
 
 def draw(verdicts: Sequence[Verdict]) -> None:
@@ -267,7 +281,27 @@ def main() -> None:
     options.add_argument("--check", action="store_true", help="run no kernel and write nothing")
     options.add_argument("--drop", action="store_true", help="drop cells from the list that left their tolerances")
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="kernels and simulations at a time")
+    options.add_argument("--scripts", action="store_true", help="scripts only")
     chosen = options.parse_args()
+    if not chosen.check:
+        record(chosen.again, chosen.jobs, progress)
+    played = outcomes(kept())
+    print(f"{len(played)} scripts: {sum(not each.beyond for each in played)} as in the kernel")
+    lost = strayed(played)
+    if chosen.scripts:
+        if not chosen.check:
+            PAGE.write_text(with_scripts(PAGE.read_text(), played))
+    else:
+        lost |= compare_cells(chosen, played)
+    if not chosen.check:
+        agree(played, chosen.drop)
+    for name, measures in lost.items():
+        print(f"no longer within: {name} ({', '.join(measures)})")
+    sys.exit(1 if lost and not chosen.drop else 0)
+
+
+def compare_cells(chosen: argparse.Namespace, played: Sequence[Outcome]) -> dict[str, list[str]]:
+    """Compares the cells, and writes the page unless only asked to check; returns those that left."""
     if not chosen.check:
         measure(CELLS if chosen.again else lacking(stored()), chosen.jobs, progress)
     entries = stored()
@@ -276,17 +310,15 @@ def main() -> None:
     verdicts = judge(entries, ours)
     print(f"{len(verdicts)} cells: " + ", ".join(f"{word} {among(verdicts, word)}" for word in WORDS))
     lost = left(verdicts)
-    for name, measures in lost.items():
-        print(f"no longer within: {name} ({', '.join(measures)})")
     if not chosen.check:
         others = simulate(cells, chosen.jobs, progress, SEEDS[-1] + 1)
         chance = [Verdict(cell, ours[cell.name], others[cell.name]) for cell in cells]
-        PAGE.write_text(page(entries, verdicts, chance))
+        PAGE.write_text(page(entries, verdicts, chance, played))
         draw(verdicts)
         now = {verdict.cell.name for verdict in verdicts if verdict.word == "within"}
-        kept = now.union(within()) - (lost.keys() if chosen.drop else set())
-        WITHIN.write_text("".join(f"{cell.name}\n" for cell in CELLS if cell.name in kept))
-    sys.exit(1 if lost and not chosen.drop else 0)
+        kept_within = now.union(within()) - (lost.keys() if chosen.drop else set())
+        WITHIN.write_text("".join(f"{cell.name}\n" for cell in CELLS if cell.name in kept_within))
+    return lost
 
 
 if __name__ == "__main__":
