@@ -316,7 +316,8 @@ impl Sockets {
             delivered: if message.is_request { 0 } else { message.read },
             retransmissions: now.retransmissions - message.before.retransmissions,
             timeouts: now.timeouts - message.before.timeouts,
-            timer_wait: Time::from_ms(now.timeout_ms - message.before.timeout_ms),
+            // The kernel has been seen to tell less at the end of a message than at its beginning.
+            timer_wait: Time::from_ms(now.timeout_ms.saturating_sub(message.before.timeout_ms)),
             loss_probes: message.probes,
         })
     }
