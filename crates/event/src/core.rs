@@ -23,7 +23,7 @@ use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
 use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
-use fanin_tcp::sack::SackBlocks;
+use fanin_tcp::sack::SackOption;
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -46,7 +46,7 @@ pub struct Core {
     /// By node, its ports whose disciplines act on dequeue, if the node's roles share a state.
     siblings: Vec<Vec<LinkId>>,
     pub(super) books: Books,
-    pub(super) blocks: Slots<SackBlocks>,
+    pub(super) blocks: Slots<SackOption>,
 }
 
 impl Core {
@@ -534,7 +534,7 @@ impl EventCore for Core {
         &mut self.books
     }
 
-    fn blocks(&mut self) -> &mut Slots<SackBlocks> {
+    fn blocks(&mut self) -> &mut Slots<SackOption> {
         &mut self.blocks
     }
 

@@ -17,7 +17,7 @@ use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
 use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
-use fanin_tcp::sack::SackBlocks;
+use fanin_tcp::sack::SackOption;
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -82,7 +82,7 @@ pub struct ReferenceCore {
     ports: Vec<Port>,
     nodes: Vec<Box<dyn Any + Send>>,
     books: Books,
-    blocks: Slots<SackBlocks>,
+    blocks: Slots<SackOption>,
     /// The packet of the last arrival.
     arrived: Packet,
     ties: TieBreak,
@@ -307,7 +307,7 @@ impl EventCore for ReferenceCore {
         &mut self.books
     }
 
-    fn blocks(&mut self) -> &mut Slots<SackBlocks> {
+    fn blocks(&mut self) -> &mut Slots<SackOption> {
         &mut self.blocks
     }
 

@@ -8,19 +8,19 @@ use fanin_event::EventCore;
 use fanin_net::network::Network;
 use fanin_tcp::FIRST_DATA;
 use fanin_tcp::receiver::{AckOut, Receiver};
-use fanin_tcp::sack::SackBlocks;
+use fanin_tcp::sack::{SackBlocks, SackOption};
 
 /// Bytes that SACK blocks add to an acknowledgement: kind, length and eight per block, padded (RFC 2018 section 3).
 fn sack_bytes(blocks: &SackBlocks) -> u16 {
-    (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
+    (2 + 8 * blocks.all().len() as u16).next_multiple_of(4)
 }
 
-/// Stores the SACK blocks of an acknowledgement of `size` bytes without them. Returns their handle in place of a stamp,
-/// and the size with them.
+/// Stores the SACK blocks of an acknowledgement of `size` bytes without them, and its stamp. Returns their handle in place
+/// of the stamp, and the size with them.
 #[inline(never)]
-fn put_blocks<C: EventCore>(state: &Receiver, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
-    let blocks = state.sack_blocks();
-    (Stamp::from_bits(net.core.blocks().put(blocks) as u32), size + sack_bytes(&blocks))
+fn put_blocks<C: EventCore>(state: &Receiver, stamp: Stamp, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
+    let option = SackOption { blocks: state.sack_blocks(), stamp };
+    (Stamp::from_bits(net.core.blocks().put(option) as u32), size + sack_bytes(&option.blocks))
 }
 
 impl Flow {
@@ -42,7 +42,7 @@ impl Flow {
         let (mut stamp, mut size) = (ack.stamp, wire.header);
         if ack.sack {
             flags = flags.with(Flags::SACK);
-            (stamp, size) = put_blocks(&side.state, size, net);
+            (stamp, size) = put_blocks(&side.state, ack.stamp, size, net);
         }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(size);

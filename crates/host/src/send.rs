@@ -203,7 +203,8 @@ impl Hosts {
         match held {
             HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
             HeldRequest::Handshake { window, flags, rtt, field } => {
-                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, sack: None, field };
+                let echo = rtt.map(|rtt| net.now().saturating_sub(rtt));
+                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, sack: None, field };
                 self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
             }
         }
@@ -255,17 +256,22 @@ impl Hosts {
         let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
-        let blocks =
+        let option =
             if packet.flags.has(Flags::SACK) { net.core.blocks().take(packet.stamp.bits() as usize) } else { None };
-        // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
+        let age = match &option {
+            Some(option) => option.stamp.until(net.now()),
+            None => net.age(packet),
+        };
+        // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks gives no sample either.
         let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
-        let rtt = timed.then(|| net.age(packet));
+        let rtt = timed.then_some(age);
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
             window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
             flags: packet.flags,
             rtt,
-            sack: blocks.as_ref(),
+            echo: Some(net.now().saturating_sub(age)),
+            sack: option.as_ref().map(|option| &option.blocks),
             field: packet.field,
         };
         let around = Around { hosts, endpoints, probes };

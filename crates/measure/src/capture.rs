@@ -120,7 +120,7 @@ impl Capture {
         let (ack, flags) = (packet.is_ack(), packet.flags);
         let syn = flags.has(Flags::SYN);
         let blocks: Vec<(u32, u32)> = match blocks.filter(|_| flags.has(Flags::SACK)) {
-            Some(blocks) => blocks.as_slice().iter().map(|(start, end)| (*start as u32, *end as u32)).collect(),
+            Some(blocks) => blocks.all().iter().map(|(start, end)| (*start as u32, *end as u32)).collect(),
             None => Vec::new(),
         };
         let of_data = book.addresses(packet.flow);

@@ -119,8 +119,8 @@ impl<C: EventCore> Network<C> {
     fn see(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) {
         let now = self.now();
         if let Some(capture) = &mut self.capture {
-            let blocks = self.core.blocks().peek(packet.stamp.bits() as usize);
-            capture.record(link, packet, now, self.header, book, blocks);
+            let option = self.core.blocks().peek(packet.stamp.bits() as usize);
+            capture.record(link, packet, now, self.header, book, option.map(|option| &option.blocks));
         }
         if let Some(crossings) = &mut self.crossings {
             crossings.record(link, packet, now);

@@ -6,13 +6,24 @@
 
 use super::FIRST_DATA;
 use super::ranges::RangeSet;
+use fanin_core::packet::Stamp;
 
 /// The SACK option of one ACK: up to three blocks, most recent first (RFC 2018 section 3; timestamps take the
-/// room of a fourth).
+/// room of a fourth). Before them there may be a DSACK block, which takes the room of one (RFC 2883 section 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u64, u64); Self::CAPACITY],
     len: u8,
+    dsack: bool,
+}
+
+/// What an acknowledgement under way carries that has no room in its packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackOption {
+    /// Its blocks.
+    pub blocks: SackBlocks,
+    /// The echoed stamp, in whose place the packet names this.
+    pub stamp: Stamp,
 }
 
 impl SackBlocks {
@@ -21,7 +32,14 @@ impl SackBlocks {
 
     /// An option without blocks.
     pub(crate) const fn new() -> Self {
-        Self { blocks: [(0, 0); Self::CAPACITY], len: 0 }
+        Self { blocks: [(0, 0); Self::CAPACITY], len: 0, dsack: false }
+    }
+
+    /// An option whose first block says that `start..end` has arrived once more.
+    pub const fn of_duplicate(start: u64, end: u64) -> Self {
+        let mut blocks = Self::new();
+        blocks.dsack = blocks.push(start, end);
+        blocks
     }
 
     /// Appends the block `start..end`; returns whether there was room for it.
@@ -34,8 +52,18 @@ impl SackBlocks {
         room
     }
 
-    /// The blocks as (first number, number after the last).
+    /// The blocks that report what has arrived beyond a hole, as (first number, number after the last).
     pub fn as_slice(&self) -> &[(u64, u64)] {
+        &self.all()[usize::from(self.dsack)..]
+    }
+
+    /// The DSACK block: what has arrived once more.
+    pub fn dsack(&self) -> Option<(u64, u64)> {
+        self.dsack.then_some(self.blocks[0])
+    }
+
+    /// All blocks in the order in which the option has them.
+    pub fn all(&self) -> &[(u64, u64)] {
         &self.blocks[..usize::from(self.len)]
     }
 }
@@ -273,6 +301,17 @@ mod tests {
         let mut full = blocks(&[(1, 2), (3, 4), (5, 6)]);
         assert!(!full.push(7, 8));
         assert_eq!(full.as_slice(), [(1, 2), (3, 4), (5, 6)]);
+    }
+
+    #[test]
+    fn rfc2883_s4_a_duplicate_comes_first_and_takes_the_room_of_a_block() {
+        let mut full = SackBlocks::of_duplicate(1, 2);
+        assert!(full.push(3, 4) && full.push(5, 6) && !full.push(7, 8));
+        assert_eq!(full.dsack(), Some((1, 2)));
+        assert_eq!(full.as_slice(), [(3, 4), (5, 6)], "what is reported beyond a hole");
+        assert_eq!(full.all(), [(1, 2), (3, 4), (5, 6)]);
+        assert_eq!(blocks(&[(1, 2)]).dsack(), None);
+        assert_eq!(scoreboard(1, &[]).update(Some(&SackBlocks::of_duplicate(1, 101)), 1), 0, "is no news of a hole");
     }
 
     #[test]

@@ -55,7 +55,9 @@ pub struct InAck<'a> {
     pub flags: Flags,
     /// Round-trip time of the segment that caused it, unless that was a retransmission.
     pub rtt: Option<Time>,
-    /// SACK blocks, if any.
+    /// When the segment was sent whose time stamp it echoes (TSecr of RFC 7323), a retransmission too.
+    pub echo: Option<Time>,
+    /// SACK blocks, if any; the first one may be a DSACK.
     pub sack: Option<&'a SackBlocks>,
     /// Echoed in-band field.
     pub field: u64,

@@ -197,7 +197,9 @@ impl Bench {
             assert!(blocks.push(start, end));
         }
         let sack = (!ranges.is_empty()).then_some(&blocks);
-        let ack = InAck { ack, window: self.window, flags: flags.with(Flags::ACK), rtt: self.rtt, sack, field: 0 };
+        let (window, rtt) = (self.window, self.rtt);
+        let echo = rtt.map(|rtt| self.now.saturating_sub(rtt));
+        let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, sack, field: 0 };
         self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn syn_ack(&mut self, flags: Flags) {
