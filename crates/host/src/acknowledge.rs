@@ -18,8 +18,8 @@ fn sack_bytes(blocks: &SackBlocks) -> u16 {
 /// Stores the SACK blocks of an acknowledgement of `size` bytes without them, and its stamp. Returns their handle in place
 /// of the stamp, and the size with them.
 #[inline(never)]
-fn put_blocks<C: EventCore>(state: &Receiver, stamp: Stamp, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
-    let option = SackOption { blocks: state.sack_blocks(), stamp };
+fn put_blocks<C: EventCore>(blocks: SackBlocks, stamp: Stamp, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
+    let option = SackOption { blocks, stamp };
     (Stamp::from_bits(net.core.blocks().put(option) as u32), size + sack_bytes(&option.blocks))
 }
 
@@ -30,8 +30,27 @@ impl Flow {
         self.send_ack(ack, false, net);
     }
 
+    /// Sends the acknowledgements of a segment, the first of them with these blocks if it has any.
+    #[cold]
+    pub(super) fn send_acks<C: EventCore>(&mut self, acks: &[AckOut], first: &SackBlocks, net: &mut Network<C>) {
+        for (at, ack) in acks.iter().enumerate() {
+            self.send_ack_with(*ack, false, net, |state| if at == 0 { *first } else { state.sack_blocks() });
+        }
+    }
+
     #[inline(always)]
     pub(super) fn send_ack<C: EventCore>(&mut self, ack: AckOut, push: bool, net: &mut Network<C>) {
+        self.send_ack_with(ack, push, net, Receiver::sack_blocks);
+    }
+
+    #[inline(always)]
+    fn send_ack_with<C: EventCore>(
+        &mut self,
+        ack: AckOut,
+        push: bool,
+        net: &mut Network<C>,
+        blocks: impl FnOnce(&Receiver) -> SackBlocks,
+    ) {
         let Self { wire, receiver: side, .. } = self;
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)
@@ -42,7 +61,7 @@ impl Flow {
         let (mut stamp, mut size) = (ack.stamp, wire.header);
         if ack.sack {
             flags = flags.with(Flags::SACK);
-            (stamp, size) = put_blocks(&side.state, ack.stamp, size, net);
+            (stamp, size) = put_blocks(blocks(&side.state), ack.stamp, size, net);
         }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(size);

@@ -141,9 +141,9 @@ pub struct Flow {
     pub probed: bool,
     /// Its sender announces how much it will send.
     pub(crate) announces_size: bool,
+    pub sender: Sender,
     pub(crate) window_probes: u32,
     pub(crate) loss_probes: u32,
-    pub sender: Sender,
     pub dialogue: Dialogue,
     /// Size and deadline of the data or request that it carries now.
     pub(crate) carried: Announcement,

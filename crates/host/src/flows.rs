@@ -76,12 +76,13 @@ impl Hosts {
         if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
             sender.know_open_path(rtt);
         }
+        let state = Receiver::of(&endpoint.receiver);
         let granted = Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale);
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,
             receiver: ReceiverSide {
-                state: Receiver::new(),
+                state,
                 order: None,
                 granted,
                 held: None,

@@ -23,10 +23,12 @@ fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
         len,
         parts: 1,
         fin: packet.flags.has(Flags::FIN),
+        ect: packet.flags.has(Flags::ECT),
         ce: packet.flags.has(Flags::CE),
         cwr: packet.flags.has(Flags::CWR),
         stamp: packet.stamp,
         retransmitted: packet.flags.has(Flags::RETRANSMITTED),
+        push: false,
     }
 }
 
@@ -69,7 +71,8 @@ impl Hosts {
             return false;
         }
         let now = net.now();
-        let segment = Segment { parts, ..segment(packet, side.state.unwrap(packet.seq), payload) };
+        let seq = side.state.unwrap(packet.seq);
+        let segment = Segment { parts, push: seq + payload == side.boundary, ..segment(packet, seq, payload) };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();
@@ -98,6 +101,8 @@ impl Hosts {
             let Segment { seq, ce, fin, .. } = segment;
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
             self.show_and_acknowledge(packet.flow, to, &arrival, net);
+        } else if let Some(blocks) = self.acks.earlier_blocks() {
+            flow.send_acks(self.acks.as_slice(), blocks, net);
         } else if let Some((last, earlier)) = self.acks.as_slice().split_last() {
             for ack in earlier {
                 flow.send_earlier_ack(*ack, net);

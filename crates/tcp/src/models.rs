@@ -88,6 +88,7 @@ fn receiver_config() -> impl Strategy<Value = ReceiverConfig> {
         sack: true,
         ecn,
         ecn_ack: false,
+        linux: None,
     })
 }
 
@@ -135,6 +136,7 @@ proptest! {
             sack: false,
             ecn: EcnMode::Accurate,
             ecn_ack: false,
+            linux: None,
         };
         let (mut receiver, mut out) = (Receiver::new(), AckList::new());
         let mut echoed = Vec::new();

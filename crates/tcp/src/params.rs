@@ -1,6 +1,6 @@
 //! `[transport]`: the keys of TCP below every scheme, and the configurations of sender and receiver made from them.
 
-use super::receiver::ReceiverConfig;
+use super::receiver::{LinuxReceiver, ReceiverConfig, Ticks};
 use super::rto::RtoConfig;
 use super::sender::{InterfaceConfig, Quirks, RackConfig, SenderConfig};
 use super::tlp::ProbeConfig;
@@ -54,6 +54,16 @@ pub static PARAMS: &[Param] = &[
         "auto",
         "Shift of the advertised window, whose field has 16 bits; auto is the smallest that can advertise receive-buffer.",
         "RFC 7323, section 2",
+    ),
+    Param::new(
+        "ack-policy",
+        Kind::Choice(&["count", "linux"]),
+        "count",
+        "When receivers acknowledge: count counts segments, by ack-every, quickack and ack-delay; linux does as Linux, where the \
+         delay adapts from ack-delay on, sessions become interactive, data carry the acknowledgements of the other direction, \
+         SACKs are compressed, and duplicates are reported (DSACK). With ack-every 1 its routes have quickack. Linux needs \
+         a tick: rto-granularity.",
+        "RFC 5681, section 4.2; linux: Linux 6.12, __tcp_ack_snd_check, tcp_event_data_recv, tcp_send_delayed_ack",
     ),
     Param::new(
         "ack-every",
@@ -376,6 +386,11 @@ pub fn check(transport: &Values) -> Result<(), SpecError> {
         // RFC 8985 s3.1
         return Err(transport.fail("loss-detection", "rack requires selective acknowledgements: set sack = true"));
     }
+    if transport.is("ack-policy", "linux") && transport.time("rto-granularity") == Time::ZERO {
+        return Err(
+            transport.fail("ack-policy", "linux counts ticks: set rto-granularity, which is 1ms with HZ = 1000")
+        );
+    }
     Ok(())
 }
 
@@ -505,6 +520,26 @@ impl ReceiverConfig {
             sack: transport.flag("sack"),
             ecn,
             ecn_ack: ecn != EcnMode::Off && transport.flag("ecn-ack"),
+            linux: transport.is("ack-policy", "linux").then(|| transport.into()),
+        }
+    }
+}
+
+impl From<&Values> for LinuxReceiver {
+    fn from(transport: &Values) -> Self {
+        let ticks = Ticks(transport.time("rto-granularity"));
+        let least = ticks.within(transport.time("rto-min").up_to_ticks(ticks.0));
+        let ato_min = ticks.within(transport.time("ack-delay"));
+        Self {
+            ticks,
+            ato_min,
+            // TCP_DELACK_MAX is HZ/5, and TCP_ATO_MIN is HZ/25.
+            delack_max: (least.max(2) - 1).min(5 * ato_min),
+            // Rounded up to a tick, with some of the round trip.
+            rto: least + 1,
+            max_quickacks: transport.integer("quickack").min(u64::from(u32::MAX)) as u32,
+            quick_route: transport.integer("ack-every") == 1,
+            advmss: transport.bytes("mss").get() as u32,
         }
     }
 }

@@ -119,6 +119,12 @@ impl RangeSet {
         gaps.filter(|(start, end)| start < end)
     }
 
+    /// The first part of `from..to` that is in the set.
+    pub(super) fn first_within(&self, from: u64, to: u64) -> Option<(u64, u64)> {
+        let range = self.range_at_or_above(from).filter(|range| range.start < to)?;
+        Some((range.start.max(from), range.end.min(to)))
+    }
+
     /// How many numbers of `from..to` are in the set.
     pub(super) fn count_within(&self, from: u64, to: u64) -> u64 {
         let first = self.0.partition_point(|range| range.end <= from);

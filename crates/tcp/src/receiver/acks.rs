@@ -1,5 +1,6 @@
 //! The content of an acknowledgement.
 
+use crate::sack::SackBlocks;
 use fanin_core::packet::Stamp;
 
 /// An acknowledgement to send.
@@ -21,11 +22,14 @@ pub struct AckOut {
     pub duplicate: bool,
 }
 
-/// The ACKs that one segment causes: at most one, except for the change of marks of RFC 8257 section 3.2.
+/// The ACKs that one segment causes: at most one, except for the change of marks of RFC 8257 section 3.2, and for those that
+/// Linux has held back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckList {
     acks: [AckOut; 2],
     len: u8,
+    /// The blocks of the first one, if others than the current ones.
+    earlier: Option<SackBlocks>,
 }
 
 impl AckList {
@@ -42,10 +46,21 @@ impl AckList {
     #[inline(always)]
     pub(crate) const fn clear(&mut self) {
         self.len = 0;
+        self.earlier = None;
     }
     #[inline(always)]
     pub(super) fn push(&mut self, ack: AckOut) {
         self.acks[usize::from(self.len)] = ack;
         self.len += 1;
+    }
+    /// Adds an ACK with blocks that are not the current ones any more.
+    pub(super) fn push_earlier(&mut self, ack: AckOut, blocks: SackBlocks) {
+        self.push(ack);
+        self.earlier = Some(blocks);
+    }
+    /// The SACK blocks of the first ACK, if they are not the current ones.
+    #[inline(always)]
+    pub const fn earlier_blocks(&self) -> Option<&SackBlocks> {
+        self.earlier.as_ref()
     }
 }

@@ -1,8 +1,10 @@
 //! The receiving half of one flow: reassembly and acknowledgements.
 
 mod acks;
+mod linux;
 
 pub use acks::{AckList, AckOut};
+pub use linux::{LinuxReceiver, Ticks};
 
 use super::FIRST_DATA;
 use super::ranges::RangeSet;
@@ -10,6 +12,7 @@ use super::sack::SackBlocks;
 use fanin_core::packet::{Stamp, unwrap_seq};
 use fanin_core::roles::{Delivery, EcnMode};
 use fanin_core::units::Time;
+use linux::Linux;
 
 /// How a receiver acknowledges. Shared by the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct ReceiverConfig {
     pub ecn: EcnMode,
     /// Pure ACKs are sent ECN-capable.
     pub ecn_ack: bool,
+    /// When Linux acknowledges; then the first three values do not count.
+    pub linux: Option<LinuxReceiver>,
 }
 
 /// An arriving segment of the flow, unwrapped by [`Receiver::unwrap`].
@@ -39,6 +44,8 @@ pub struct Segment {
     pub parts: u32,
     /// It carries a FIN, which takes the number after the payload.
     pub fin: bool,
+    /// It is ECN-capable.
+    pub ect: bool,
     /// It carries a congestion mark (CE).
     pub ce: bool,
     /// The sender has reduced its window.
@@ -47,6 +54,8 @@ pub struct Segment {
     pub stamp: Stamp,
     /// It is a retransmission.
     pub retransmitted: bool,
+    /// It ends what the application has written (PSH).
+    pub push: bool,
 }
 
 impl Default for Segment {
@@ -56,10 +65,12 @@ impl Default for Segment {
             len: 0,
             parts: 1,
             fin: false,
+            ect: false,
             ce: false,
             cwr: false,
             stamp: Stamp::default(),
             retransmitted: false,
+            push: false,
         }
     }
 }
@@ -92,6 +103,8 @@ pub struct Receiver {
     store: RangeSet,
     /// Arrivals beyond a hole so far.
     arrivals: u64,
+    /// The rest of Linux's state, where it acknowledges.
+    linux: Option<Box<Linux>>,
 }
 
 impl Default for Receiver {
@@ -115,7 +128,13 @@ impl Receiver {
             fin: NO_FIN,
             store: RangeSet::new(),
             arrivals: 0,
+            linux: None,
         }
+    }
+
+    /// As [`new`](Self::new), for these values.
+    pub fn of(cfg: &ReceiverConfig) -> Self {
+        Self { linux: cfg.linux.as_ref().map(|linux| Box::new(Linux::new(linux))), ..Self::new() }
     }
 
     /// The next number expected.
@@ -152,6 +171,9 @@ impl Receiver {
     #[inline(always)]
     pub fn on_segment(&mut self, seg: &Segment, now: Time, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
         out.clear();
+        if cfg.linux.is_some() {
+            return self.on_linux_segment(*seg, now, cfg, out);
+        }
         let end = seg.seq + seg.len + u64::from(seg.fin);
         if seg.seq != self.next || end == seg.seq || !self.store.is_empty() {
             return self.on_irregular(*seg, end, cfg, out);
@@ -254,18 +276,26 @@ impl Receiver {
 
     /// The timer of a delayed ACK has expired.
     pub fn on_ack_timer(&mut self, now: Time, cfg: &ReceiverConfig) -> Option<AckOut> {
+        if cfg.linux.is_some() {
+            return self.on_linux_timer(now, cfg);
+        }
         (self.waiting > 0 && now >= self.deadline).then(|| self.take_ack(cfg))
     }
 
     /// The ACK for the current state, for a window update or for a held ACK. A delayed ACK stays delayed, unlike with
     /// [`take_ack`](Self::take_ack).
     pub(crate) fn current_ack(&self, cfg: &ReceiverConfig) -> AckOut {
+        self.ack_with(cfg.sack && !self.store.is_empty())
+    }
+
+    /// The ACK for the current state, with SACK blocks or without.
+    const fn ack_with(&self, sack: bool) -> AckOut {
         AckOut {
             ack: self.next,
             ece: self.ce,
             stamp: self.echo,
             retransmitted_echo: self.echo_retransmitted,
-            sack: cfg.sack && !self.store.is_empty(),
+            sack,
             duplicate: self.next == self.last_ack,
         }
     }
@@ -277,6 +307,9 @@ impl Receiver {
         self.last_ack = self.next;
         self.waiting = 0;
         self.deadline = Time::NEVER;
+        if cfg.linux.is_some() {
+            self.on_linux_ack_sent(cfg);
+        }
         ack
     }
 
@@ -288,6 +321,9 @@ impl Receiver {
 
     /// RFC 2018 section 4: the block that the latest arrival beyond a hole belongs to, then those of earlier ones.
     pub fn sack_blocks(&self) -> SackBlocks {
+        if let Some(blocks) = self.linux_blocks() {
+            return blocks;
+        }
         let mut blocks = SackBlocks::new();
         let mut bound = u64::MAX;
         // Tags are unique, so each round finds the next older range. Three rounds over few ranges.

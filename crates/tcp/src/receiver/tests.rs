@@ -11,6 +11,7 @@ const EACH: ReceiverConfig = ReceiverConfig {
     sack: false,
     ecn: EcnMode::Off,
     ecn_ack: false,
+    linux: None,
 };
 /// The delayed ACK of RFC 5681.
 const EVERY_SECOND: ReceiverConfig = ReceiverConfig { ack_every: 2, ..EACH };

@@ -55,7 +55,7 @@ pub struct InAck<'a> {
     pub flags: Flags,
     /// Round-trip time of the segment that caused it, unless that was a retransmission.
     pub rtt: Option<Time>,
-    /// When the segment was sent whose time stamp it echoes (TSecr of RFC 7323), a retransmission too.
+    /// When the segment was sent whose time stamp it echoes (`TSecr` of RFC 7323), a retransmission too.
     pub echo: Option<Time>,
     /// SACK blocks, if any; the first one may be a DSACK.
     pub sack: Option<&'a SackBlocks>,
