@@ -1,5 +1,6 @@
 //! A flow: its two ends, and the network's data about it.
 
+use crate::riding::Riding;
 use fanin_core::ids::{FlowId, GroupId, NodeId, TransferId};
 use fanin_core::packet::{Addresses, Flags, Packet, Stamp, address};
 use fanin_core::roles::{AddressBook, Announcement};
@@ -154,6 +155,8 @@ pub struct Flow {
     pub(crate) probe_wait: Time,
     /// The flow of its request, in the other direction, if the request's handshake opened the connection.
     pub(crate) asked_on: Option<FlowId>,
+    /// The acknowledgements that its segments carry, where the other direction of its connection is known.
+    pub(crate) riding: Option<Box<Riding>>,
 }
 
 /// Checks where the cache lines of each end begin, on processors of 64 bits.

@@ -76,7 +76,7 @@ impl Hosts {
         if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
             sender.know_open_path(rtt);
         }
-        let state = Receiver::of(&endpoint.receiver);
+        let state = Receiver::of(&endpoint.receiver, idle_rtt);
         let granted = Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale);
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
@@ -115,6 +115,7 @@ impl Hosts {
             arrived_bytes: 0,
             ack_bytes_arrived: 0,
             probed: false,
+            riding: None,
         });
         net.core.books().add_flow(group);
         id

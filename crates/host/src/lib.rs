@@ -10,5 +10,6 @@ pub mod interfaces;
 pub mod interrupts;
 pub mod receive;
 pub mod resequencing;
+mod riding;
 pub mod scheduler;
 pub mod send;

@@ -63,6 +63,12 @@ impl Hosts {
         if arrives {
             flow.book_arrival(packet);
         }
+        let flow = if self.endpoints[flow.wire.endpoint as usize].receiver.linux.is_some() {
+            self.unload(packet, net);
+            &mut self.flows[packet.flow]
+        } else {
+            flow
+        };
         let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {

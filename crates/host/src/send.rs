@@ -2,6 +2,7 @@
 
 use crate::flow::{Flow, HeldRequest, Wire};
 use crate::hosts::{Endpoint, Host, Hosts};
+use crate::riding::Riding;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
 use fanin_core::roles::{Announcement, PacketFacts, PathRequest};
@@ -19,6 +20,7 @@ use fanin_tcp::sender::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOu
 pub(crate) struct Io<'a, C> {
     net: &'a mut Network<C>,
     wire: &'a mut Wire,
+    riding: Option<&'a mut Riding>,
     hosts: &'a mut [Option<Host>],
 }
 
@@ -92,6 +94,9 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             priority,
         };
         self.wire.sent_bytes += u64::from(packet.size);
+        if let Some(riding) = &mut self.riding {
+            riding.on_segment(&segment, now);
+        }
         self.net.put(link, &packet, self.wire.endpoint);
     }
     fn leaves(&mut self, bytes: u64, segments: u64) -> Time {
@@ -126,9 +131,10 @@ impl Around<'_> {
         net: &mut Network<C>,
         act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
     ) -> R {
-        let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
+        let Endpoint { sender: cfg, receiver, .. } = &self.endpoints[flow.wire.endpoint as usize];
         let now = net.now();
-        let mut io = Io { net, wire: &mut flow.wire, hosts: self.hosts };
+        let riding = if receiver.linux.is_some() { flow.riding.as_deref_mut() } else { None };
+        let mut io = Io { net, wire: &mut flow.wire, riding, hosts: self.hosts };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
         if !flow.sender.window().is_open(cfg.quirks.wraps_window()) {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
@@ -144,14 +150,16 @@ impl Around<'_> {
 impl Hosts {
     /// Calls a sender with access to the network.
     #[inline(always)]
-    fn with_sender<C: EventCore, R>(
+    pub(super) fn with_sender<C: EventCore, R>(
         &mut self,
         flow: FlowId,
         net: &mut Network<C>,
         act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
     ) -> R {
         let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
-        Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act)
+        let result = Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act);
+        self.after_sending(flow, net.now());
+        result
     }
 
     /// Opens a connection whose data follow later.
@@ -276,6 +284,7 @@ impl Hosts {
         };
         let around = Around { hosts, endpoints, probes };
         around.with_sender(flow, net, |sender, env| sender.on_ack(&ack, env));
+        self.after_sending(packet.flow, net.now());
     }
 
     /// A sender's pacing timer, or a timer of its congestion control.

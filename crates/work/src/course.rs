@@ -122,6 +122,9 @@ impl Plan {
         let before = hosts.counters(flow, net);
         let transfer = &mut self.transfers[id];
         (transfer.flow, transfer.before) = (Some(flow), before);
+        if let Some(request) = transfer.asked_on {
+            hosts.join(request, flow);
+        }
         // A response uses the connection that its request has opened.
         let open = asked || connection != Connection::Fresh;
         hosts.push_data(flow, Announcement { bytes, deadline }, open, connection == Connection::Fresh, net);

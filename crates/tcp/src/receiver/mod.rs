@@ -132,9 +132,9 @@ impl Receiver {
         }
     }
 
-    /// As [`new`](Self::new), for these values.
-    pub fn of(cfg: &ReceiverConfig) -> Self {
-        Self { linux: cfg.linux.as_ref().map(|linux| Box::new(Linux::new(linux))), ..Self::new() }
+    /// As [`new`](Self::new), for these values; `srtt` is the round-trip time if the host knows it.
+    pub fn of(cfg: &ReceiverConfig, srtt: Option<Time>) -> Self {
+        Self { linux: cfg.linux.as_ref().map(|linux| Box::new(Linux::new(linux, srtt))), ..Self::new() }
     }
 
     /// The next number expected.

@@ -88,7 +88,7 @@ pub(super) struct Linux {
 }
 
 impl Linux {
-    pub(super) fn new(cfg: &LinuxReceiver) -> Self {
+    pub(super) fn new(cfg: &LinuxReceiver, srtt: Option<Time>) -> Self {
         /// `TCP_MSS_DEFAULT`: what a peer sends at least.
         const MSS_DEFAULT: u32 = 536;
         Self {
@@ -111,7 +111,7 @@ impl Linux {
             rcv_rtt: 0,
             rcv_rtt_seq: 0,
             rcv_rtt_since: None,
-            srtt: None,
+            srtt,
             ect_seen: false,
             ce_state: false,
             prior_next: crate::FIRST_DATA,

@@ -37,7 +37,7 @@ struct Rig {
 
 impl Rig {
     fn new(cfg: ReceiverConfig) -> Self {
-        Self { receiver: Receiver::of(&cfg), cfg, now: Time::from_ms(1000), out: AckList::new() }
+        Self { receiver: Receiver::of(&cfg, None), cfg, now: Time::from_ms(1000), out: AckList::new() }
     }
     /// A receiver whose first sixteen segments have been acknowledged; the next one is number 16.
     fn settled(cfg: ReceiverConfig) -> Self {
