@@ -73,7 +73,7 @@ impl Flow {
             seq: ack.ack as u32,
             onward,
             stamp,
-            window: side.granted.scaled,
+            window: side.window_field(wire.scale),
             size,
             flags,
             priority: 0,

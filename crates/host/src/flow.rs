@@ -77,6 +77,15 @@ pub(crate) struct Grant {
     pub(crate) scaled: u16,
 }
 
+impl ReceiverSide {
+    /// The window field of an acknowledgement. A receiver of Linux has a window of its own.
+    #[inline(always)]
+    pub(crate) fn window_field(&self, scale: u8) -> u16 {
+        let own = self.state.linux_window().map(|bytes| (bytes >> scale).min(u64::from(u16::MAX)) as u16);
+        own.map_or(self.granted.scaled, |own| own.min(self.granted.scaled))
+    }
+}
+
 impl Grant {
     /// The window of so many bytes, out of a receive buffer of `buffer`.
     pub(crate) fn of(bytes: u64, buffer: u64, scale: u8) -> Self {

@@ -76,8 +76,12 @@ impl Hosts {
         if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
             sender.know_open_path(rtt);
         }
-        let state = Receiver::of(&endpoint.receiver, idle_rtt);
-        let granted = Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale);
+        let state = Receiver::of(&endpoint.receiver, idle_rtt, asked_on.is_some());
+        let first = state.linux_window().unwrap_or(endpoint.buffer);
+        let granted = Grant {
+            unscaled: Grant::of(first, endpoint.buffer, 0).unscaled,
+            ..Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale)
+        };
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,

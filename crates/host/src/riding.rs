@@ -123,7 +123,8 @@ impl Hosts {
             if let Some(srtt) = srtt {
                 side.state.know_srtt(srtt);
             }
-            (side.state.ride(now, payload, cfg), side.granted.scaled)
+            let ack = side.state.ride(now, payload, cfg);
+            (ack, side.window_field(other.wire.scale))
         });
         let flow = &mut self.flows[id];
         let Some(riding) = &mut flow.riding else { return };

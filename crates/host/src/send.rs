@@ -185,6 +185,7 @@ impl Hosts {
         let buffer = endpoint.buffer;
         let flow = &mut self.flows[id];
         let peer_window = (buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
+        let peer_window = flow.receiver.state.linux_window().map_or(peer_window, |window| window.min(peer_window));
         flow.carried = carried;
         if !open && flow.sender.congestion_control().announces() {
             flow.wire.announcement = flow.announced().field();

@@ -540,6 +540,9 @@ impl From<&Values> for LinuxReceiver {
             max_quickacks: transport.integer("quickack").min(u64::from(u32::MAX)) as u32,
             quick_route: transport.integer("ack-every") == 1,
             advmss: transport.bytes("mss").get() as u32,
+            // Half of it is a window, before segments are measured.
+            rmem_max: 2 * transport.bytes("receive-buffer").get(),
+            scale: window_scale(transport),
         }
     }
 }

@@ -39,6 +39,7 @@ estimator is that of RFC 6298: Linux's takes the largest variation of a round tr
             "3MiB",
             "Linux 6, tcp_init: tcp_rmem grows to 6 MiB, half of it a window (tcp_adv_win_scale 1; since 6.6 as packets fill memory)",
         ),
+        set("window-scale", "7", "Linux 6, tcp_select_initial_window: what 6 MiB of tcp_rmem need"),
         set("ack-policy", "linux", "Linux 6.12: __tcp_ack_snd_check, tcp_event_data_recv, tcp_send_delayed_ack"),
         set("ack-every", "2", "Linux 6, __tcp_ack_snd_check: more than one full segment"),
         set("ack-delay", "40ms", "Linux 6: TCP_DELACK_MIN, HZ/25"),

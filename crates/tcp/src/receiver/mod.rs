@@ -132,9 +132,10 @@ impl Receiver {
         }
     }
 
-    /// As [`new`](Self::new), for these values; `srtt` is the round-trip time if the host knows it.
-    pub fn of(cfg: &ReceiverConfig, srtt: Option<Time>) -> Self {
-        Self { linux: cfg.linux.as_ref().map(|linux| Box::new(Linux::new(linux, srtt))), ..Self::new() }
+    /// As [`new`](Self::new), for these values; `srtt` is the round-trip time if the host knows it, and
+    /// `opener` says that it has begun the handshake.
+    pub fn of(cfg: &ReceiverConfig, srtt: Option<Time>, opener: bool) -> Self {
+        Self { linux: cfg.linux.as_ref().map(|linux| Box::new(Linux::new(linux, srtt, opener))), ..Self::new() }
     }
 
     /// The next number expected.

@@ -31,7 +31,7 @@ impl Act<'_> {
 
     /// `tcp_incr_quickack`.
     fn incr_quickack(&mut self, most: u32) {
-        let half_window = self.state.rcv_wnd / (2 * u64::from(self.state.rcv_mss));
+        let half_window = self.state.window.advertised / (2 * u64::from(self.state.rcv_mss));
         let quick = if half_window == 0 { 2 } else { half_window.min(u64::from(u32::MAX)) as u32 };
         self.state.quick = self.state.quick.max(quick.min(most));
     }
@@ -59,6 +59,9 @@ impl Act<'_> {
         // The first part of a merged segment is a full one.
         let len = if seg.parts > 1 { self.linux.advmss } else { seg.len as u32 };
         if len >= self.state.rcv_mss {
+            if len > self.state.rcv_mss {
+                self.state.window.measure(seg);
+            }
             self.state.rcv_mss = len.min(self.linux.advmss);
             self.state.pushed |= seg.push;
             return;
@@ -88,7 +91,7 @@ impl Act<'_> {
                 self.state.rcv_rtt = sample;
             }
         }
-        self.state.rcv_rtt_seq = next + self.state.rcv_wnd;
+        self.state.rcv_rtt_seq = next + self.state.window.advertised;
         self.state.rcv_rtt_since = Some(self.now);
     }
 
@@ -119,6 +122,7 @@ impl Act<'_> {
 
     /// `tcp_event_ack_sent`.
     pub(super) fn event_ack_sent(&mut self) {
+        self.select_window();
         let state = &mut *self.state;
         state.compressed = 0;
         // `tcp_dec_quickack_mode`

@@ -6,6 +6,7 @@
 //! | `mod.rs` | its state, and the arrival of a segment: `tcp_data_queue` |
 //! | `delack.rs` | quick, delayed and compressed acknowledgements |
 //! | `sacks.rs` | SACK blocks and DSACK |
+//! | `window.rs` | the receive window, and its growth |
 //! | `ticks.rs` | jiffies, and the timer wheel |
 //!
 //! The application reads what has arrived in order at the same instant, as a program does that waits for it. Names are those
@@ -15,12 +16,14 @@
 mod delack;
 mod sacks;
 mod ticks;
+mod window;
 
 use super::{AckList, AckOut, NO_FIN, Receiver, ReceiverConfig, Segment};
 use fanin_core::roles::{Delivery, EcnMode};
 use fanin_core::units::Time;
 use sacks::Sacks;
 pub use ticks::Ticks;
+use window::Window;
 
 /// What the receivers of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,10 @@ pub struct LinuxReceiver {
     pub quick_route: bool,
     /// `advmss`: payload bytes of the largest segment.
     pub advmss: u32,
+    /// `tcp_rmem`, its largest value: bytes of memory of a receive buffer.
+    pub rmem_max: u64,
+    /// Shift of the advertised window.
+    pub scale: u8,
 }
 
 /// A receiver's state besides reassembly. `RCV.WUP` is [`Receiver::last_ack`].
@@ -82,13 +89,12 @@ pub(super) struct Linux {
     /// DCTCP: the mark of the last segment, and what was expected then.
     ce_state: bool,
     prior_next: u64,
-    /// Window that was last advertised.
-    rcv_wnd: u64,
+    window: Window,
     sacks: Sacks,
 }
 
 impl Linux {
-    pub(super) fn new(cfg: &LinuxReceiver, srtt: Option<Time>) -> Self {
+    pub(super) fn new(cfg: &LinuxReceiver, srtt: Option<Time>, opener: bool) -> Self {
         /// `TCP_MSS_DEFAULT`: what a peer sends at least.
         const MSS_DEFAULT: u32 = 536;
         Self {
@@ -115,7 +121,7 @@ impl Linux {
             ect_seen: false,
             ce_state: false,
             prior_next: crate::FIRST_DATA,
-            rcv_wnd: 64_240,
+            window: Window::new(cfg, opener),
             sacks: Sacks::default(),
         }
     }
@@ -174,6 +180,11 @@ impl Receiver {
         ack
     }
 
+    /// The window that a receiver of Linux has advertised last, or that of its handshake, in bytes.
+    pub fn linux_window(&self) -> Option<u64> {
+        self.linux.as_ref().map(|linux| linux.window.advertised)
+    }
+
     /// The smoothed round-trip time that the sender of the same host has measured on the connection.
     pub fn know_srtt(&mut self, srtt: Time) {
         if let Some(linux) = &mut self.linux {
@@ -214,6 +225,7 @@ impl Act<'_> {
             self.ack_snd_check(out);
         }
         if next > before {
+            self.adjust_space();
             self.cleanup_rbuf(out);
         }
         Delivery {
@@ -278,6 +290,7 @@ impl Act<'_> {
         self.rcv_rtt_measure();
         self.adapt_ato();
         self.ecn_check_ce(seg, out);
+        self.grow_window(seg, true);
     }
 
     /// `tcp_data_queue_ofo`: data beyond a hole.
@@ -292,6 +305,7 @@ impl Act<'_> {
             self.flush_compressed(out);
         }
         self.state.sacks.insert(seg.seq, end);
+        self.grow_window(seg, false);
         self.receiver.arrivals += 1;
         self.receiver.store.insert(seg.seq, end, self.receiver.arrivals)
     }
@@ -325,6 +339,7 @@ impl Act<'_> {
                 self.receiver.ce = self.state.ce_state;
                 let ack = AckOut { ack: self.state.prior_next, ..self.receiver.current_ack(self.cfg) };
                 self.receiver.last_ack = self.receiver.next;
+                self.select_window();
                 out.push_earlier(ack, self.state.sacks.blocks());
             }
             self.state.now = true;

@@ -13,6 +13,8 @@ const LINUX: LinuxReceiver = LinuxReceiver {
     max_quickacks: 16,
     quick_route: false,
     advmss: MSS as u32,
+    rmem_max: 6 << 20,
+    scale: 7,
 };
 const CFG: ReceiverConfig = ReceiverConfig {
     ack_every: 2,
@@ -37,12 +39,16 @@ struct Rig {
 
 impl Rig {
     fn new(cfg: ReceiverConfig) -> Self {
-        Self { receiver: Receiver::of(&cfg, None), cfg, now: Time::from_ms(1000), out: AckList::new() }
+        Self { receiver: Receiver::of(&cfg, None, true), cfg, now: Time::from_ms(1000), out: AckList::new() }
     }
-    /// A receiver whose first sixteen segments have been acknowledged; the next one is number 16.
+    /// A receiver of sixteen segments, all of which have been acknowledged, with no more to acknowledge quickly and a window
+    /// that is as large as the buffer lets it.
     fn settled(cfg: ReceiverConfig) -> Self {
         let mut rig = Self::new(cfg);
         (0..16).for_each(|n| assert_eq!(rig.numbers(n), [n + 1]));
+        let linux = rig.receiver.linux.as_mut().expect("a receiver of Linux");
+        linux.quick = 0;
+        linux.window.stop();
         rig
     }
     /// As `settled`, in a session that the host has made interactive.
@@ -86,8 +92,16 @@ fn segment(n: u64) -> Segment {
 
 #[test]
 fn tcp_incr_quickack_acknowledges_the_first_sixteen_segments_at_once() {
+    let mut rig = Rig::new(CFG);
+    assert_eq!(
+        (0..21).flat_map(|n| rig.numbers(n)).collect::<Vec<_>>(),
+        (1..=21).collect::<Vec<_>>(),
+        "16, and 5 that let \
+         the window grow"
+    );
+    assert_eq!((rig.numbers(21), rig.numbers(22)), (vec![], vec![23]), "then more than one full segment");
     let mut rig = Rig::settled(CFG);
-    assert_eq!((rig.numbers(16), rig.numbers(17)), (vec![], vec![18]), "then more than one full segment");
+    assert_eq!((rig.numbers(16), rig.numbers(17)), (vec![], vec![18]));
     rig.now += Time::from_ms(202);
     assert_eq!((rig.numbers(18), rig.numbers(19)), (vec![19], vec![20]), "again after more than a timeout");
     let route = LinuxReceiver { quick_route: true, ..LINUX };
@@ -102,7 +116,6 @@ fn tcp_event_data_sent_makes_a_session_interactive_which_is_not_quick() {
     assert_eq!(rig.numbers(0), [1], "data before any data answer none");
     rig.receiver.ride(rig.now, true, &rig.cfg);
     assert_eq!((rig.numbers(1), rig.numbers(2)), (vec![], vec![3]));
-    assert_eq!(rig.linux().quick, 14, "what is sent counts all the same");
     let mut late = Rig::settled(CFG);
     late.receiver.ride(late.now + Time::from_ms(41), true, &late.cfg);
     assert!(!late.linux().is_interactive(), "no answer after the delay");
@@ -293,6 +306,7 @@ fn tcp_ecn_check_ce_acknowledges_marks_quickly_and_echoes_them_until_cwr() {
     let capable = |n| Segment { ect: true, ..segment(n) };
     let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Classic, ..CFG });
     (0..16).for_each(|n| _ = rig.take(&capable(n)));
+    rig.receiver.linux.as_mut().expect("a receiver of Linux").quick = 0;
     rig.receiver.ride(rig.now, true, &rig.cfg);
     let marked = Segment { ce: true, ..capable(16) };
     assert!(rig.take(&marked)[0].ece);
@@ -308,6 +322,7 @@ fn dctcp_ece_ack_update_acknowledges_the_change_of_marks() {
     let capable = |n| Segment { ect: true, ..segment(n) };
     let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, ..CFG });
     (0..16).for_each(|n| _ = rig.take(&capable(n)));
+    rig.receiver.linux.as_mut().expect("a receiver of Linux").quick = 0;
     rig.receiver.ride(rig.now, true, &rig.cfg);
     let echoes = |rig: &mut Rig, seg| -> Vec<(u64, bool)> {
         rig.take(&seg).iter().map(|ack| ((ack.ack - FIRST_DATA) / MSS, ack.ece)).collect()
@@ -316,4 +331,39 @@ fn dctcp_ece_ack_update_acknowledges_the_change_of_marks() {
     assert_eq!(echoes(&mut rig, Segment { ce: true, ..capable(17) }), [(17, false), (18, true)]);
     assert_eq!(echoes(&mut rig, Segment { ce: true, ..capable(18) }), []);
     assert_eq!(echoes(&mut rig, capable(19)), [(19, true), (20, false)]);
+}
+
+#[test]
+fn tcp_select_initial_window_offers_whole_segments_of_half_the_buffer() {
+    assert_eq!(Rig::new(CFG).receiver.linux_window(), Some(64_256), "44 segments of 1460, and rounded up");
+    assert_eq!(Receiver::of(&CFG, None, false).linux_window(), Some(65_160), "45 of 1448");
+}
+
+#[test]
+fn tcp_grow_window_lets_two_segments_in_for_each_that_fits() {
+    let mut rig = Rig::new(CFG);
+    let mut window_after = |n| {
+        rig.numbers(n);
+        rig.receiver.linux_window()
+    };
+    let windows: Vec<_> = (0..6).map(&mut window_after).collect();
+    // What Linux 6.12 advertises.
+    assert_eq!(windows, [67_072, 69_888, 72_832, 75_776, 76_928, 76_928].map(Some));
+    let mut small = Rig::new(CFG);
+    small.take(&Segment { len: 100, ..segment(0) });
+    assert_eq!(small.receiver.linux_window(), Some(64_256), "not for small ones, and it does not shrink");
+}
+
+#[test]
+fn tcp_rcv_space_adjust_doubles_what_was_read_in_a_round_trip() {
+    let mut rig = Rig::new(CFG);
+    (0..44).for_each(|n| _ = rig.numbers(n));
+    assert_eq!(rig.linux().rcv_rtt, 0, "a window has not arrived");
+    (44..200).for_each(|n| _ = rig.numbers(n));
+    assert!(rig.linux().rcv_rtt > 0);
+    assert!(rig.receiver.linux_window() > Some(200_000));
+    let fixed = LinuxReceiver { rmem_max: 131_072, ..LINUX };
+    let mut rig = Rig::new(ReceiverConfig { linux: Some(fixed), ..CFG });
+    (0..200).for_each(|n| _ = rig.numbers(n));
+    assert!(rig.receiver.linux_window() < Some(80_000), "tcp_rmem");
 }
