@@ -4,9 +4,11 @@ use super::{Act, Linux};
 use crate::receiver::{AckList, AckOut, Segment};
 use fanin_core::units::Time;
 
-/// `tcp_comp_sack_nr` and `tcp_comp_sack_delay_ns`.
+/// `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`: the timer comes at the end of its slack, unless
+/// nothing else is due before.
 const COMPRESSED_MOST: u32 = 44;
 const COMPRESSED_DELAY: Time = Time::from_ms(1);
+const COMPRESSED_SLACK: Time = Time::from_us(100);
 /// `TCP_FASTRETRANS_THRESH`: duplicate acknowledgements that are sent before any are held back.
 const DUPLICATES_FIRST: u8 = 3;
 
@@ -95,6 +97,25 @@ impl Act<'_> {
         self.state.rcv_rtt_since = Some(self.now);
     }
 
+    /// `tcp_rcv_rtt_measure_ts`: the age of an echoed stamp, which counts if a millisecond has begun since. The echo is that of
+    /// what reached the peer when it sent the segment, over an idle path.
+    pub(super) fn rcv_rtt_measure_ts(&mut self, seg: &Segment) {
+        let Some(idle) = self.state.idle_rtt else { return };
+        let ms = |at: Time| at.ps() / 1_000_000_000;
+        let sent = self.now.saturating_sub(seg.stamp.until(self.now));
+        let tsecr = ms(sent.saturating_sub(Time::from_ps(idle.ps() / 2)));
+        if tsecr == self.state.last_tsecr {
+            return;
+        }
+        self.state.last_tsecr = tsecr;
+        let delta = ms(self.now).saturating_sub(tsecr);
+        if delta == 0 || seg.len + u64::from(seg.fin) < u64::from(self.state.rcv_mss) {
+            return;
+        }
+        let (sample, old) = (1000 * delta, self.state.rcv_rtt);
+        self.state.rcv_rtt = if old == 0 || sample << 3 < old { sample << 3 } else { old - (old >> 3) + sample };
+    }
+
     /// The middle of `tcp_event_data_recv`: the timeout follows the time between arrivals.
     pub(super) fn adapt_ato(&mut self) {
         let (jiffies, least) = (self.jiffies(), self.linux.ato_min);
@@ -163,11 +184,12 @@ impl Act<'_> {
         }
     }
 
-    /// `__tcp_ack_snd_check`. The application reads at once, so the window does not shrink.
+    /// `__tcp_ack_snd_check`. Where what is not read yet would shrink the window, the application acknowledges.
     pub(super) fn ack_snd_check(&mut self, out: &mut AckList) {
         let next = self.receiver.next;
         let unacknowledged = next - self.receiver.last_ack;
-        if unacknowledged > u64::from(self.state.rcv_mss) || self.is_quick() || self.state.now {
+        let many = unacknowledged > u64::from(self.state.rcv_mss);
+        if (many && !self.shrinks()) || self.is_quick() || self.state.now {
             return out.push(self.send_ack());
         }
         if self.receiver.store.is_empty() {
@@ -185,7 +207,7 @@ impl Act<'_> {
         }
         self.state.compressed += 1;
         if self.state.compressed == 1 {
-            self.state.compress_at = self.now + self.compression_delay();
+            self.state.compress_at = self.now + self.compression_delay() + COMPRESSED_SLACK;
         }
     }
 

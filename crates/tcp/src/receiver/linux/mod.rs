@@ -10,8 +10,7 @@
 //! | `ticks.rs` | jiffies, and the timer wheel |
 //!
 //! The application reads what has arrived in order at the same instant, as a program does that waits for it. Names are those
-//! of the kernel where it has one. Left out: urgent data, memory pressure, and the round trips that time stamps measure at a
-//! receiver, whose least value is a millisecond.
+//! of the kernel where it has one. Left out: urgent data and memory pressure.
 
 mod delack;
 mod sacks;
@@ -82,6 +81,10 @@ pub(super) struct Linux {
     rcv_rtt: u64,
     rcv_rtt_seq: u64,
     rcv_rtt_since: Option<Time>,
+    /// `rcv_rtt_last_tsecr`: the last stamp of the host that was echoed, in milliseconds.
+    last_tsecr: u64,
+    /// The round trip of the idle path, if the host knows it.
+    idle_rtt: Option<Time>,
     /// The sender's, of the same host.
     srtt: Option<Time>,
     /// A segment was ECN-capable.
@@ -117,6 +120,8 @@ impl Linux {
             rcv_rtt: 0,
             rcv_rtt_seq: 0,
             rcv_rtt_since: None,
+            last_tsecr: 0,
+            idle_rtt: srtt,
             srtt,
             ect_seen: false,
             ce_state: false,
@@ -134,6 +139,8 @@ struct Act<'a> {
     cfg: &'a ReceiverConfig,
     linux: &'a LinuxReceiver,
     now: Time,
+    /// Memory of what has arrived in order and has not been read yet.
+    unread: u64,
 }
 
 impl Receiver {
@@ -141,7 +148,7 @@ impl Receiver {
     fn as_linux<R>(&mut self, now: Time, cfg: &ReceiverConfig, act: impl FnOnce(Act<'_>) -> R) -> Option<R> {
         let linux = cfg.linux.as_ref()?;
         let mut state = self.linux.take()?;
-        let result = act(Act { state: &mut state, receiver: self, cfg, linux, now });
+        let result = act(Act { state: &mut state, receiver: self, cfg, linux, now, unread: 0 });
         self.deadline = state.due();
         self.linux = Some(state);
         Some(result)
@@ -210,6 +217,7 @@ impl Act<'_> {
             self.receiver.ce = false;
             self.state.now = true;
         }
+        self.rcv_rtt_measure_ts(seg);
         let new_numbers = self.data_queue(seg, end, out);
         let new_fin = seg.fin && self.receiver.fin == NO_FIN;
         if new_fin {
@@ -225,6 +233,7 @@ impl Act<'_> {
             self.ack_snd_check(out);
         }
         if next > before {
+            self.unread = 0;
             self.adjust_space();
             self.cleanup_rbuf(out);
         }
@@ -262,6 +271,7 @@ impl Act<'_> {
             self.dsack_set(seg.seq, before);
         }
         self.receiver.next = end;
+        self.unread = window::memory(seg);
         if seg.len > 0 {
             self.event_data_recv(seg, out);
         }
@@ -274,6 +284,7 @@ impl Act<'_> {
                 self.dsack_extend(start, overlap);
             }
             (self.receiver.next, stored) = self.receiver.store.take_contiguous(end);
+            self.unread += stored;
             if self.receiver.store.is_empty() {
                 self.state.now = true; // RFC 5681 s4.2: the hole is filled.
             }
@@ -305,7 +316,8 @@ impl Act<'_> {
             self.flush_compressed(out);
         }
         self.state.sacks.insert(seg.seq, end);
-        self.grow_window(seg, false);
+        let follows = self.receiver.store.as_slice().iter().any(|range| range.end == seg.seq);
+        self.grow_window(seg, follows);
         self.receiver.arrivals += 1;
         self.receiver.store.insert(seg.seq, end, self.receiver.arrivals)
     }

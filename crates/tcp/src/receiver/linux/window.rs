@@ -91,21 +91,24 @@ impl Window {
         }
     }
 
-    /// `tcp_grow_window`, with this much memory in use: returns whether it grows. Payload is more than the window's share of
-    /// its memory, or nearly so, as with the drivers of today.
+    /// `tcp_grow_window`, by two segments of `mss`, with this much memory in use: returns whether it grows.
     fn grows(&mut self, len: u64, used: u64, mss: u64) -> bool {
         let room = self.clamp.min(self.free(used)).saturating_sub(self.ssthresh);
         self.ssthresh += room.min(2 * mss.max(len));
         room > 0
     }
 
+    /// `__tcp_select_window`, with this much memory in use.
+    fn possible(&self, used: u64, scale: u8) -> u64 {
+        self.free(used).min(self.ssthresh).next_multiple_of(1 << scale)
+    }
+
     /// `tcp_select_window`: it never shrinks. Returns whether memory is scarce.
     fn select(&mut self, next: u64, used: u64, scale: u8) -> bool {
-        let (free, current) = (self.free(used), self.edge.saturating_sub(next));
-        let window = free.min(self.ssthresh).max(current);
-        self.advertised = window.next_multiple_of(1 << scale);
+        let current = self.edge.saturating_sub(next).next_multiple_of(1 << scale);
+        self.advertised = self.possible(used, scale).max(current);
         self.edge = next + self.advertised;
-        free < self.clamp.min(self.of_memory(self.rcvbuf)) / 2
+        self.free(used) < self.clamp.min(self.of_memory(self.rcvbuf)) / 2
     }
 
     /// `tcp_rcv_space_adjust`: everything below `next` has been read, and `rtt` is known.
@@ -130,30 +133,38 @@ impl Window {
 }
 
 /// Bytes of memory that a segment takes.
-const fn memory(seg: &Segment) -> u64 {
+pub(super) const fn memory(seg: &Segment) -> u64 {
     seg.len + OVERHEAD * seg.parts as u64
 }
 
 impl Act<'_> {
-    /// Memory of what has arrived beyond a hole, where neighbours are stored together.
-    fn stored(&self) -> u64 {
-        self.receiver.store.as_slice().iter().map(|range| range.len() + OVERHEAD).sum()
+    /// Memory of what is not read yet, also beyond a hole, where neighbours are stored together.
+    fn used(&self) -> u64 {
+        let stored: u64 = self.receiver.store.as_slice().iter().map(|range| range.len() + OVERHEAD).sum();
+        stored + self.unread
     }
 
-    /// `tcp_grow_window`, for a segment that takes memory of its own or is still to be stored.
-    pub(super) fn grow_window(&mut self, seg: &Segment, in_order: bool) {
-        if in_order && seg.len < GROWS_FROM {
+    /// Whether an acknowledgement would offer less now than the last one did.
+    pub(super) fn shrinks(&self) -> bool {
+        self.state.window.possible(self.used(), self.linux.scale) < self.state.window.advertised
+    }
+
+    /// `tcp_grow_window`. A segment that is stored by itself is measured with all of its memory.
+    pub(super) fn grow_window(&mut self, seg: &Segment, joins: bool) {
+        if seg.len < GROWS_FROM {
             return;
         }
-        let used = self.stored() + if in_order { memory(seg) } else { 0 };
-        if self.state.window.grows(seg.len, used, u64::from(self.linux.advmss)) {
+        let used = self.used();
+        let fits = joins || self.state.window.of_memory(memory(seg)) <= seg.len;
+        let mss = if fits { self.linux.advmss } else { self.state.rcv_mss };
+        if self.state.window.grows(seg.len, used, u64::from(mss)) {
             self.state.quick |= 1;
         }
     }
 
     /// The window of an acknowledgement that leaves now.
     pub(super) fn select_window(&mut self) {
-        let used = self.stored();
+        let used = self.used();
         if self.state.window.select(self.receiver.next, used, self.linux.scale) {
             self.state.quick = 0;
         }
