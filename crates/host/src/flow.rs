@@ -149,6 +149,8 @@ pub struct Flow {
     pub receiver: ReceiverSide,
     pub transfer: TransferId,
     pub probed: bool,
+    /// Its application closes the stream once the connection is open and the data are written.
+    pub(crate) closing: bool,
     /// Its sender announces how much it will send.
     pub(crate) announces_size: bool,
     pub sender: Sender,

@@ -45,6 +45,32 @@ struct Chosen {
     cells: Option<(u64, usize)>,
 }
 
+/// The receiving side of a flow whose host knows the round trip, or began the handshake.
+fn receiving(endpoint: &Endpoint, rtt: Option<Time>, opener: bool) -> ReceiverSide {
+    let state = Receiver::of(&endpoint.receiver, rtt, opener);
+    let &Endpoint { buffer, scale, .. } = endpoint;
+    // A window that grows bounds the SYN-ACK too.
+    let first = state.linux_window().unwrap_or(buffer);
+    let granted = Grant { unscaled: Grant::of(first, buffer, 0).unscaled, ..Grant::of(buffer, buffer, scale) };
+    ReceiverSide {
+        state,
+        order: None,
+        granted,
+        held: None,
+        timer_at: Time::NEVER,
+        syn_stamp: Stamp::default(),
+        syn_again: false,
+        ecn_agreed: false,
+        field: 0,
+        boundary: u64::MAX,
+        unannounced: false,
+        last_delay: None,
+        segments: 0,
+        acks_sent: 0,
+        ack_bytes_sent: 0,
+    }
+}
+
 impl Hosts {
     /// Whether these end points ask for the round-trip time in an idle network: their scheme, or if the connection is `open`
     /// already, their stack.
@@ -76,37 +102,17 @@ impl Hosts {
         if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
             sender.know_open_path(rtt);
         }
-        let state = Receiver::of(&endpoint.receiver, idle_rtt, asked_on.is_some());
-        let first = state.linux_window().unwrap_or(endpoint.buffer);
-        let granted = Grant {
-            unscaled: Grant::of(first, endpoint.buffer, 0).unscaled,
-            ..Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale)
-        };
+        let receiver = receiving(endpoint, idle_rtt, asked_on.is_some());
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,
-            receiver: ReceiverSide {
-                state,
-                order: None,
-                granted,
-                held: None,
-                timer_at: Time::NEVER,
-                syn_stamp: Stamp::default(),
-                syn_again: false,
-                ecn_agreed: false,
-                field: 0,
-                boundary: u64::MAX,
-                unannounced: false,
-                last_delay: None,
-                segments: 0,
-                acks_sent: 0,
-                ack_bytes_sent: 0,
-            },
+            receiver,
             wire,
             purpose: Purpose::Data,
             transfer,
             dialogue: Dialogue::default(),
             carried: Announcement::default(),
+            closing: false,
             announces_size,
             timeouts: [0; TimeoutCause::ALL.len()],
             timer_wait: Time::ZERO,

@@ -182,7 +182,7 @@ impl Hosts {
         net: &mut Network<C>,
     ) {
         let endpoint = self.endpoint(id);
-        let buffer = endpoint.buffer;
+        let (buffer, apart) = (endpoint.buffer, endpoint.receiver.linux.is_some());
         let flow = &mut self.flows[id];
         let peer_window = (buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
         let peer_window = flow.receiver.state.linux_window().map_or(peer_window, |window| window.min(peer_window));
@@ -191,7 +191,8 @@ impl Hosts {
             flow.wire.announcement = flow.announced().field();
         }
         flow.sender.announce(carried.bytes, carried.deadline);
-        flow.sender.push_data(carried.bytes, fin);
+        flow.closing = fin && apart;
+        flow.sender.push_data(carried.bytes, fin && !apart);
         flow.receiver.boundary = if carried.bytes.is_some() { flow.sender.data_end() } else { u64::MAX };
         flow.receiver.unannounced = open;
         self.with_sender(id, net, |sender, env| match sender.state() {
@@ -199,6 +200,23 @@ impl Hosts {
             State::Closed => sender.connect(env),
             _ => sender.on_data_ready(env),
         });
+        if self.flows[id].closing {
+            self.close_after_writing(id, net);
+        }
+    }
+
+    /// In Linux an application closes after it has written: if all of its data have left then, the FIN is a packet of its own.
+    #[cold]
+    fn close_after_writing<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
+        let flow = &mut self.flows[id];
+        if flow.sender.state() == State::Established {
+            flow.closing = false;
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the bare method is not general in its lifetimes"
+            )]
+            self.with_sender(id, net, |sender, env| sender.close_after_writing(env));
+        }
     }
 
     /// A request is due on an open flow, but the client's scheduler may hold it. Returns whether it does.
@@ -286,6 +304,9 @@ impl Hosts {
         let around = Around { hosts, endpoints, probes };
         around.with_sender(flow, net, |sender, env| sender.on_ack(&ack, env));
         self.after_sending(packet.flow, net.now());
+        if syn && self.flows[packet.flow].closing {
+            self.close_after_writing(packet.flow, net);
+        }
     }
 
     /// A sender's pacing timer, or a timer of its congestion control.

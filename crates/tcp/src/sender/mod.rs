@@ -254,6 +254,13 @@ impl Sender {
         self.on_data_ready(env);
     }
 
+    /// The application closes the stream after it has written its data: what is sent already does not carry the FIN any more
+    /// (Linux, `tcp_send_fin`).
+    pub fn close_after_writing<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.fin = true;
+        self.send(env);
+    }
+
     /// Announces to congestion control the transfer whose data follow with the next [`Sender::push_data`].
     pub fn announce(&mut self, bytes: Option<u64>, deadline: Option<Time>) {
         self.cc.on_transfer(&TransferFacts { first: self.data_end, bytes, deadline });
