@@ -116,6 +116,12 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
     }
 }
 
+/// Whether Linux keeps the last segment of what an application writes until the others have left the host, so that the FIN
+/// still gets on it: `tcp_should_autocork`. It is shorter than the others, and with TSO there are no others.
+fn corks(mss: u64, tso: bool, bytes: Option<u64>) -> bool {
+    !tso && bytes.is_some_and(|bytes| bytes > mss && !bytes.is_multiple_of(mss))
+}
+
 /// What a sender needs besides its flow.
 struct Around<'a> {
     hosts: &'a mut [Option<Host>],
@@ -182,7 +188,9 @@ impl Hosts {
         net: &mut Network<C>,
     ) {
         let endpoint = self.endpoint(id);
-        let (buffer, apart) = (endpoint.buffer, endpoint.receiver.linux.is_some());
+        let tso = endpoint.sender.interface.is_some_and(|interface| interface.burst > 0);
+        let apart = endpoint.receiver.linux.is_some() && !corks(endpoint.sender.mss, tso, carried.bytes);
+        let buffer = endpoint.buffer;
         let flow = &mut self.flows[id];
         let peer_window = (buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
         let peer_window = flow.receiver.state.linux_window().map_or(peer_window, |window| window.min(peer_window));
@@ -384,5 +392,16 @@ impl Hosts {
         // after the hole.
         let whole = gone >= outstanding && flow.sender.in_flight() >= flow.sender.most_in_flight();
         if whole { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tcp_should_autocork_keeps_a_short_last_segment_behind_others() {
+        assert_eq!([500, 1000, 1500, 2000].map(|bytes| corks(1000, false, Some(bytes))), [false, false, true, false]);
+        assert!(!corks(1000, true, Some(1500)) && !corks(1000, false, None));
     }
 }

@@ -26,9 +26,14 @@ path (`open-rtt`).
 default discipline is `pfifo_fast`; systemd, and with it most distributions, sets `fq_codel`, which does not pace. With
 `net.core.default_qdisc = fq` write `pacing = \"fq\"`.
 
-**Left out.** Receive buffer autotuning, which lets windows grow with what arrives: they may be the largest at once; interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
-packets and the time that a processor takes; compressed ACKs beyond a hole; the delay controller of `fq_codel` and its fair queues;
-moderated completions of sent packets, for which small queues wait. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum. The
+**Acknowledgements** are those of Linux's receiver (`ack-policy`): quick ones at first, then one for more than a segment; the delay
+adapts and ends with a tick; a host that answers data soon lets its answer carry the acknowledgement, as the next request carries that of
+the last answer's tail; SACKs are held back after three duplicates; duplicates are reported (DSACK). The window begins with 64 KB and grows with what
+arrives, up to `receive-buffer`. Programs read at once.
+
+**Left out.** Interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
+packets and the time that a processor takes; the delay controller of `fq_codel` and its fair queues;
+moderated completions of sent packets, for which small queues wait. The
 estimator is that of RFC 6298: Linux's takes the largest variation of a round trip, and lowers it slowly.",
     stack: &[
         set("mss", "1448B", "Linux 6: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),

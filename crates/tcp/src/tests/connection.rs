@@ -77,6 +77,24 @@ fn rfc9293_s3_5_the_fin_rides_on_the_last_segment_and_takes_a_number() {
 }
 
 #[test]
+fn tcp_send_fin_is_a_packet_of_its_own_behind_data_that_have_left() {
+    let close = |bench: &mut Bench| {
+        let Bench { sender, now, cfg, wire, .. } = bench;
+        sender.close_after_writing(&mut Env { now: *now, cfg, io: wire });
+    };
+    let mut bench = Bench::closed(CFG, Some(150), false);
+    bench.adopt();
+    close(&mut bench);
+    bench.expect("1:101 101:151 151:151F");
+    let mut bench = Bench::closed(SenderConfig { initial_window: 100, ..CFG }, Some(150), false);
+    bench.adopt();
+    close(&mut bench);
+    bench.expect("1:101");
+    bench.ack(101);
+    bench.expect("101:151F");
+}
+
+#[test]
 fn a_fin_is_sent_until_it_is_acknowledged() {
     let mut bench = Bench::closed(CFG, Some(200), true);
     bench.adopt();

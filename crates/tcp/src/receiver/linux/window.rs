@@ -46,7 +46,7 @@ impl Window {
         let unit = if opener { mss + STAMPS } else { mss };
         let rcvbuf = cfg.rmem_max.min(RMEM_DEFAULT);
         let full = (rcvbuf * DEFAULT_RATIO) >> RATIO_SHIFT;
-        let offered = full / unit * unit;
+        let offered = if full > unit { full / unit * unit } else { full };
         // One segment is reserved.
         let clamp = (full - full.min(mss)).max(2 * mss);
         let ssthresh = offered.min(clamp);
@@ -132,9 +132,9 @@ impl Window {
     }
 }
 
-/// Bytes of memory that a segment takes.
+/// Bytes of memory that a segment takes; a merged one has one header.
 pub(super) const fn memory(seg: &Segment) -> u64 {
-    seg.len + OVERHEAD * seg.parts as u64
+    seg.len + OVERHEAD
 }
 
 impl Act<'_> {
