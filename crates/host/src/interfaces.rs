@@ -6,9 +6,9 @@
 //! arrived; acknowledgements are not merged, and the sender reacts to one after the other.
 //!
 //! Segments are merged as in Linux 6, `tcp_gro_receive` and `inet_gro_receive`: data of one flow without a gap, with the same
-//! options and ECN field, equally long but for the last, and none behind one with CWR or FIN. What TCP sees then is one
+//! options and ECN field, equally long but for the last, and none behind one with CWR, FIN or PSH. What TCP sees then is one
 //! segment with the stamp of the first. Simpler than Linux: stamps are not options that keep segments apart, as those of
-//! Linux have a resolution of a millisecond, and PSH does not end a merged segment.
+//! Linux have a resolution of a millisecond.
 
 use fanin_core::ids::NodeId;
 use fanin_core::packet::{Flags, Packet};
@@ -84,10 +84,13 @@ fn payload(packet: &Packet, header: u16) -> u64 {
     u64::from(packet.size - header)
 }
 
-/// The bits that must be equal: all but the end of the stream, CWR, which the first may have, and the mark of
+/// The bits that end a merged segment.
+const LAST: Flags = Flags::FIN.with(Flags::PSH);
+
+/// The bits that must be equal: all but the end of the stream or of a burst, CWR, which the first may have, and the mark of
 /// retransmissions, which is not in the header.
 fn compared(flags: Flags) -> Flags {
-    flags.without(Flags::FIN.with(Flags::CWR).with(Flags::RETRANSMITTED))
+    flags.without(LAST.with(Flags::CWR).with(Flags::RETRANSMITTED))
 }
 
 impl Handed {
@@ -105,7 +108,7 @@ impl Handed {
         let same = compared(first.flags) == compared(next.flags)
             && (first.field, first.priority) == (next.field, next.priority);
         let lengths = payload(last, header) == full && (1..=full).contains(&payload(next, header));
-        let ends = last.flags.has(Flags::FIN) || next.flags.has(Flags::CWR.with(Flags::SYN).with(Flags::ACK));
+        let ends = last.flags.has(LAST) || next.flags.has(Flags::CWR.with(Flags::SYN).with(Flags::ACK));
         if !(follows && same && lengths && !ends && size < most) {
             return false;
         }
@@ -115,6 +118,21 @@ impl Handed {
         self.parts.push(*next);
         self.packet.size = size as u16;
         self.packet.flags = self.packet.flags.with_if(Flags::FIN, next.flags.has(Flags::FIN));
+        self.packet.flags = self.packet.flags.with_if(Flags::PSH, next.flags.has(Flags::PSH));
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gro_merges_up_to_a_push() {
+        let data = |n: u32, flags| Packet { seq: 1 + 100 * n, size: 140, flags, ..Packet::default() };
+        let mut handed = Handed::one(data(0, Flags::NONE));
+        assert!(handed.merges(&data(1, Flags::PSH), 40, 1000));
+        assert!(handed.packet.flags.has(Flags::PSH), "which TCP sees");
+        assert!(!handed.merges(&data(2, Flags::NONE), 40, 1000));
     }
 }

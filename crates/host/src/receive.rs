@@ -78,7 +78,8 @@ impl Hosts {
         }
         let now = net.now();
         let seq = side.state.unwrap(packet.seq);
-        let segment = Segment { parts, push: seq + payload == side.boundary, ..segment(packet, seq, payload) };
+        let push = seq + payload == side.boundary || packet.flags.has(Flags::PSH);
+        let segment = Segment { parts, push, ..segment(packet, seq, payload) };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();
