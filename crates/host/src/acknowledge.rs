@@ -15,8 +15,8 @@ fn sack_bytes(blocks: &SackBlocks) -> u16 {
     (2 + 8 * blocks.all().len() as u16).next_multiple_of(4)
 }
 
-/// Stores the SACK blocks of an acknowledgement of `size` bytes without them, and its stamp. Returns their handle in place
-/// of the stamp, and the size with them.
+/// Stores the SACK blocks of an acknowledgement of `size` bytes without them, and its stamp. Returns their handle in
+/// place of the stamp, and the size with them.
 #[inline(never)]
 fn put_blocks<C: EventCore>(blocks: SackBlocks, stamp: Stamp, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
     let option = SackOption { blocks, stamp };

@@ -68,8 +68,8 @@ pub struct Wire {
     pub(crate) cell_paths: Box<[u32]>,
 }
 
-/// A window that the receiving host grants, as headers carry it: computed when it changes, which is rare, instead of for
-/// each acknowledgement.
+/// A window that the receiving host grants, as headers carry it: computed when it changes, which is rare, instead of
+/// for each acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grant {
     /// In a SYN-ACK, where it is never scaled (RFC 7323 section 2.2).

@@ -72,8 +72,8 @@ fn receiving(endpoint: &Endpoint, rtt: Option<Time>, opener: bool) -> ReceiverSi
 }
 
 impl Hosts {
-    /// Whether these end points ask for the round-trip time in an idle network: their scheme, or if the connection is `open`
-    /// already, their stack.
+    /// Whether these end points ask for the round-trip time in an idle network: their scheme, or if the connection is
+    /// `open` already, their stack.
     pub fn wants_idle_rtt(&self, endpoint: usize, open: bool) -> bool {
         let Endpoint { scheme, sender, .. } = &self.endpoints[endpoint];
         (open && sender.knows_open_path) || self.schemes[*scheme].wants_idle_rtt()

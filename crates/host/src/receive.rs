@@ -52,8 +52,8 @@ impl Arrivals {
 
 impl Hosts {
     /// Passes a segment to TCP and carries out everything that follows. The segment `arrives` now, or arrived earlier
-    /// and waited for its turn, or is merged of several `parts`. Returns whether it completes the transfer in progress on
-    /// its flow.
+    /// and waited for its turn, or is merged of several `parts`. Returns whether it completes the transfer in progress
+    /// on its flow.
     #[inline(always)]
     pub fn accept<C: EventCore>(&mut self, packet: &Packet, arrives: bool, parts: u32, net: &mut Network<C>) -> bool {
         let Some(flow) = self.flows.get_mut(packet.flow) else {

@@ -1,8 +1,9 @@
-//! Acknowledgements that ride on data. The two directions of a connection are two flows here, but in Linux a host that sends
-//! data acknowledges with it what it has received on the same connection, and what waited for a timer does not wait any more.
+//! Acknowledgements that ride on data. The two directions of a connection are two flows here, but in Linux a host that
+//! sends data acknowledges with it what it has received on the same connection, and what waited for a timer does not
+//! wait any more.
 //!
-//! What a segment carries is remembered by its sender, and reaches the other flow's sender with the segment. If the segment is
-//! lost, so is the acknowledgement. It has no packet of its own.
+//! What a segment carries is remembered by its sender, and reaches the other flow's sender with the segment. If the
+//! segment is lost, so is the acknowledgement. It has no packet of its own.
 
 use crate::flow::Flow;
 use crate::hosts::Hosts;
@@ -37,7 +38,8 @@ pub(crate) struct Riding {
     /// Some of them are data, and some new.
     payload: bool,
     new: bool,
-    /// The last number that was carried, and how much of the flow has to be acknowledged until that has arrived for sure.
+    /// The last number that was carried, and how much of the flow has to be acknowledged until that has arrived for
+    /// sure.
     number: u64,
     until: u64,
 }
@@ -59,7 +61,8 @@ impl Riding {
         self.new |= !segment.flags.has(Flags::RETRANSMITTED);
     }
 
-    /// Puts an acknowledgement on the segments that leave now. The flow is acknowledged up to `una` and sent up to `nxt`.
+    /// Puts an acknowledgement on the segments that leave now. The flow is acknowledged up to `una` and sent up to
+    /// `nxt`.
     fn load(&mut self, ack: AckOut, window: u16, una: u64, nxt: u64) {
         let fresh = std::mem::take(&mut self.fresh);
         let (_, new) = (std::mem::take(&mut self.payload), std::mem::take(&mut self.new));

@@ -116,8 +116,8 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
     }
 }
 
-/// Whether Linux keeps the last segment of what an application writes until the others have left the host, so that the FIN
-/// still gets on it: `tcp_should_autocork`. It is shorter than the others, and with TSO there are no others.
+/// Whether Linux keeps the last segment of what an application writes until the others have left the host, so that the
+/// FIN still gets on it: `tcp_should_autocork`. It is shorter than the others, and with TSO there are no others.
 fn corks(mss: u64, tso: bool, bytes: Option<u64>) -> bool {
     !tso && bytes.is_some_and(|bytes| bytes > mss && !bytes.is_multiple_of(mss))
 }
@@ -213,7 +213,8 @@ impl Hosts {
         }
     }
 
-    /// In Linux an application closes after it has written: if all of its data have left then, the FIN is a packet of its own.
+    /// In Linux an application closes after it has written: if all of its data have left then, the FIN is a packet of
+    /// its own.
     #[cold]
     fn close_after_writing<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
         let flow = &mut self.flows[id];

@@ -4,8 +4,8 @@ use super::{Act, Linux};
 use crate::receiver::{AckList, AckOut, Segment};
 use fanin_core::units::Time;
 
-/// `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`: the timer comes at the end of its slack, unless
-/// nothing else is due before.
+/// `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`: the timer comes at the end of its slack,
+/// unless nothing else is due before.
 const COMPRESSED_MOST: u32 = 44;
 const COMPRESSED_DELAY: Time = Time::from_ms(1);
 const COMPRESSED_SLACK: Time = Time::from_us(100);
@@ -52,7 +52,8 @@ impl Act<'_> {
 
     /// `tcp_measure_rcv_mss`: what a full segment is, and whether the peer has pushed.
     pub(super) fn measure_rcv_mss(&mut self, seg: &Segment) {
-        /// `TCP_MSS_DEFAULT` with a header without options; and the least size of a segment without push that may be full.
+        /// `TCP_MSS_DEFAULT` with a header without options; and the least size of a segment without push that may be
+        /// full.
         const DEFAULT_SEGMENT: u32 = 536 + 20;
         const LEAST_SEGMENT: u32 = 88 + 20;
         /// A header with time stamps.
@@ -97,8 +98,8 @@ impl Act<'_> {
         self.state.rcv_rtt_since = Some(self.now);
     }
 
-    /// `tcp_rcv_rtt_measure_ts`: the age of an echoed stamp, which counts if a millisecond has begun since. The echo is that of
-    /// what reached the peer when it sent the segment, over an idle path.
+    /// `tcp_rcv_rtt_measure_ts`: the age of an echoed stamp, which counts if a millisecond has begun since. The echo is
+    /// that of what reached the peer when it sent the segment, over an idle path.
     pub(super) fn rcv_rtt_measure_ts(&mut self, seg: &Segment) {
         let Some(idle) = self.state.idle_rtt else { return };
         let ms = |at: Time| at.ps() / 1_000_000_000;
@@ -218,8 +219,8 @@ impl Act<'_> {
         Time::from_ps(rtt.ps() / 20).min(COMPRESSED_DELAY)
     }
 
-    /// `tcp_send_delayed_ack`. Round trips are taken to be below `TCP_DELACK_MIN`, which then bounds the delay. The timer does
-    /// not run yet: a second segment does not wait where the application reads at once.
+    /// `tcp_send_delayed_ack`. Round trips are taken to be below `TCP_DELACK_MIN`, which then bounds the delay. The
+    /// timer does not run yet: a second segment does not wait where the application reads at once.
     fn send_delayed_ack(&mut self) {
         let ato = self.state.ato.min(self.linux.ato_min).min(self.linux.delack_max);
         self.state.timed = true;

@@ -9,8 +9,8 @@
 //! | `window.rs` | the receive window, and its growth |
 //! | `ticks.rs` | jiffies, and the timer wheel |
 //!
-//! The application reads what has arrived in order at the same instant, as a program does that waits for it. Names are those
-//! of the kernel where it has one. Left out: urgent data and memory pressure.
+//! The application reads what has arrived in order at the same instant, as a program does that waits for it. Names are
+//! those of the kernel where it has one. Left out: urgent data and memory pressure.
 
 mod delack;
 mod sacks;
@@ -31,7 +31,8 @@ pub struct LinuxReceiver {
     pub ticks: Ticks,
     /// `TCP_ATO_MIN` and `TCP_DELACK_MIN`, in ticks.
     pub ato_min: u32,
-    /// `tcp_delack_max`, in ticks: a delayed acknowledgement comes before the least timeout of a peer with the same route.
+    /// `tcp_delack_max`, in ticks: a delayed acknowledgement comes before the least timeout of a peer with the same
+    /// route.
     pub delack_max: u32,
     /// `icsk_rto` in ticks on a path whose round trip is far below the least timeout.
     pub rto: u32,

@@ -41,8 +41,8 @@ impl Rig {
     fn new(cfg: ReceiverConfig) -> Self {
         Self { receiver: Receiver::of(&cfg, None, true), cfg, now: Time::from_ms(1000), out: AckList::new() }
     }
-    /// A receiver of sixteen segments, all of which have been acknowledged, with no more to acknowledge quickly and a window
-    /// that is as large as the buffer lets it.
+    /// A receiver of sixteen segments, all of which have been acknowledged, with no more to acknowledge quickly and a
+    /// window that is as large as the buffer lets it.
     fn settled(cfg: ReceiverConfig) -> Self {
         let mut rig = Self::new(cfg);
         (0..16).for_each(|n| assert_eq!(rig.numbers(n), [n + 1]));

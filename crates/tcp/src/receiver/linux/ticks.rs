@@ -17,8 +17,8 @@ impl Ticks {
         (span.ps() / self.0.ps()) as u32
     }
 
-    /// When a timer comes that is set at `now` to expire at `expires` jiffies: after the end of the tick, and later in the
-    /// outer levels of the wheel, each of which is eight times as coarse.
+    /// When a timer comes that is set at `now` to expire at `expires` jiffies: after the end of the tick, and later in
+    /// the outer levels of the wheel, each of which is eight times as coarse.
     pub(crate) fn wheel(self, expires: u64, now: Time) -> Time {
         let mut shift = 0;
         let ahead = expires.saturating_sub(self.at(now));

@@ -13,7 +13,8 @@ const RATIO_SHIFT: u32 = 8;
 const DEFAULT_RATIO: u64 = 1 << (RATIO_SHIFT - 1);
 /// `TCP_INIT_CWND`.
 const INIT_CWND: u64 = 10;
-/// Bytes of memory that a segment takes beside its payload: what Linux 6.12 has for one whose headers have been removed.
+/// Bytes of memory that a segment takes beside its payload: what Linux 6.12 has for one whose headers have been
+/// removed.
 const OVERHEAD: u64 = 968;
 /// Least payload that lets the window grow.
 const GROWS_FROM: u64 = 128;
