@@ -753,8 +753,16 @@ def test_a_program_that_was_started_ends_with_the_command(work, name):
     assert "interrupted" in said
     assert program.returncode == 128 + getattr(signal, name)
     status = Path(f"/proc/{(work / 'started').read_text().strip()}/stat")
-    # It may be left for whoever collects it.
-    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+    def ended() -> bool:
+        try:
+            # It may be left for whoever collects it.
+            return status.read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+
+    # What is killed may end a little later on a busy machine.
+    assert any(ended() or time.sleep(0.05) for _ in range(600))
 
 
 class TestTrust:
