@@ -120,13 +120,13 @@ def test_points_with_flows_that_are_missing_are_named(cli, work):
 
 
 def test_values_that_depend_on_each_other_are_checked_together(cli, work):
-    both = ("--bare", "--set", "transport.loss-detection=rack", "--set", "transport.sack=true")
+    both = ("--bare", "--set", "transport.loss-detection=linux", "--set", "transport.sack=true")
     assert cli("sweep", "small.toml", *both, "--set", "run.duration=5ms", "--seeds", "1").code == 0
     found = cli("sweep", "small.toml", "--bare", *both[1:3], "--set", "transport.sack=true,false")
-    assert (found.code, "rack requires selective acknowledgements" in found.err) == (3, True)
+    assert (found.code, "linux requires selective acknowledgements" in found.err) == (3, True)
     # Also those of a variant beside a sweep variable, and those that change together.
     text = (work / "small.toml").read_text()
-    variant = '\n[[variant]]\naxis = "recovery"\nlabel = "rack"\nset = {"transport.loss-detection" = "rack"}\n'
+    variant = '\n[[variant]]\naxis = "recovery"\nlabel = "linux"\nset = {"transport.loss-detection" = "linux"}\n'
     (work / "variant.toml").write_text(text + variant)
     assert fanin.load("variant.toml").vary({"transport.sack": [True]}).check() is None
     zipped = {"transport.rto-min": ["1ms", "200s"], "transport.rto-max": ["1s", "300s"]}

@@ -91,6 +91,9 @@ impl Hosts {
         let flow = &mut self.flows[id];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
+        if flow.syn_answered.is_never() {
+            flow.syn_answered = net.now();
+        }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(flow.wire.header);
         let (link, onward) = net.paths.begin(flow.wire.reverse);

@@ -166,6 +166,10 @@ pub struct Flow {
     pub(crate) probe_wait: Time,
     /// The flow of its request, in the other direction, if the request's handshake opened the connection.
     pub(crate) asked_on: Option<FlowId>,
+    /// When the SYN-ACK was sent first.
+    pub(crate) syn_answered: Time,
+    /// From then until the handshake's last packet arrived, if the SYN was sent once.
+    pub(crate) handshake: Option<Time>,
     /// The acknowledgements that its segments carry, where the other direction of its connection is known.
     pub(crate) riding: Option<Box<Riding>>,
 }
@@ -191,6 +195,12 @@ impl Flow {
         self.arrived += 1;
         self.arrived_bytes += u64::from(packet.size);
         self.receiver.field = packet.field;
+    }
+    /// A packet without data has arrived: the last one of the handshake, if it is the first.
+    pub(crate) fn time_handshake(&mut self, now: Time) {
+        if self.handshake.is_none() && !self.receiver.syn_again && !self.syn_answered.is_never() {
+            self.handshake = Some(now.saturating_sub(self.syn_answered));
+        }
     }
     /// An acknowledgement has reached its sender.
     #[inline(always)]

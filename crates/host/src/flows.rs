@@ -32,7 +32,7 @@ pub struct Opening {
     pub announces_size: bool,
     /// The flow of the request to which it responds on the same connection.
     pub asked_on: Option<FlowId>,
-    /// Time until a full segment is acknowledged in an otherwise idle network, if these end points ask for it.
+    /// Time until a segment is acknowledged in an otherwise idle network, if these end points ask for it.
     pub idle_rtt: Option<Time>,
 }
 
@@ -72,11 +72,12 @@ fn receiving(endpoint: &Endpoint, rtt: Option<Time>, opener: bool) -> ReceiverSi
 }
 
 impl Hosts {
-    /// Whether these end points ask for the round-trip time in an idle network: their scheme, or if the connection is
-    /// `open` already, their stack.
-    pub fn wants_idle_rtt(&self, endpoint: usize, open: bool) -> bool {
+    /// Of how much payload these end points ask for the round-trip time in an idle network: their scheme of a full
+    /// segment; if the connection is `open` already, their stack of the handshake, which has none.
+    pub fn asks_idle_rtt(&self, endpoint: usize, open: bool) -> Option<u64> {
         let Endpoint { scheme, sender, .. } = &self.endpoints[endpoint];
-        (open && sender.knows_open_path) || self.schemes[*scheme].wants_idle_rtt()
+        let handshake = (open && sender.knows_open_path).then_some(0);
+        if self.schemes[*scheme].wants_idle_rtt() { Some(sender.mss) } else { handshake }
     }
 
     /// Whether the scheme of these end points follows requests.
@@ -99,7 +100,9 @@ impl Hosts {
             FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt: known, paced };
         let cc = scheme.congestion_control(&facts);
         let mut sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
-        if let Some(rtt) = idle_rtt.filter(|_| endpoint.sender.knows_open_path) {
+        // The host that was asked has measured the handshake (`tcp_synack_rtt_meas`), others the idle path.
+        let handshake = asked_on.and_then(|request| self.flows.get(request)?.handshake);
+        if let Some(rtt) = handshake.or(idle_rtt).filter(|_| endpoint.sender.knows_open_path) {
             sender.know_open_path(rtt);
         }
         let receiver = receiving(endpoint, idle_rtt, asked_on.is_some());
@@ -118,6 +121,8 @@ impl Hosts {
             timer_wait: Time::ZERO,
             probe_wait: Time::ZERO,
             asked_on,
+            syn_answered: Time::NEVER,
+            handshake: None,
             window_probes: 0,
             loss_probes: 0,
             arrived: 0,

@@ -72,8 +72,7 @@ impl Hosts {
         let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
-            let to = flow.wire.to;
-            self.tell_bare_ack(packet.flow, to, net);
+            self.on_bare_ack(packet.flow, net);
             return false;
         }
         let now = net.now();

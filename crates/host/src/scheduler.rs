@@ -50,7 +50,10 @@ impl Hosts {
 
     /// Shows the last segment of a handshake or of a connection to its host's scheduler.
     #[inline(never)]
-    pub(super) fn tell_bare_ack<C: EventCore>(&mut self, id: FlowId, to: NodeId, net: &mut Network<C>) {
+    pub(super) fn on_bare_ack<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
+        let flow = &mut self.flows[id];
+        flow.time_handshake(net.now());
+        let to = flow.wire.to;
         if self.has_scheduler(to) {
             self.ask(to, id, net, |window, cx| window.on_bare_ack(cx, id));
         }

@@ -5,20 +5,20 @@
 
 mod marks;
 mod params;
-mod prr;
-mod rack;
 mod ranges;
 pub mod receiver;
 pub mod resequencer;
 pub mod rto;
 pub mod sack;
 pub mod sender;
-pub mod tlp;
+mod ticks;
 
 #[cfg(test)]
 mod models;
 #[cfg(test)]
 mod tests;
+
+pub use ticks::Ticks;
 
 pub use params::{PARAMS, check, ecn_mode, window_scale};
 

@@ -1,9 +1,9 @@
 //! `[transport]`: the keys of TCP below every scheme, and the configurations of sender and receiver made from them.
 
-use super::receiver::{LinuxReceiver, ReceiverConfig, Ticks};
+use super::Ticks;
+use super::receiver::{LinuxReceiver, ReceiverConfig};
 use super::rto::RtoConfig;
-use super::sender::{InterfaceConfig, Quirks, RackConfig, SenderConfig};
-use super::tlp::ProbeConfig;
+use super::sender::{InterfaceConfig, LinuxConfig, Quirks, SenderConfig};
 use fanin_core::roles::EcnMode;
 use fanin_core::units::Time;
 use fanin_param::{Kind, Param, SpecError, Values};
@@ -94,7 +94,7 @@ pub static PARAMS: &[Param] = &[
         "rfc",
         "Whose departures from the RFCs senders share, in loss recovery, RTT samples and the rounding of windows: rfc is \
          nobody's, ns3.44 and ns3.31 are releases of ns-3, and ns3.18-rdtcp is the code of RCC's authors. Without effect \
-         with loss-detection rack.",
+         with loss-detection linux.",
         "RFC 5681, RFC 6298, RFC 6582, RFC 6675; ns3.44: docs/validation/ns3.md; ns3.31: its tcp-socket-base.cc, \
          EstimateRtt; ns3.18-rdtcp: docs/validation/rcc.md",
     ),
@@ -125,41 +125,19 @@ pub static PARAMS: &[Param] = &[
     ),
     Param::new(
         "loss-detection",
-        Kind::Choice(&["dup-ack", "rack"]),
+        Kind::Choice(&["dup-ack", "linux"]),
         "dup-ack",
-        "How senders detect losses: by duplicate ACKs, or by the time since later segments were sent (RACK), which \
-         requires sack.",
-        "RFC 5681, section 3.2; rack is RFC 8985",
+        "How senders detect and repair losses: by duplicate ACKs, as the RFCs say; or as Linux 6.12 does, by the time since \
+         later segments were sent (RACK), with its timers, its reductions of the window and their undoing. The latter requires sack.",
+        "RFC 5681, section 3.2; linux: net/ipv4/tcp_input.c, tcp_recovery.c, tcp_timer.c of Linux 6.12",
     ),
     Param::new(
         "tail-loss-probe",
         Kind::Bool,
         "true",
-        "Whether, with loss-detection rack, a sender that receives no ACK sends a tail loss probe after two round \
+        "Whether, with loss-detection linux, a sender that receives no ACK sends a tail loss probe after two round \
          trips.",
-        "RFC 8985, section 7",
-    ),
-    Param::new(
-        "probe-ack-delay",
-        Kind::Time,
-        "200ms",
-        "Additional wait before a tail loss probe if only one segment is outstanding, because its ACK may be delayed.",
-        "RFC 8985, section 7.2 leaves it open; Linux takes rto-min, and so does the stack linux-6",
-    ),
-    Param::new(
-        "probe-margin",
-        Kind::Time,
-        "0s",
-        "Additional wait before a tail loss probe if several segments are outstanding.",
-        "RFC 8985, section 7.2: none; Linux has TCP_TIMEOUT_MIN_US of 2ms",
-    ),
-    Param::new(
-        "rate-reduction",
-        Kind::Choice(&["at-once", "proportional"]),
-        "at-once",
-        "Whether, with loss-detection rack, the window falls to the threshold at once in recovery, or in proportion \
-         as outstanding data is delivered (PRR).",
-        "RFC 6675, section 5; proportional is RFC 9937",
+        "RFC 8985, section 7; Linux: tcp_early_retrans",
     ),
     Param::new(
         "limited-transmit",
@@ -382,9 +360,8 @@ pub fn check(transport: &Values) -> Result<(), SpecError> {
     if transport.bytes("receive-buffer") < transport.bytes("mss") {
         return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
     }
-    if transport.is("loss-detection", "rack") && !transport.flag("sack") {
-        // RFC 8985 s3.1
-        return Err(transport.fail("loss-detection", "rack requires selective acknowledgements: set sack = true"));
+    if transport.is("loss-detection", "linux") && !transport.flag("sack") {
+        return Err(transport.fail("loss-detection", "linux requires selective acknowledgements: set sack = true"));
     }
     if transport.is("ack-policy", "linux") && transport.time("rto-granularity") == Time::ZERO {
         return Err(
@@ -431,8 +408,8 @@ impl Quirks {
             ("ns3.31", Self::NS3_31),
             ("ns3.18-rdtcp", Self::NS3_18_RDTCP),
         ];
-        // Loss detection by time is Linux's.
-        if transport.is("loss-detection", "rack") { Self::RFC } else { transport.choose("like", &programs) }
+        // The sender of Linux is one of its own.
+        if transport.is("loss-detection", "linux") { Self::RFC } else { transport.choose("like", &programs) }
     }
 }
 
@@ -447,7 +424,8 @@ impl From<&Values> for SenderConfig {
             duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
             any_window_is_duplicate: either("duplicate-ack-window", "any", "same"),
             sack: transport.flag("sack"),
-            rack: either("loss-detection", "rack", "dup-ack").then(|| transport.into()),
+            linux: either("loss-detection", "linux", "dup-ack")
+                .then(|| LinuxConfig { tail_loss_probe: transport.flag("tail-loss-probe") }),
             limited_transmit: transport.flag("limited-transmit"),
             quirks: Quirks::chosen(transport),
             rto: transport.into(),
@@ -489,23 +467,6 @@ impl From<&Values> for RtoConfig {
             granularity,
             clock: transport.time("rtt-clock"),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
-        }
-    }
-}
-
-impl From<&Values> for RackConfig {
-    fn from(transport: &Values) -> Self {
-        let rto = RtoConfig::from(transport);
-        let tick = if rto.bounds_variation { rto.granularity } else { Time::ZERO };
-        let probe = ProbeConfig {
-            // As `tcp_rto_min_us` gives the minimum, which is kept in ticks.
-            max_ack_delay: transport.time("probe-ack-delay").up_to_ticks(tick),
-            margin: transport.time("probe-margin"),
-            tick,
-        };
-        Self {
-            probe: transport.flag("tail-loss-probe").then_some(probe),
-            proportional: transport.choose("rate-reduction", &[("proportional", true), ("at-once", false)]),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Karn's rule (section 3) is also up to the caller: it takes samples only from segments that were sent once.
 
+use crate::Ticks;
 use fanin_core::units::Time;
 
 /// Constants of the timer. They are shared by all flows of a group, so estimators do not hold them.
@@ -36,6 +37,11 @@ impl RtoConfig {
         clock: Time::ZERO,
         backoff_limit: 6,
     };
+
+    /// The kernel's tick, of a sender as in Linux.
+    pub(crate) fn ticks(&self) -> Ticks {
+        Ticks(if self.granularity == Time::ZERO { Time::from_ms(1) } else { self.granularity })
+    }
 
     /// What the clock shows of a round trip of `rtt` that ends at `now`: the ticks that fell into it, and no sample if none
     /// did.
@@ -102,6 +108,11 @@ impl RtoEstimator {
         if (self.backoff as u32) < cfg.backoff_limit && self.backoff < u8::MAX {
             self.backoff += 1;
         }
+    }
+
+    /// Shows the smoothed round-trip time of an estimator that is not this one.
+    pub(crate) fn show(&mut self, srtt: Option<Time>) {
+        self.srtt = srtt.map_or(NO_SAMPLE, Time::ps);
     }
 
     /// Ends the backoff without a sample, as some stacks do when new data is acknowledged by the ACK of a retransmission.

@@ -143,8 +143,8 @@ impl Plan {
         let &Transfer { group, connection, .. } = &self.transfers[transfer];
         let open = connection != Connection::Fresh || asked_on.is_some();
         let &Group { endpoint, announces_size, .. } = &self.groups[group.index()];
-        let mss = hosts.endpoints[endpoint].sender.mss;
-        let idle_rtt = hosts.wants_idle_rtt(endpoint, open).then(|| Alone::between(net, from, to, mss).round_trip());
+        let idle_rtt =
+            hosts.asks_idle_rtt(endpoint, open).map(|payload| Alone::between(net, from, to, payload).round_trip());
         hosts
             .open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, asked_on, idle_rtt }, net)
     }
@@ -170,7 +170,9 @@ impl Plan {
         let fresh = self.transfers[transfer].connection == Connection::Fresh;
         match flow.purpose {
             Purpose::Request(_) => {
-                self.close_request(transfer, hosts, net);
+                if fresh {
+                    self.close_request(transfer, hosts, net);
+                }
                 // The server responds after its think time.
                 let think = self.transfers[transfer].request.map_or(Time::ZERO, |request| request.think);
                 net.core.schedule(net.now() + think, Class::TransferStart, transfer.index());
@@ -182,7 +184,8 @@ impl Plan {
         }
     }
 
-    /// Adds the counts of a transfer's request so far to the transfer.
+    /// Adds the counts of a transfer's request so far to the transfer. On a connection that stays open it may still be sent
+    /// again, because its acknowledgement was lost.
     fn close_request<C: EventCore>(&mut self, id: TransferId, hosts: &Hosts, net: &mut Network<C>) {
         if let Some((flow, before)) = self.transfers[id].requesting.take() {
             self.transfers[id].request_counters = hosts.counters(flow, net).since(&before);

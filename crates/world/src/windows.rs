@@ -305,5 +305,5 @@ fn waits_at_least(endpoint: &Endpoint, span: Time) -> bool {
     let sender = &endpoint.sender;
     let rto = &sender.rto;
     let least = [rto.minimum, rto.initial, rto.maximum, sender.syn_timeout, sender.rto_after_syn_timeout];
-    sender.rack.is_none() && sender.interface.is_none() && least.iter().all(|timer| *timer >= span)
+    sender.linux.is_none() && sender.interface.is_none() && least.iter().all(|timer| *timer >= span)
 }

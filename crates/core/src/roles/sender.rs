@@ -158,6 +158,10 @@ pub trait CongestionControl: Send {
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
         half_flight(cx)
     }
+    /// A loss in a round trip in which an echo has reduced the window reduces it again, as `dctcp_state` of Linux does.
+    fn cuts_again_for_loss(&self) -> bool {
+        false
+    }
     /// The time set through [`SenderCx::wake`] has come.
     fn on_wake(&mut self, _cx: &mut SenderCx<'_>) {}
     /// Names and values of internal state, for probes.

@@ -12,11 +12,13 @@ fn incast_over(network: &str, transport: &str, scheme: &str, params: &str, more:
     ))
 }
 
+/// Ideal hosts.
+const IDEAL: &str = "interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\nhost-queue = 0\nreceive-buffer = \"1MiB\"";
+
 /// The same over TCP as it is by default, on ideal hosts: what those of Linux do would hide what CUBIC does in so short a
 /// time, and a larger window would wait in a host for all of it.
 fn incast(network: &str, scheme: &str, params: &str, more: &str) -> Outcome {
-    let ideal = "interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\nhost-queue = 0\nreceive-buffer = \"1MiB\"";
-    incast_over(network, ideal, scheme, params, more)
+    incast_over(network, IDEAL, scheme, params, more)
 }
 
 const SHALLOW: &str = "topology = \"star\"\nbuffer = \"30pkt\"";
@@ -140,8 +142,11 @@ fn further_parameters_of_schemes() {
 
 #[test]
 fn growth_per_acknowledgement_is_a_reading_of_the_rfc() {
-    let cubic = |keys: &str| incast("topology = \"star\"\nbuffer = \"100pkt\"", "linux", keys, LONG);
-    let rfc = "flavour = \"rfc\"";
+    // The acknowledgements of a window that grows come for each segment, where both are the same.
+    let counted = format!("{IDEAL}\nack-policy = \"count\"\nloss-detection = \"dup-ack\"");
+    let cubic = |keys: &str| incast_over("topology = \"star\"\nbuffer = \"100pkt\"", &counted, "linux", keys, LONG);
+    // Growth by the cube that shows within milliseconds.
+    let rfc = "flavour = \"rfc\"\nreno-friendly = false\nc = 1e9";
     differ("growth", &cubic(&format!("{rfc}\ngrowth = \"per-ack\"")), &cubic(rfc));
     assert_eq!(cubic("growth = \"per-ack\"").hash(), cubic("").hash(), "the kernel counts segments");
 }

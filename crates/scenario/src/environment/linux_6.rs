@@ -4,11 +4,12 @@ use super::{EnvironmentRow, set};
 
 pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "linux-6",
-    summary: "What is below congestion control in Linux 6: RACK, tail loss probes, delayed ACKs, offloads, small queues.",
+    summary: "What is below congestion control in Linux 6.12: loss recovery, timers, delayed ACKs, offloads, small queues.",
     manual: "\
-The parts of Linux 6's TCP that do not depend on the congestion control, so that DCTCP or Reno can run on it as well as CUBIC. The
+The parts of Linux 6.12's TCP that do not depend on the congestion control, so that DCTCP or Reno can run on it as well as CUBIC. The
 schemes `linux`, `linux-reno` and `linux-dctcp` use it unless a scenario names another stack. Values are those of `include/net/tcp.h`,
-`net/ipv4/` and `net/core/`. It has no switch: ports are as in `rfc`.
+`net/ipv4/` and `net/core/`. It has no switch: ports are as in `rfc`. [Comparison with Linux](../validation/linux.md) says how it does beside
+the kernel itself.
 
 **The wire.** Frames are Ethernet's: each packet takes 38 bytes more on every link, so 1,448 bytes of data take 1,538. `mtu = \"9000B\"`
 gives jumbo frames, and `frame-overhead = \"0B\"` in `[network]` leaves the frames out.
@@ -17,10 +18,14 @@ gives jumbo frames, and `frame-overhead = \"0B\"` in `[network]` leaves the fram
 interrupt hands over, TSO sends bursts of up to 64 KB, TCP small queues limit a flow's bytes in its host, and the host's queue is
 that of the kernel's default. `gro = \"0B\"`, `tso = \"0B\"`, `small-queue = \"0B\"`, `host-queue = 0` and `interrupt-interval = \"0s\"` take each away.
 
-**Timers.** The timeout is SRTT + max(`rto-min`, 4 RTTVAR), and it and the wait for a probe are whole ticks, 1 ms in a kernel with
-`HZ = 1000`, as `rto-min` is: with `rto-min = \"1ms\"` a timeout takes 2 ms. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`: 8 ms. The timer wheel,
-which may expire a tick later, is left out. A connection that is open before the run, or that the peer has opened, has measured the idle
-path (`open-rtt`).
+**Loss recovery** is the kernel's (`loss-detection = \"linux\"`): losses told by time (RACK), a window reduced in proportion to what is
+delivered (PRR), tail loss probes, and reductions that are taken back when time stamps, DSACKs or new data show that nothing was lost
+(F-RTO).
+
+**Timers.** A sender has one timer, for probe, search for losses and retransmission in turn. The timeout is SRTT + max(`rto-min`, variation). All are
+whole ticks, 1 ms in a kernel with `HZ = 1000`, and expire at the end of a slot of the timer wheel: with `rto-min = \"1ms\"` a timeout takes 2 to 3 ms, with 200 ms
+up to 208. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`. Ticks begin with the run, on all hosts alike. A connection has measured its
+handshake (`open-rtt`).
 
 **Pacing** is off. Linux paces a flow only below the queueing discipline `fq`, or if its congestion control asks for it (BBR). The kernel's
 default discipline is `pfifo_fast`; systemd, and with it most distributions, sets `fq_codel`, which does not pace. With
@@ -33,8 +38,7 @@ arrives, up to `receive-buffer`. Programs read at once.
 
 **Left out.** Interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
 packets and the time that a processor takes; the delay controller of `fq_codel` and its fair queues;
-moderated completions of sent packets, for which small queues wait. The
-estimator is that of RFC 6298: Linux's takes the largest variation of a round trip, and lowers it slowly.",
+moderated completions of sent packets, for which small queues wait; the push bit at the end of a burst.",
     stack: &[
         set("mss", "1448B", "Linux 6: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
         set("header", "52B", "Linux 6: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),
@@ -50,23 +54,13 @@ estimator is that of RFC 6298: Linux's takes the largest variation of a round tr
         set("ack-delay", "40ms", "Linux 6: TCP_DELACK_MIN, HZ/25"),
         set("quickack", "16", "Linux 6: TCP_MAX_QUICKACKS 16"),
         set("sack", "true", "Linux 6: tcp_sack 1"),
-        set("loss-detection", "rack", "Linux 6: tcp_recovery 1"),
+        set("loss-detection", "linux", "Linux 6: tcp_recovery 1, tcp_frto 2, tcp_dsack 1"),
         set("tail-loss-probe", "true", "Linux 6: tcp_early_retrans 3"),
-        set("probe-ack-delay", "rto-min", "Linux 6, tcp_schedule_loss_probe: tcp_rto_min, as a route may set it"),
-        set("probe-margin", "2ms", "Linux 6, tcp_schedule_loss_probe: TCP_TIMEOUT_MIN_US"),
-        set("rate-reduction", "proportional", "Linux 6, tcp_cwnd_reduction: proportional rate reduction"),
-        set("limited-transmit", "true", "Linux 6: RFC 3042 is part of its recovery"),
         set("rto-min", "200ms", "Linux 6: TCP_RTO_MIN, HZ/5"),
         set("rto-min-bounds", "variation", "Linux 6, tcp_rtt_estimator and __tcp_set_rto: SRTT + max(tcp_rto_min, 4 RTTVAR)"),
         set("rto-granularity", "1ms", "Linux 6, usecs_to_jiffies: HZ 1000, as Fedora and Ubuntu since 24.10 build it; Debian 4ms"),
         set("rto-initial", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("rto-max", "120s", "Linux 6: TCP_RTO_MAX"),
-        set("rto-backoff-limit", "15", "Linux 6: tcp_retries2 15"),
-        set(
-            "rto-backoff-reset",
-            "new-ack",
-            "Linux 6: with timestamps, the ACK of a retransmission is an RTT sample too",
-        ),
         set("open-rtt", "idle-path", "Linux 6, tcp_rtt_estimator, tcp_update_rtt_min: an open connection has measured its path"),
         set("syn-timeout", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("window-validation", "true", "Linux 6: tcp_is_cwnd_limited"),
@@ -80,7 +74,6 @@ estimator is that of RFC 6298: Linux's takes the largest variation of a round tr
         set("pacing", "off", "Linux 6, sch_generic.c: pfifo_fast; systemd: fq_codel; neither paces"),
         set("small-queue", "1MiB", "Linux 6, tcp_ipv4.c: tcp_limit_output_bytes 16 * 65536 (4 MiB since 6.16)"),
         set("host-queue", "1000", "Linux 6, net/ethernet/eth.c, ether_setup: DEFAULT_TX_QUEUE_LEN 1000"),
-        set("growth-after-echo", "false", "Linux 6, tcp_cong_control: not while the window is being reduced (state CWR)"),
         set(
             "network.frame-overhead",
             "38B",

@@ -89,7 +89,7 @@ fn a_sender_has_the_quirks_of_the_program_that_is_named_unless_it_detects_losses
         ("ns3.18-rdtcp", Quirks::NS3_18_RDTCP),
     ] {
         assert_eq!(quirks(&format!("like={program}")), of);
-        assert_eq!(quirks(&format!("like={program} sack=true loss-detection=rack")), Quirks::RFC);
+        assert_eq!(quirks(&format!("like={program} sack=true loss-detection=linux")), Quirks::RFC);
     }
     assert_eq!(quirks("environment=ns3-2020"), Quirks::NS3_31);
     assert_eq!(quirks("environment=ns3.18-rdtcp"), Quirks::NS3_18_RDTCP);
@@ -164,7 +164,7 @@ fn an_environment_gives_every_scheme_that_has_no_need_of_its_own_the_same_transp
 #[test]
 fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_can_run_there() {
     let linux = with("scheme=linux");
-    assert_eq!((linux.transport.choice("stack"), linux.transport.choice("loss-detection")), ("linux-6", "rack"));
+    assert_eq!((linux.transport.choice("stack"), linux.transport.choice("loss-detection")), ("linux-6", "linux"));
     let dctcp = with("scheme=dctcp stack=linux-6");
     for setting in find("linux-6").stack {
         let value = |scenario: &Scenario| scenario.resolved()["transport"][setting.key].clone();
@@ -177,27 +177,15 @@ fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_ca
 }
 
 #[test]
-fn the_wait_for_the_probe_of_one_segment_follows_the_least_timeout_of_linux() {
-    let waits = |written: &str| with(&format!("{written} scheme=linux")).transport.time("probe-ack-delay");
-    assert_eq!(waits(""), Time::from_ms(200));
-    assert_eq!(waits("rto-min=1ms"), Time::from_ms(1));
-    assert_eq!(waits("rto-min=1ms probe-ack-delay=7ms"), Time::from_ms(7), "what is written stands");
-    assert_eq!(waits("rto-min=1ms stack=rfc"), Time::from_ms(200), "only there");
-    let says = source(&with("scheme=linux rto-min=1ms"), "transport.probe-ack-delay");
-    assert!(says.starts_with("stack linux-6 of the scheme linux: Linux 6, tcp_schedule_loss_probe"), "{says}");
-}
-
-#[test]
-fn the_least_timeout_of_linux_and_the_wait_for_the_probe_are_whole_ticks_of_its_kernel() {
+fn the_least_timeout_of_linux_is_whole_ticks_of_its_kernel() {
     let least = |written: &str| {
         let scenario = with(&format!("rto-min=1ms {written}"));
-        let probe = tcp::sender::RackConfig::from(&scenario.transport).probe;
-        (tcp::rto::RtoConfig::from(&scenario.transport).minimum, probe.map(|probe| probe.max_ack_delay))
+        tcp::rto::RtoConfig::from(&scenario.transport).minimum
     };
     let ms = Time::from_ms;
-    assert_eq!(least("scheme=linux"), (ms(1), Some(ms(1))), "HZ = 1000");
-    assert_eq!(least("scheme=linux rto-granularity=4ms"), (ms(4), Some(ms(4))), "HZ = 250");
-    assert_eq!(least("scheme=dctcp rto-granularity=4ms").0, ms(1), "where it bounds the timeout itself");
+    assert_eq!(least("scheme=linux"), ms(1), "HZ = 1000");
+    assert_eq!(least("scheme=linux rto-granularity=4ms"), ms(4), "HZ = 250");
+    assert_eq!(least("scheme=dctcp rto-granularity=4ms"), ms(1), "where it bounds the timeout itself");
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn a_scheme_brings_transport_defaults_of_its_own() {
     let scenario = parse(&linux).unwrap();
     let transport = &scenario.transport;
     assert!(transport.flag("sack") && transport.is_default("sack"));
-    assert_eq!((transport.integer("ack-every"), transport.choice("loss-detection")), (2, "rack"));
+    assert_eq!((transport.integer("ack-every"), transport.choice("loss-detection")), (2, "linux"));
     assert_eq!(transport.time("ack-delay"), Time::from_ms(1), "what is written stands");
     let rows = scenario.resolved_table();
     let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));

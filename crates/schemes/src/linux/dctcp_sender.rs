@@ -68,6 +68,9 @@ impl CongestionControl for LinuxDctcp {
         self.growth = Growth::default();
         half_window(cx)
     }
+    fn cuts_again_for_loss(&self) -> bool {
+        true
+    }
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
         self.on_loss(cx)
     }

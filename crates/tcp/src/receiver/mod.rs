@@ -4,7 +4,7 @@ mod acks;
 mod linux;
 
 pub use acks::{AckList, AckOut};
-pub use linux::{LinuxReceiver, Ticks};
+pub use linux::LinuxReceiver;
 
 use super::FIRST_DATA;
 use super::ranges::RangeSet;

@@ -16,8 +16,8 @@ impl Sender {
             if ack.ack > self.max_sent || ack.ack < self.una || ack.flags.has(Flags::SYN) {
                 return;
             }
-            if self.recovery == Recovery::Rack {
-                return self.on_rack_ack(ack, env);
+            if self.recovery == Recovery::Linux {
+                return self.on_linux_ack(ack, env);
             }
             let request = self.push_is_only_a_request && ack.flags.has(Flags::PSH);
             if request {
@@ -68,7 +68,7 @@ impl Sender {
             }
             Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, env),
             Recovery::Sack => self.on_sack_recovery_ack(ack, env),
-            Recovery::Rack => true,
+            Recovery::Linux => true,
         };
         self.react_to_echo(ack, env);
         if self.una == self.max_sent {
@@ -112,7 +112,7 @@ impl Sender {
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.inflate(env.cfg),
             // The pipe has shrunk, which `send` takes into account.
-            Recovery::Sack | Recovery::Rack => {}
+            Recovery::Sack | Recovery::Linux => {}
         }
     }
 
@@ -121,7 +121,7 @@ impl Sender {
         match self.recovery {
             Recovery::Open => self.enter_recovery(env),
             Recovery::NewReno { .. } => self.inflate(env.cfg),
-            Recovery::Sack | Recovery::Rack => {}
+            Recovery::Sack | Recovery::Linux => {}
         }
     }
 
@@ -161,7 +161,7 @@ impl Sender {
     /// The end of a round trip or of a window of data is acknowledged, where `flight` was outstanding before. Returns
     /// whether it was that of a window of data.
     #[inline(always)]
-    fn pass_end(&mut self, flight: u64) -> bool {
+    pub(super) fn pass_end(&mut self, flight: u64) -> bool {
         if self.una > self.round_end {
             self.round_end = self.max_sent;
             self.most_in_flight = flight;

@@ -8,7 +8,7 @@
 //! retransmission is a burst of its own; and a burst counts with its payload, not with the memory it takes.
 
 use super::interface::Interface;
-use super::timed::Phase;
+use super::linux::CaState;
 use super::{Env, InterfaceConfig, Sender, SenderIo};
 use fanin_core::roles::CongestionWindow;
 use fanin_core::units::{Time, real};
@@ -123,7 +123,7 @@ impl Sender {
             return segment;
         }
         let share = self.pacing_rate().map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
-        let min_rtt = self.timed.as_ref().and_then(|timed| timed.rack.min_rtt()).or(self.srtt());
+        let min_rtt = self.linux.as_ref().and_then(|linux| linux.least_rtt()).or(self.srtt());
         let halvings = min_rtt.map_or(0, |rtt| rtt.ps() / HALVING.ps());
         let near = if halvings < 32 { cfg.burst >> halvings } else { 0 };
         (share.saturating_add(near).min(cfg.burst) / segment).max(LEAST_SEGMENTS) * segment
@@ -148,7 +148,7 @@ impl Sender {
         env: &Env<'_, I>,
     ) -> bool {
         let rest = self.data_end.saturating_sub(self.nxt);
-        let repairs = self.in_recovery() || self.timed.as_ref().is_some_and(|timed| timed.phase != Phase::Open);
+        let repairs = self.in_recovery() || self.linux.as_ref().is_some_and(|linux| linux.state() >= CaState::Recovery);
         if cfg.burst == 0 || rest <= self.packet.segment_of(env.cfg.mss) || repairs {
             return false;
         }

@@ -3,7 +3,6 @@
 use super::quirks::Quirks;
 use crate::rto::RtoConfig;
 use crate::sack::SackConfig;
-use crate::tlp::ProbeConfig;
 use fanin_core::units::Time;
 
 /// How the senders of a group work.
@@ -22,8 +21,8 @@ pub struct SenderConfig {
     pub(crate) any_window_is_duplicate: bool,
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     pub(crate) sack: bool,
-    /// Loss detection by time (RACK, RFC 8985), which requires SACK; none: by duplicate ACKs.
-    pub rack: Option<RackConfig>,
+    /// The sender of Linux, which requires SACK; none: that of the RFCs.
+    pub linux: Option<LinuxConfig>,
     /// New segments on the first two duplicate acknowledgements (RFC 3042).
     pub(crate) limited_transmit: bool,
     /// What it does otherwise than the RFCs, as another program does.
@@ -66,7 +65,7 @@ impl SenderConfig {
         duplicate_ack_threshold: 3,
         any_window_is_duplicate: false,
         sack: false,
-        rack: None,
+        linux: None,
         limited_transmit: false,
         quirks: Quirks::RFC,
         rto: RtoConfig::DEFAULT,
@@ -107,11 +106,9 @@ pub struct InterfaceConfig {
     pub(crate) small_queue: u64,
 }
 
-/// How losses are detected and repaired by time, shared by the flows of a group.
+/// What the sender of Linux leaves open, shared by the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RackConfig {
-    /// Tail loss probes, if any.
-    pub probe: Option<ProbeConfig>,
-    /// Proportional rate reduction instead of the threshold at once.
-    pub(crate) proportional: bool,
+pub struct LinuxConfig {
+    /// Tail loss probes: `tcp_early_retrans`.
+    pub tail_loss_probe: bool,
 }

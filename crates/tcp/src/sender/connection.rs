@@ -1,6 +1,6 @@
 //! A sender's connection: the three-way handshake, adopting an open connection, and closing (RFC 9293).
 
-use super::{Env, InAck, OutSegment, Sender, SenderConfig, SenderIo, State, TimerOutcome};
+use super::{Env, InAck, OutSegment, Recovery, Sender, SenderConfig, SenderIo, State, TimerOutcome};
 use crate::FIRST_DATA;
 use fanin_core::packet::Flags;
 use fanin_core::roles::EcnMode;
@@ -35,9 +35,10 @@ impl Sender {
 
     /// The round-trip time of a handshake, or what stands for it.
     fn take_first_rtt<I: SenderIo>(&mut self, rtt: Time, env: &mut Env<'_, I>) {
-        self.sample(Some(rtt), 0, env);
-        if let Some(timed) = &mut self.timed {
-            timed.on_handshake(rtt);
+        if self.recovery == Recovery::Linux {
+            self.take_linux_handshake(rtt, env);
+        } else {
+            self.sample(Some(rtt), 0, env);
         }
     }
 
@@ -45,6 +46,10 @@ impl Sender {
     pub fn on_data_ready<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         if self.state != State::Established {
             return;
+        }
+        if self.recovery == Recovery::Linux {
+            self.restart_after_idle(env);
+            return self.linux_output(env);
         }
         // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
         if env.cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {

@@ -78,6 +78,6 @@ pub enum TimerOutcome {
     WindowProbe,
     /// No acknowledgement came for two round trips; a probe was sent (RFC 8985 section 7.3).
     LossProbe,
-    /// Segments that may only have been reordered were checked again (RFC 8985 section 6.2 step 5).
+    /// Segments that may only have been reordered were checked again (`tcp_rack_reo_timeout` of Linux), or its timer had nothing to do.
     Reordering,
 }

@@ -1,7 +1,7 @@
 //! The sending half of one flow: handshake, sliding window, loss recovery, timers.
 //!
 //! A state machine without I/O after RFC 9293 (connection, window), 5681 (congestion control), 6582 (NewReno), 3042
-//! (limited transmit), 6298 (timer) and 3168 (ECN), 6675 (recovery with SACK) and 8985 (recovery by time). The window
+//! (limited transmit), 6298 (timer) and 3168 (ECN), 6675 (recovery with SACK). The window
 //! itself is controlled by a [`CongestionControl`].
 //!
 //! | file | what |
@@ -12,7 +12,7 @@
 //! | `acks.rs` | the effects of an acknowledgement |
 //! | `loss.rs` | loss by duplicates and timeouts: NewReno |
 //! | `sack_recovery.rs` | recovery with SACK |
-//! | `rack_recovery.rs`, `rack_timers.rs`, `timed.rs` | loss detection by time |
+//! | `linux/` | all of this as Linux does it |
 //! | `output.rs` | what is sent |
 //! | `bursts.rs`, `interface.rs` | bursts, pacing and small queues below the windows |
 //! | `timers.rs` | retransmission timer, window probes, wake-ups |
@@ -32,20 +32,18 @@ mod env;
 mod guesses;
 mod history;
 mod interface;
+mod linux;
 mod loss;
 mod ns3_18;
 mod ns3_44;
 mod ns3_44_sack;
 mod output;
 mod quirks;
-mod rack_recovery;
-mod rack_timers;
 mod sack_recovery;
-mod timed;
 mod timers;
 
 pub use bursts::pacing_rate;
-pub use config::{InterfaceConfig, RackConfig, SenderConfig};
+pub use config::{InterfaceConfig, LinuxConfig, SenderConfig};
 pub use env::{Env, InAck, OutSegment, SenderIo, TimerOutcome};
 pub use quirks::{LossRecovery, Quirks, RttOf};
 
@@ -58,7 +56,7 @@ use fanin_core::units::{Time, real};
 use guesses::Guesses;
 use history::History;
 use interface::Interface;
-use timed::Timed;
+use linux::{CaState, Linux};
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +82,8 @@ enum Recovery {
     NewReno { partial: bool },
     /// RFC 6675 section 5.
     Sack,
-    /// RFC 8985: whether there is recovery is known to [`Timed`].
-    Rack,
+    /// As in Linux: whether there is recovery is known to [`Linux`].
+    Linux,
 }
 
 /// Whether the window may grow.
@@ -171,8 +169,8 @@ pub struct Sender {
     high_rxt: u64,
     rescue_rxt: Option<u64>,
     pace_next: Time,
-    /// Loss detection by time, where it is on.
-    timed: Option<Box<Timed>>,
+    /// The sender of Linux, where it is on.
+    linux: Option<Box<Linux>>,
     /// In ns-3.44 without SACK: what duplicates are taken for.
     guesses: Option<Box<Guesses>>,
     /// In ns-3.44 with SACK: which segments are lost, and which were sent again.
@@ -210,7 +208,7 @@ impl Sender {
             round_end: 0,
             window_end: 0,
             dup_acks: 0,
-            recovery: if cfg.rack.is_some() { Recovery::Rack } else { Recovery::Open },
+            recovery: if cfg.linux.is_some() { Recovery::Linux } else { Recovery::Open },
             state: State::Closed,
             fin: false,
             ecn,
@@ -227,7 +225,7 @@ impl Sender {
             open_rtt: None,
             timed_out: 0,
             probes: 0,
-            scoreboard: (cfg.sack && cfg.rack.is_none()).then(Box::default),
+            scoreboard: (cfg.sack && cfg.linux.is_none()).then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
             silent: false,
@@ -235,7 +233,7 @@ impl Sender {
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack).then(Box::default),
             interface: cfg.interface.is_some().then(Box::default),
-            timed: cfg.rack.is_some().then(Box::default),
+            linux: cfg.linux.is_some().then(|| Box::new(Linux::new(cfg))),
             retransmissions: 0,
             segments_sent: 0,
         }
@@ -324,10 +322,10 @@ impl Sender {
         self.window.cwnd = cwnd;
     }
 
-    /// The least round-trip time, as loss detection by time knows it.
+    /// The least round-trip time, as Linux knows it.
     #[cfg(test)]
     pub(crate) fn least_rtt(&self) -> Option<Time> {
-        self.timed.as_ref().and_then(|timed| timed.rack.min_rtt())
+        self.linux.as_ref().and_then(|linux| linux.least_rtt())
     }
 
     /// When the timer expires; never, if it is stopped.
@@ -358,7 +356,7 @@ impl Sender {
         match self.recovery {
             Recovery::Open => false,
             Recovery::NewReno { .. } | Recovery::Sack => true,
-            Recovery::Rack => self.timed.as_ref().is_some_and(|timed| timed.in_recovery()),
+            Recovery::Linux => self.linux.as_ref().is_some_and(|linux| linux.state() == CaState::Recovery),
         }
     }
 

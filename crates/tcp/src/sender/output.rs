@@ -10,7 +10,7 @@ impl Sender {
     /// Sends what the windows allow.
     #[inline(always)]
     pub(super) fn send<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        if matches!(self.recovery, Recovery::Sack | Recovery::Rack) {
+        if matches!(self.recovery, Recovery::Sack | Recovery::Linux) {
             return self.send_in_recovery(env);
         }
         let mut left = 0;
@@ -58,7 +58,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn send_in_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         match self.recovery {
-            Recovery::Rack => self.rack_transmit(env),
+            Recovery::Linux => self.linux_output(env),
             _ if self.marks.is_some() => self.transmit_marked(env),
             _ => self.sack_transmit(env),
         }
@@ -95,7 +95,10 @@ impl Sender {
     /// The pacing timer expired.
     pub fn on_pace<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.pace_armed = false;
-        if self.state == State::Established {
+        if self.state != State::Established {
+        } else if self.recovery == Recovery::Linux {
+            self.linux_resume(env);
+        } else {
             self.send(env);
         }
     }

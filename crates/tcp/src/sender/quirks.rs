@@ -9,7 +9,7 @@
 //! | `ns3_44_sack.rs` | its recovery with SACK, by the marks of `marks.rs` |
 //! | `history.rs` | which segments an acknowledgement may time |
 //!
-//! Loss detection by time (RACK) is Linux's, and has none of this.
+//! The sender of Linux is one of its own (`linux/`), and has none of this.
 
 /// What another program does otherwise than the RFCs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,9 @@ impl Sender {
     /// The timer value in force.
     #[inline(always)]
     pub fn rto(&self, cfg: &SenderConfig) -> Time {
+        if let Some(linux) = &self.linux {
+            return linux.timeout(cfg);
+        }
         if self.estimator.srtt().is_none() && self.syn_timeouts > 0 {
             // RFC 6298 s5.7: after a timeout of the SYN, data starts with a longer timer.
             let initial = cfg.rto.initial.max(cfg.rto_after_syn_timeout);
@@ -32,23 +35,26 @@ impl Sender {
         measured.is_some()
     }
 
-    /// How long the timer has run that expires now, or the probe timer if that is due; before [`on_timer`](Self::on_timer)
-    /// acts on it.
+    /// How long the timer has run that expires now; before [`on_timer`](Self::on_timer) acts on it.
     pub fn expired(&self, cfg: &SenderConfig) -> Time {
-        match self.state {
-            State::SynSent => self.syn_timer(cfg),
-            _ => self.probe_due(cfg).unwrap_or_else(|| self.rto(cfg)),
+        match (self.state, &self.linux) {
+            (State::SynSent, _) => self.syn_timer(cfg),
+            (_, Some(linux)) => linux.runs(self.deadline),
+            _ => self.rto(cfg),
         }
     }
 
     /// Since when a timer runs for what is outstanding: the last time that new data was acknowledged or a timer expired.
     pub fn waits_since(&self, cfg: &SenderConfig) -> Option<Time> {
-        let (at, value) = match self.state {
-            State::SynSent => (self.deadline, self.syn_timer(cfg)),
-            State::Established if self.nxt > self.una => (self.timeout_at(), self.rto(cfg)),
+        let value = match self.state {
+            State::SynSent => self.syn_timer(cfg),
+            State::Established if self.nxt > self.una => match &self.linux {
+                Some(linux) => return linux.armed_at(),
+                None => self.rto(cfg),
+            },
             _ => return None,
         };
-        (!at.is_never()).then(|| at.saturating_sub(value))
+        (!self.deadline.is_never()).then(|| self.deadline.saturating_sub(value))
     }
 
     /// A timer event came. Deadlines move lazily, so most events find theirs moved.
@@ -66,7 +72,7 @@ impl Sender {
         match self.state {
             State::SynSent => self.on_syn_timeout(env),
             State::Established if self.nxt == self.una && !self.in_recovery() => self.on_persist(env),
-            State::Established if self.recovery == Recovery::Rack => self.on_rack_timer(env),
+            State::Established if self.recovery == Recovery::Linux => self.on_linux_timer(env),
             State::Established => self.on_retransmission_timeout(env),
             State::Closed | State::Finished | State::Failed => TimerOutcome::Idle,
         }

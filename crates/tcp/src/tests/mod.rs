@@ -8,15 +8,14 @@ mod connection;
 mod ecn;
 mod interface;
 mod led;
+mod linux;
 mod ns3_18;
 mod ns3_44;
 mod ns3_44_sack;
 mod pacing;
-mod rack;
 mod recovery;
 mod sack_recovery;
 mod timer;
-mod tlp;
 
 use super::rto::RtoConfig;
 use super::sack::SackBlocks;
@@ -106,6 +105,8 @@ struct Bench {
     window: u64,
     /// Round-trip time that acknowledgements measure.
     rtt: Option<Time>,
+    /// When the segment was sent whose time stamp they echo, if not the round-trip time says it.
+    echo: Option<Time>,
 }
 
 #[derive(Default)]
@@ -160,7 +161,7 @@ impl Bench {
     fn with(cfg: SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode, bytes: Option<u64>, fin: bool) -> Self {
         let mut sender = Sender::new(&cfg, cc, ecn);
         sender.push_data(bytes, fin);
-        Self { sender, cfg, wire: Wire::default(), now: Time::ZERO, window: WIDE, rtt: None }
+        Self { sender, cfg, wire: Wire::default(), now: Time::ZERO, window: WIDE, rtt: None, echo: None }
     }
 
     /// An endless sender on an open connection that has sent its first window and forgotten about it.
@@ -192,13 +193,19 @@ impl Bench {
 
     /// An acknowledgement with these flags and blocks arrives.
     fn receive(&mut self, ack: u64, flags: Flags, ranges: &[(u64, u64)]) {
-        let mut blocks = SackBlocks::new();
+        self.receive_option(ack, flags, SackBlocks::new(), ranges);
+    }
+    /// One that reports that `twice` has arrived once more.
+    fn duplicate(&mut self, (start, end): (u64, u64), ranges: &[(u64, u64)]) {
+        self.receive_option(self.sender.una(), Flags::NONE, SackBlocks::of_duplicate(start, end), ranges);
+    }
+    fn receive_option(&mut self, ack: u64, flags: Flags, mut blocks: SackBlocks, ranges: &[(u64, u64)]) {
         for &(start, end) in ranges {
             assert!(blocks.push(start, end));
         }
-        let sack = (!ranges.is_empty()).then_some(&blocks);
+        let sack = (!blocks.all().is_empty()).then_some(&blocks);
         let (window, rtt) = (self.window, self.rtt);
-        let echo = rtt.map(|rtt| self.now.saturating_sub(rtt));
+        let echo = self.echo.or(rtt.map(|rtt| self.now.saturating_sub(rtt)));
         let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, sack, field: 0 };
         self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }

@@ -32,8 +32,8 @@ fn mean_window(reno_friendly: bool, cable_us: u64, (period, first): (u64, u64), 
     };
     let text = format!(
         "[network]\ntopology = \"star\"\nrate = \"10Gbps\"\ndelay = \"{cable_us}us\"\nbuffer = \"1000pkt\"\n[transport]\n\
-         sack = true\nloss-detection = \"rack\"\ninitial-ssthresh = \"{start}mss\"\nreceive-buffer = \"4MiB\"\n\
-         rate-reduction = \"proportional\"\n[[traffic]]\nkind = \"background\"\n[run]\nduration = \"{seconds}s\"\n"
+         sack = true\nloss-detection = \"linux\"\ninitial-ssthresh = \"{start}mss\"\nreceive-buffer = \"4MiB\"\n\
+         [[traffic]]\nkind = \"background\"\n[run]\nduration = \"{seconds}s\"\n"
     );
     let outcome = run_instead(&text, scheme);
     let segments = reals(&outcome, "flows", "delivered_bytes")[0] / 1460.0;

@@ -65,7 +65,7 @@ fn nothing_depends_on_when_a_flow_is_let_go() {
     texts.push(sessions("dctcp", 300, LEAVES, fault));
     texts.push(
         sessions("linux", 300, STAR, &format!("{fault}{rack}"))
-            .replace("rto-min", "loss-detection = \"rack\"\nrto-min"),
+            .replace("rto-min", "loss-detection = \"linux\"\nrto-min"),
     );
     for text in texts {
         let outcome = |few: Option<usize>| {

@@ -72,16 +72,14 @@ fn host() -> impl Strategy<Value = String> {
 pub(super) fn transport() -> impl Strategy<Value = String> {
     let scheme = select(schemes::REGISTRY.iter().map(|row| row.key).collect::<Vec<_>>());
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    let rack = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u32..20);
+    let linux = (any::<bool>(), any::<bool>(), 0_u32..20);
     let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);
-    (scheme, flags, rack, sizes, host()).prop_map(|(scheme, (sack, limited, ecn), rack, sizes, host)| {
+    (scheme, flags, linux, sizes, host()).prop_map(|(scheme, (sack, limited, ecn), linux, sizes, host)| {
         let (window, every, mss, buffer) = sizes;
-        let (by_time, proportional, probe, quick) = rack;
+        let (as_linux, probe, quick) = linux;
         let recovery = format!(
-            "loss-detection = \"{}\"\nrate-reduction = \"{}\"\ntail-loss-probe = {probe}\nquickack = {quick}\n\
-             probe-margin = \"0s\"\nprobe-ack-delay = \"1ms\"\nrto-backoff-reset = \"sample\"\n",
-            if sack && by_time { "rack" } else { "dup-ack" },
-            if proportional { "proportional" } else { "at-once" },
+            "loss-detection = \"{}\"\ntail-loss-probe = {probe}\nquickack = {quick}\nrto-backoff-reset = \"sample\"\n",
+            if sack && as_linux { "linux" } else { "dup-ack" },
         );
         recovery
             + &host

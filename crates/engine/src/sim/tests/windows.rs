@@ -83,7 +83,7 @@ fn windows_change_nothing_where_packets_are_lost_and_marked() {
 fn every_scheme_of_senders_alone_has_windows() {
     for scheme in ["newreno", "dctcp", "d2tcp", "l2dct", "dt-dctcp", "dt-cwa", "linux", "linux-reno", "linux-dctcp"] {
         let ideal = "interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\nhost-queue = 0\n\
-                     pacing = \"off\"\nloss-detection = \"dup-ack\"\nrate-reduction = \"at-once\"\ntail-loss-probe = false\n";
+                     pacing = \"off\"\nloss-detection = \"dup-ack\"\ntail-loss-probe = false\n";
         let transport = format!("{}scheme = \"{scheme}\"", if scheme.starts_with("linux") { ideal } else { "" });
         assert!(Case { transport: &transport, ..Case::default() }.has_windows(), "{scheme}");
     }
@@ -100,7 +100,7 @@ fn what_joins_nodes_without_a_delay_has_none() {
         transport("scheme = \"pfdct\""),
         transport("scheme = \"rcc\""),
         transport("scheme = \"sdtcp\""),
-        transport("sack = true\nloss-detection = \"rack\""),
+        transport("sack = true\nloss-detection = \"linux\""),
         transport("interrupt-interval = \"10us\""),
         transport("host-queue = 50"),
         Case { network: "path-selector = \"spray\"", ..plain() },

@@ -7,21 +7,19 @@
 //! | `delack.rs` | quick, delayed and compressed acknowledgements |
 //! | `sacks.rs` | SACK blocks and DSACK |
 //! | `window.rs` | the receive window, and its growth |
-//! | `ticks.rs` | jiffies, and the timer wheel |
 //!
 //! The application reads what has arrived in order at the same instant, as a program does that waits for it. Names are
 //! those of the kernel where it has one. Left out: urgent data and memory pressure.
 
 mod delack;
 mod sacks;
-mod ticks;
 mod window;
 
 use super::{AckList, AckOut, NO_FIN, Receiver, ReceiverConfig, Segment};
+use crate::Ticks;
 use fanin_core::roles::{Delivery, EcnMode};
 use fanin_core::units::Time;
 use sacks::Sacks;
-pub use ticks::Ticks;
 use window::Window;
 
 /// What the receivers of a group have in common.

@@ -6,7 +6,7 @@ use fanin_core::packet::Stamp;
 
 const MSS: u64 = 1448;
 const LINUX: LinuxReceiver = LinuxReceiver {
-    ticks: Ticks(Time::from_ms(1)),
+    ticks: crate::Ticks(Time::from_ms(1)),
     ato_min: 40,
     delack_max: 199,
     rto: 201,

@@ -2,6 +2,10 @@
 
 use fanin_core::units::Time;
 
+/// How long before the overflow of the kernel's jiffies a run begins: they begin five minutes before (`INITIAL_JIFFIES`), and
+/// the kernel of `run.backend = "linux"` has run for two seconds then. The slots of the wheel's outer levels depend on it.
+const BEFORE_OVERFLOW: Time = Time::from_secs(298);
+
 /// The kernel's clock in ticks, which begin at multiples of their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks(pub Time);
@@ -10,6 +14,11 @@ impl Ticks {
     /// Jiffies at `now`.
     pub(crate) const fn at(self, now: Time) -> u64 {
         now.ps() / self.0.ps()
+    }
+
+    /// `usecs_to_jiffies`: ticks in a span, rounded up.
+    pub(crate) const fn in_span(self, span: Time) -> u64 {
+        span.ps().div_ceil(self.0.ps())
     }
 
     /// Ticks in a span, rounded down.
@@ -25,7 +34,8 @@ impl Ticks {
         while ahead >= 63 << shift {
             shift += 3;
         }
-        Time::from_ps((((expires >> shift) + 1) << shift) * self.0.ps())
+        let start = (1 << 32) - BEFORE_OVERFLOW.ps() / self.0.ps();
+        Time::from_ps((((((start + expires) >> shift) + 1) << shift) - start) * self.0.ps())
     }
 }
 
@@ -41,6 +51,6 @@ mod tests {
         assert_eq!(ticks.wheel(42, now), Time::from_ms(43), "no earlier than 40 ticks later");
         assert_eq!(ticks.wheel(64, now), Time::from_ms(65));
         assert_eq!(ticks.wheel(65, now), Time::from_ms(72), "the next multiple of 8");
-        assert_eq!(ticks.wheel(506, now), Time::from_ms(512), "the next multiple of 64");
+        assert_eq!(ticks.wheel(506, now), Time::from_ms(528), "the next slot of 64, which begin 48 before the run");
     }
 }
