@@ -172,6 +172,12 @@ class Verdict:
         return "| " + " | ".join([name, *map(self.shown, MEASURES), self.word]) + " |"
 
     @property
+    def failing(self) -> str:
+        """The measures that are beyond their tolerances for certain, the kernel's value and ours."""
+        beyond = [name for name, by_chance in self.beyond.items() if not by_chance]
+        return ", ".join(f"{MEASURES[name]} {self.shown(name).strip('*')}" for name in beyond)
+
+    @property
     def word(self) -> str:
         """The verdict on the cell: one of WORDS."""
         if not self.beyond:

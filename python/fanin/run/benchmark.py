@@ -14,7 +14,8 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fanin.errors import RunError, ScenarioError
@@ -109,6 +110,31 @@ _TAKEN = ("seed", "run_id", "result_hash", "groups", "offered", "incomplete", "c
 """What a row says of a run besides what was measured."""
 
 
+@contextlib.contextmanager
+def _signals_held() -> Iterator[Callable[[], None]]:
+    """Holds signals that end this process until the function that it gives is called.
+
+    A program that starts runs before :class:`subprocess.Popen` returns, and nobody could end it yet.
+    """
+    came: list[int] = []
+    held = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if number not in held and signal.getsignal(number) is not None:
+                held[number] = signal.signal(number, lambda number, _: came.append(number))
+
+    def release() -> None:
+        while held:
+            signal.signal(*held.popitem())
+        while came:
+            signal.raise_signal(came.pop())
+
+    try:
+        yield release
+    finally:
+        release()
+
+
 def _output(words: list[str]) -> str:
     """What a program prints. It ends with this process, with all that it has started.
 
@@ -119,15 +145,18 @@ def _output(words: list[str]) -> str:
 
     """
     none, pipe = subprocess.DEVNULL, subprocess.PIPE
-    with subprocess.Popen(
-        words, stdin=none, stdout=pipe, stderr=pipe, start_new_session=True, encoding="utf-8", errors="replace"
-    ) as program:
-        try:
-            output, said = program.communicate()
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(program.pid, signal.SIGKILL)
-            raise
+    with _signals_held() as release:
+        program = subprocess.Popen(
+            words, stdin=none, stdout=pipe, stderr=pipe, start_new_session=True, encoding="utf-8", errors="replace"
+        )
+        with program:
+            try:
+                release()
+                output, said = program.communicate()
+            except BaseException:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(program.pid, signal.SIGKILL)
+                raise
     if program.returncode:
         raise subprocess.CalledProcessError(program.returncode, words, output, said)
     return output

@@ -38,7 +38,8 @@ arrives, up to `receive-buffer`. Programs read at once.
 
 **Left out.** Interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
 packets and the time that a processor takes; the delay controller of `fq_codel` and its fair queues;
-moderated completions of sent packets, for which small queues wait; the push bit at the end of a burst.",
+moderated completions of sent packets, for which small queues wait; the push bit at the end of a burst;
+SACK on acknowledgements that data carry, and acknowledgements older than the last.",
     stack: &[
         set("mss", "1448B", "Linux 6: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
         set("header", "52B", "Linux 6: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),

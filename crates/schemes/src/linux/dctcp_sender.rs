@@ -26,8 +26,10 @@ impl LinuxDctcp {
         Self { alpha, shift_g, delivered: 0, marked: 0, next: 0, growth: Growth::default() }
     }
 
-    /// `dctcp_update_alpha`. The acknowledgement that ends a window of data counts in the next one.
+    /// `dctcp_update_alpha`. The acknowledgement that ends a window of data counts in it.
     fn observe(&mut self, segments: u64, ece: bool, cx: &SenderCx<'_>) {
+        self.delivered += segments;
+        self.marked += if ece { segments } else { 0 };
         if cx.una >= self.next {
             let decay = self.alpha >> self.shift_g;
             self.alpha -= if decay > 0 { decay } else { self.alpha };
@@ -35,8 +37,6 @@ impl LinuxDctcp {
             self.alpha = (self.alpha + gain).min(MAX_ALPHA);
             (self.delivered, self.marked, self.next) = (0, 0, cx.nxt);
         }
-        self.delivered += segments;
-        self.marked += if ece { segments } else { 0 };
     }
 }
 
@@ -99,16 +99,16 @@ mod tests {
     }
 
     #[test]
-    fn marks_count_in_whole_segments_and_the_acknowledgement_that_ends_a_window_in_the_next() {
+    fn marks_count_in_whole_segments_and_the_acknowledgement_that_ends_a_window_in_it() {
         let mut bench = bench(0, 10.0);
         bench.send(10);
         bench.ack(false); // ends the empty window; the next one has the ten segments
         (0..8).for_each(|i| bench.ack(i < 3));
         assert_eq!(bench.cc.alpha, 0);
         bench.ack(true);
-        // Of nine segments before the last, three were marked: 64 * 3 / 9 of 1024.
-        assert_eq!(bench.cc.alpha, 21);
-        assert_eq!((bench.cc.delivered, bench.cc.marked), (1, 1));
+        // Of nine segments four were marked: 64 * 4 / 9 of 1024.
+        assert_eq!(bench.cc.alpha, 28);
+        assert_eq!((bench.cc.delivered, bench.cc.marked), (0, 0));
     }
 
     #[test]

@@ -438,6 +438,52 @@ fn tcp_cwnd_restart_halves_the_window_for_each_timeout_without_data() {
 }
 
 #[test]
+fn tcp_event_data_sent_counts_a_probe_so_that_the_window_stays() {
+    let mut bench = Bench::closed(SenderConfig { initial_window: 200, ..PROBING }, Some(100), false);
+    bench.adopt();
+    bench.wait(ms(10));
+    bench.ack(101);
+    bench.sender.forge_window(3200.0);
+    bench.push_data(100);
+    assert_eq!(bench.expire_timer(), TimerOutcome::LossProbe);
+    bench.wait(ms(1));
+    bench.echo = Some(bench.now - ms(1));
+    bench.ack(201);
+    bench.push_data(100); // more than a timeout after the original, and not after the probe
+    bench.expect_cwnd(3200.0);
+}
+
+#[test]
+fn tcp_cong_avoid_keeps_a_window_that_is_not_used_up_while_acknowledgements_come() {
+    let mut bench = Bench::closed(SenderConfig { initial_window: 200, ..LINUX }, Some(100), false);
+    bench.adopt();
+    bench.wait(ms(10));
+    bench.ack(101);
+    bench.sender.forge_window(9000.0);
+    for _ in 0..50 {
+        bench.push_data(100);
+        bench.wait(ms(10));
+        bench.ack(bench.sender.nxt());
+    }
+    assert!(bench.sender.window().cwnd >= 9000.0, "{}", bench.sender.window().cwnd);
+}
+
+#[test]
+fn a_dsack_that_comes_when_nothing_is_outstanding_undoes_a_reduction_too() {
+    let mut bench = Bench::closed(LINUX, Some(1000), false);
+    bench.adopt();
+    bench.wait(ms(10));
+    bench.echo = Some(Time::ZERO);
+    bench.sack(&[(101, 401)]);
+    let reduced = bench.sender.window().ssthresh;
+    bench.wait(ms(1));
+    bench.echo = Some(ms(10));
+    bench.ack(1001);
+    bench.duplicate((1, 101), &[]);
+    assert!(bench.sender.window().ssthresh > reduced, "{reduced}");
+}
+
+#[test]
 fn the_peers_window_holds_in_recovery() {
     let mut bench = flying(10);
     bench.window = 1000;

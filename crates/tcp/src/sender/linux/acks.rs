@@ -1,5 +1,6 @@
 //! What an acknowledgement says of the segments in flight: `tcp_ack`, `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue`.
 
+use super::alert::tick;
 use super::rtt::micros;
 use super::scoreboard::Segment;
 use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp};
@@ -228,7 +229,7 @@ impl Sender {
             linux.retransmits = 0;
         }
         if linux.board.packets_out() == 0 {
-            return self.linux_output(env);
+            return self.on_idle_ack(ack, prior_una, &mut news, env);
         }
         let prior_fack = linux.board.highest_sack(prior_una);
         let (delivered, lost) = (linux.delivered, linux.lost);
@@ -261,6 +262,19 @@ impl Sender {
             return self.finish(env);
         }
         self.resend_after_ack(resend, env);
+        self.linux_output(env);
+    }
+
+    /// Nothing is outstanding: what a DSACK shows still counts.
+    fn on_idle_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, prior_una: u64, news: &mut News, env: &mut Env<'_, I>) {
+        if let Some(duplicate) = ack.sack.and_then(SackBlocks::dsack)
+            && self.linux().take_dsack(duplicate, prior_una, env.cfg.mss, news)
+        {
+            self.alert(prior_una, news, env);
+        }
+        if self.linux().probe.is_some() {
+            self.on_probe_ack(news, env);
+        }
         self.linux_output(env);
     }
 
@@ -330,11 +344,15 @@ impl Sender {
         let flight = self.in_flight() + news.delivered_bytes;
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
-        let limited = self.is_window_limited(env.cfg);
+        let (limited, now) = (self.is_window_limited(env.cfg), tick(env));
         let linux = self.linux();
         let disordered = linux.reordering > env.cfg.duplicate_ack_threshold;
         let may_grow = news.data_acked || disordered && news.data_sacked;
         let in_recovery = linux.reduces();
+        if may_grow && !in_recovery {
+            // `tcp_cong_avoid`, whether the window grows or not.
+            linux.window_stamp = now;
+        }
         if delivered > 0 || news.ece || news.rtt.is_some() {
             let event = AckEvent {
                 acked: news.delivered_bytes,

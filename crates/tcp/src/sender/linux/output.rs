@@ -97,12 +97,15 @@ impl Sender {
 
     /// `tcp_retransmit_skb`; `counted` as a retransmission in flight, which a probe is not.
     pub(super) fn send_again<I: SenderIo>(&mut self, segment: &Segment, counted: bool, env: &mut Env<'_, I>) {
-        let now = micros(env.now);
+        let (now, ticks) = (micros(env.now), tick(env));
         self.emit(segment.start, segment.len, segment.end > segment.start + segment.len, env);
         let linux = self.linux();
         let delivered = linux.delivered;
         linux.board.on_resent(segment.end, now, delivered, counted);
         linux.total_retrans += 1;
+        if segment.len > 0 {
+            linux.last_sent = ticks;
+        }
         if counted {
             linux.retrans_stamp = linux.retrans_stamp.or(Some(stamp(now)));
             linux.undo_retrans = Some(linux.undo_retrans.unwrap_or(0) + 1);
