@@ -137,7 +137,9 @@ mod tests {
         let mut rtt = Rtt::default();
         rtt.on_least(0, &CFG);
         assert_eq!(rtt.least, 1000);
-        [30, 50].into_iter().for_each(|us| rtt.on_least(us, &CFG));
+        for us in [30, 50] {
+            rtt.on_least(us, &CFG);
+        }
         assert_eq!(rtt.least, 30);
     }
 }
