@@ -45,6 +45,10 @@ impl Time {
     pub const fn ps(self) -> u64 {
         self.0
     }
+    /// Whole microseconds: what a clock of that resolution shows.
+    pub const fn us(self) -> u64 {
+        self.0 / 1_000_000
+    }
     /// The value in seconds, for reports and for algorithms that work in floating point.
     pub fn secs(self) -> f64 {
         // Division gives the double nearest to the decimal value; multiplying by 1e-12 does not.

@@ -64,8 +64,8 @@ impl Riding {
     /// Puts an acknowledgement on the segments that leave now. The flow is acknowledged up to `una` and sent up to
     /// `nxt`.
     fn load(&mut self, ack: AckOut, window: u16, una: u64, nxt: u64) {
-        let fresh = std::mem::take(&mut self.fresh);
-        let (_, new) = (std::mem::take(&mut self.payload), std::mem::take(&mut self.new));
+        let (fresh, new) = (std::mem::take(&mut self.fresh), std::mem::take(&mut self.new));
+        self.payload = false;
         let first = self.under_way.len() - fresh;
         if ack.ack == self.number && una >= self.until {
             // An earlier segment has taken it there.

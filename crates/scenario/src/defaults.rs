@@ -98,20 +98,11 @@ impl Defaults {
                 values = values.or(key, value, manual.as_str());
             }
         }
-        let own = part.row.stack.iter().filter(|setting| values.has(setting.key));
-        let (following, fixed): (Vec<&Setting>, Vec<&Setting>) = own.partition(|setting| values.has(setting.value));
-        for setting in fixed {
-            values = values.or(setting.key, setting.value, format!("{}: {}", part.whose, setting.source));
-        }
+        values = part.with(part.row.stack, "", values);
         for wish in scheme.transport {
             if let Wish::Needs(key, value) = wish {
                 values = values.or(key, value, manual.as_str());
             }
-        }
-        // Last: they have what the file, or a need, has given to another key.
-        for setting in following {
-            let value = values.time(setting.value).to_string();
-            values = values.or(setting.key, &value, format!("{}: {}", part.whose, setting.source));
         }
         with_mtu(values)
     }

@@ -33,7 +33,7 @@ pub struct EnvironmentRow {
 pub struct Setting {
     /// The key.
     pub key: &'static str,
-    /// Its value, as a scenario would write it; or the name of another key, a time of the same table, whose value it has.
+    /// Its value, as a scenario would write it.
     pub value: &'static str,
     /// The source: where it is documented or found in code, or why it is assumed.
     pub source: &'static str,

@@ -83,10 +83,6 @@ fn ticks(time: Time) -> u64 {
     time.ps() / TICK.ps()
 }
 
-fn micros(time: Time) -> u64 {
-    time.ps() / Time::from_us(1).ps()
-}
-
 impl KernelCubic {
     /// A sender at the beginning; `paced` by its host.
     pub(super) fn new(cfg: KernelCubicConfig, paced: bool) -> Self {
@@ -121,7 +117,7 @@ impl KernelCubic {
         if self.epoch.is_some_and(|epoch| ticks(cx.now) - epoch.start < HZ) {
             return;
         }
-        let rtt_us = micros(rtt).max(1);
+        let rtt_us = rtt.us().max(1);
         if self.min_rtt_us == 0 || rtt_us < self.min_rtt_us {
             self.min_rtt_us = rtt_us;
         }
@@ -129,7 +125,7 @@ impl KernelCubic {
             return;
         }
         let sample = Sample {
-            now_us: micros(cx.now),
+            now_us: cx.now.us(),
             una: cx.una,
             nxt: cx.nxt,
             rtt_us,
@@ -178,7 +174,7 @@ impl KernelCubic {
 
     /// For how many acknowledged segments the window grows by one towards where the cube is one least round trip later.
     fn cubic_step(&self, epoch: &Epoch, window: u64, now: u64) -> u64 {
-        let ahead = self.min_rtt_us.div_ceil(micros(TICK));
+        let ahead = self.min_rtt_us.div_ceil(TICK.us());
         let t = ((now - epoch.start + ahead) << CUBE_BITS) / HZ;
         let offset = u128::from(t.abs_diff(epoch.k).min(LONGEST));
         let delta = ((u128::from(self.cfg.scale * TENTHS) * offset * offset * offset) >> SHIFT) as u64;
@@ -222,7 +218,7 @@ fn whole_window(cx: &SenderCx<'_>) -> u64 {
 
 impl CongestionControl for KernelCubic {
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
-        self.hystart.restart(micros(cx.now), cx.nxt);
+        self.hystart.restart(cx.now.us(), cx.nxt);
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         self.skip_idle_time(cx.now);
@@ -247,7 +243,7 @@ impl CongestionControl for KernelCubic {
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
         let threshold = self.reduce(cx);
         *self = Self { hystart: self.hystart, rate: self.rate, ..Self::new(self.cfg, false) };
-        self.hystart.restart(micros(cx.now), cx.nxt);
+        self.hystart.restart(cx.now.us(), cx.nxt);
         threshold
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {

@@ -88,7 +88,7 @@ impl Act<'_> {
             if next < self.state.rcv_rtt_seq {
                 return;
             }
-            let us = (self.now.ps() / 1_000_000).saturating_sub(since.ps() / 1_000_000).max(1);
+            let us = self.now.us().saturating_sub(since.us()).max(1);
             let sample = us << 3;
             if self.state.rcv_rtt == 0 || sample < self.state.rcv_rtt {
                 self.state.rcv_rtt = sample;

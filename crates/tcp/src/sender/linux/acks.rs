@@ -1,9 +1,7 @@
 //! What an acknowledgement says of the segments in flight: `tcp_ack`, `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue`.
 
-use super::alert::tick;
-use super::rtt::micros;
 use super::scoreboard::Segment;
-use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp};
+use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp, tick};
 use crate::sack::SackBlocks;
 use crate::sender::{Env, InAck, Sender, SenderIo};
 use fanin_core::packet::Flags;
@@ -28,7 +26,7 @@ pub(super) struct News {
     pub(super) original: bool,
     dsack: bool,
     /// `FLAG_DSACK_TLP`
-    dsack_of_probe: bool,
+    pub(super) dsack_of_probe: bool,
     /// `FLAG_SET_XMIT_TIMER`
     pub(super) rearm: bool,
     /// `FLAG_LOST_RETRANS`
@@ -44,11 +42,6 @@ pub(super) struct News {
 }
 
 impl News {
-    /// `FLAG_NOT_DUP`
-    /// `FLAG_DSACK_TLP`
-    pub(super) fn dsack_of_probe(&self) -> bool {
-        self.dsack_of_probe
-    }
     /// `FLAG_NOT_DUP`
     pub(super) fn not_duplicate(&self) -> bool {
         self.window || self.data_acked
@@ -171,7 +164,7 @@ impl Linux {
     fn take_report(&mut self, index: usize, una: u64, now: u64, low: &mut u64, news: &mut News) {
         let segment = *self.board.get(index);
         self.rack_advance(&segment, now);
-        if !segment.resent && !segment.ever_resent {
+        if !segment.ever_resent {
             if segment.start < self.board.highest_sack(una) {
                 *low = (*low).min(segment.start);
             }
@@ -221,10 +214,10 @@ impl Sender {
         self.una = ack.ack;
         self.nxt = self.nxt.max(self.una);
         self.peer_edge = edge;
-        let (una, now) = (self.una, micros(env.now));
+        let (una, now) = (self.una, env.now.us());
         let linux = self.linux();
         // Stamps in packets are coarser than the clock, and must not fall into the millisecond before.
-        linux.echo = ack.echo.map(|sent| stamp(micros(sent + STAMP_ERROR)));
+        linux.echo = ack.echo.map(|sent| stamp((sent + STAMP_ERROR).us()));
         if news.advanced {
             linux.retransmits = 0;
         }
@@ -280,7 +273,7 @@ impl Sender {
 
     /// `tcp_clean_rtx_queue`
     fn clean_queue<I: SenderIo>(&mut self, prior_fack: u64, news: &mut News, env: &Env<'_, I>) {
-        let (una, nxt, now) = (self.una, self.nxt, micros(env.now));
+        let (una, nxt, now) = (self.una, self.nxt, env.now.us());
         let linux = self.linux();
         let (mut low, mut acked_at) = (u64::MAX, None);
         while let Some(segment) = linux.board.pop_acknowledged(una) {
@@ -312,7 +305,7 @@ impl Sender {
         }
         if sample.is_none() && news.data_acked {
             // `tcp_rtt_tsopt_us`: a time stamp has ticks of a millisecond, and tells at least one.
-            sample = linux.echo.map(|echo| (1000 * (stamp(now) - echo).max(1), 1000 * (stamp(now) - echo).max(1)));
+            sample = linux.echo.map(|echo| 1000 * (stamp(now) - echo).max(1)).map(|us| (us, us));
         }
         news.rtt = sample.map(|(_, newest)| newest);
         if let Some((us, newest)) = sample {
@@ -325,7 +318,6 @@ impl Sender {
                 linux.check_reordering(low, una, env.cfg.mss);
             }
         } else if let (Some(first), Some((us, _))) = (linux.board.first(), sacked)
-            && sample.is_some()
             && us > since(first.sent)
         {
             news.rearm = true;

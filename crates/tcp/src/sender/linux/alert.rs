@@ -1,8 +1,7 @@
 //! The states of recovery: `tcp_fastretrans_alert`, and what it asks.
 
 use super::acks::News;
-use super::rtt::micros;
-use super::{CaState, Linux, PERSIST, Pending, Reduction, Resend};
+use super::{CaState, Linux, PERSIST, Pending, Reduction, Resend, tick};
 use crate::sender::{Env, Sender, SenderIo};
 
 impl Linux {
@@ -102,9 +101,9 @@ impl Sender {
 
     /// `tcp_identify_packet_loss` and `tcp_rack_mark_lost`
     fn identify_losses<I: SenderIo>(&mut self, news: &mut News, env: &mut Env<'_, I>) {
-        let now = micros(env.now);
+        let now = env.now.us();
         let linux = self.linux();
-        if linux.board.len() == 0 || !std::mem::take(&mut linux.rack.advanced) {
+        if linux.board.packets_out() == 0 || !std::mem::take(&mut linux.rack.advanced) {
             return;
         }
         let resent = linux.board.retrans_out;
@@ -232,7 +231,7 @@ impl Sender {
         let una = self.una;
         let linux = self.linux();
         let Some((high, again)) = linux.probe.filter(|(high, _)| una >= *high) else { return };
-        if !again || news.dsack_of_probe() {
+        if !again || news.dsack_of_probe {
             linux.probe = None;
         } else if una > high {
             // It repaired a loss that nothing else shows, which is congestion all the same.
@@ -248,7 +247,7 @@ impl Sender {
 
     /// `tcp_rack_reo_timeout`: segments that might only have been late are overdue.
     pub(super) fn on_search_timer<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        let now = micros(env.now);
+        let now = env.now.us();
         let linux = self.linux();
         let (in_flight, lost) = (linux.board.in_flight(), linux.lost);
         linux.detect_losses(now);
@@ -265,9 +264,4 @@ impl Sender {
             self.rearm_retransmission(env);
         }
     }
-}
-
-/// The kernel's clock, in ticks.
-pub(super) fn tick<I>(env: &Env<'_, I>) -> u64 {
-    env.cfg.rto.ticks().at(env.now)
 }

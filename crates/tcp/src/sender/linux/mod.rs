@@ -143,6 +143,11 @@ const fn stamp(us: u64) -> u64 {
     us / 1000
 }
 
+/// The kernel's clock, in ticks.
+fn tick<I>(env: &Env<'_, I>) -> u64 {
+    env.cfg.rto.ticks().at(env.now)
+}
+
 impl Linux {
     pub(super) fn new(cfg: &SenderConfig) -> Self {
         Self {
@@ -238,7 +243,7 @@ impl Sender {
 
     /// A first round-trip time, of the handshake.
     pub(super) fn take_linux_handshake<I>(&mut self, rtt: Time, env: &Env<'_, I>) {
-        let (una, nxt, us) = (self.una, self.nxt, rtt::micros(rtt));
+        let (una, nxt, us) = (self.una, self.nxt, rtt.us());
         self.take_rtt(us, us, una, nxt, env.cfg);
     }
 

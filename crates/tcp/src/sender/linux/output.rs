@@ -1,9 +1,7 @@
 //! What a sender sends: `tcp_write_xmit`, `tcp_xmit_retransmit_queue`, and whether the window limits it.
 
-use super::alert::tick;
-use super::rtt::micros;
 use super::scoreboard::Segment;
-use super::{Pending, Resend, stamp};
+use super::{CaState, Pending, Resend, stamp, tick};
 use crate::FIRST_DATA;
 use crate::sender::{Env, Sender, SenderConfig, SenderIo};
 use fanin_core::units::real;
@@ -73,7 +71,7 @@ impl Sender {
 
     /// `tcp_transmit_skb` and `tcp_event_new_data_sent`
     fn send_next<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
-        let (start, now, ticks) = (self.nxt, micros(env.now), tick(env));
+        let (start, now, ticks) = (self.nxt, env.now.us(), tick(env));
         self.transmit_next(len, env);
         let end = self.nxt;
         let linux = self.linux();
@@ -97,7 +95,7 @@ impl Sender {
 
     /// `tcp_retransmit_skb`; `counted` as a retransmission in flight, which a probe is not.
     pub(super) fn send_again<I: SenderIo>(&mut self, segment: &Segment, counted: bool, env: &mut Env<'_, I>) {
-        let (now, ticks) = (micros(env.now), tick(env));
+        let (now, ticks) = (env.now.us(), tick(env));
         self.emit(segment.start, segment.len, segment.end > segment.start + segment.len, env);
         let linux = self.linux();
         let delivered = linux.delivered;
@@ -176,7 +174,7 @@ impl Sender {
         let threshold = self.current_threshold(cfg);
         let linux = self.linux();
         linux.window_stamp = now;
-        if linux.state != super::CaState::Open {
+        if linux.state != CaState::Open {
             return;
         }
         let used = u64::from(std::mem::take(&mut linux.used)).max(cfg.initial_window / cfg.mss);

@@ -21,15 +21,10 @@ pub(super) struct Rtt {
     timeout: u64,
 }
 
-/// Whole microseconds.
-pub(super) fn micros(time: Time) -> u64 {
-    time.ps() / Time::from_us(1).ps()
-}
-
 impl Rtt {
     /// A sample of `us`, with all below `una` acknowledged and all below `nxt` sent.
     pub(super) fn on_sample(&mut self, us: u64, una: u64, nxt: u64, cfg: &RtoConfig) {
-        let least = micros(cfg.minimum);
+        let least = cfg.minimum.us();
         let us = us as i64;
         if self.eightfold == 0 {
             self.eightfold = (us << 3).max(1) as u64;
@@ -62,7 +57,7 @@ impl Rtt {
 
     /// A round-trip time that may be the least one.
     pub(super) fn on_least(&mut self, us: u64, cfg: &RtoConfig) {
-        let us = if us == 0 { micros(cfg.ticks().0) } else { us };
+        let us = if us == 0 { cfg.ticks().0.us() } else { us };
         if self.least == 0 || us < self.least {
             self.least = us;
         }

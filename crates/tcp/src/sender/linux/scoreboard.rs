@@ -116,19 +116,19 @@ impl Scoreboard {
 
     /// The indices of segments within `start..end` that are not yet reported go to `news`.
     pub(super) fn report(&mut self, start: u64, end: u64, news: &mut Vec<usize>) {
-        let gaps: Vec<(u64, u64)> = self.reported.gaps_within(start, end).collect();
-        self.reported.insert(start, end, 0);
-        for (start, end) in gaps {
+        for (start, end) in self.reported.gaps_within(start, end) {
             let mut index = self.segments.partition_point(|segment| segment.end <= start);
-            while let Some(segment) = self.segments.get(index).filter(|segment| segment.start < end) {
-                if !segment.sacked
-                    && self.reported.count_within(segment.start, segment.end) == segment.end - segment.start
-                {
-                    news.push(index);
-                }
+            while self.segments.get(index).is_some_and(|segment| segment.start < end) {
+                news.push(index);
                 index += 1;
             }
         }
+        self.reported.insert(start, end, 0);
+        // Part of a segment is no news.
+        news.retain(|&index| {
+            let Segment { start, end, sacked, .. } = self.segments[index];
+            !sacked && self.reported.count_within(start, end) == end - start
+        });
     }
 
     /// Marks a segment as reported: the counts of `tcp_sacktag_one`.
@@ -192,11 +192,6 @@ impl Scoreboard {
         let segment = self.segments.range(from..).find(waits).copied();
         self.resend_from = segment.map_or(u64::MAX, |segment| segment.start);
         segment
-    }
-
-    /// Of all segments, in order of their numbers.
-    pub(super) fn len(&self) -> usize {
-        self.segments.len()
     }
 
     /// The segments within `start..end`.

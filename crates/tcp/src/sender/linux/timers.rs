@@ -1,9 +1,7 @@
 //! The one timer of a sender (`icsk_retransmit_timer`), which runs for reordering, a tail loss probe or a retransmission, in
 //! ticks and on the kernel's timer wheel.
 
-use super::alert::tick;
-use super::rtt::micros;
-use super::{CaState, Pending};
+use super::{CaState, Pending, tick};
 use crate::sender::{Env, Sender, SenderIo, TimerOutcome};
 use fanin_core::roles::EcnMode;
 use fanin_core::units::Time;
@@ -46,7 +44,7 @@ impl Sender {
     fn until_timeout<I>(&mut self, env: &Env<'_, I>) -> Time {
         let linux = self.linux();
         let sent = linux.board.first().map_or(Time::ZERO, |first| Time::from_us(first.sent));
-        (sent + linux.timeout(env.cfg)).saturating_sub(Time::from_us(micros(env.now)))
+        (sent + linux.timeout(env.cfg)).saturating_sub(Time::from_us(env.now.us()))
     }
 
     /// `tcp_set_xmit_timer`
@@ -66,7 +64,6 @@ impl Sender {
     /// `tcp_schedule_loss_probe`; `anew` if the retransmission timer would start anew too.
     pub(super) fn schedule_probe<I: SenderIo>(&mut self, anew: bool, env: &mut Env<'_, I>) -> bool {
         let cfg = &env.cfg.rto;
-        let until = self.until_timeout(env);
         let linux = self.linux();
         let packets = linux.board.packets_out();
         let probes = env.cfg.linux.is_some_and(|linux| linux.tail_loss_probe);
@@ -77,10 +74,8 @@ impl Sender {
             Time::from_us(eightfold >> 2) + if packets == 1 { cfg.minimum } else { TIMEOUT_MIN }
         });
         let mut ticks = cfg.ticks().in_span(wait);
-        let timeout = linux.rtt.timeout(cfg);
-        if anew {
-            ticks = ticks.min(timeout);
-        } else if until > Time::ZERO {
+        let until = if anew { linux.timeout(env.cfg) } else { self.until_timeout(env) };
+        if until > Time::ZERO {
             ticks = ticks.min(cfg.ticks().in_span(until));
         }
         self.reset_timer(Pending::Probe, ticks, env);
@@ -149,12 +144,12 @@ impl Sender {
 
     /// `tcp_enter_loss`
     fn enter_loss<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        let (una, nxt, now) = (self.una, self.nxt, micros(env.now));
+        let (una, nxt, now) = (self.una, self.nxt, env.now.us());
         let (threshold, cwnd) = (self.current_threshold(env.cfg), self.segments(env.cfg));
         let linux = self.linux();
         let state = linux.state;
         // `tcp_timeout_mark_lost`: what was sent within a round trip is not lost yet.
-        for index in 0..linux.board.len() {
+        for index in 0..linux.board.packets_out() as usize {
             let sent = linux.board.get(index).sent;
             if (index == 0 || !linux.is_recent(sent, now)) && linux.board.mark_lost(index) {
                 linux.lost += 1;
