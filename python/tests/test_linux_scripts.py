@@ -16,7 +16,7 @@ import compare  # noqa: E402
 import scripts  # noqa: E402
 from scripts import NOTED, SCRIPTS, Kept, Outcome, Played  # noqa: E402
 
-COMMAND = "python validation/linux/compare.py --scripts"
+COMMAND = "python validation/linux/compare.py"
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,7 @@ def test_scripts_that_were_as_in_the_kernel_still_are(outcomes: list[Outcome]) -
 
 
 def test_the_page_shows_what_the_simulator_does_today(outcomes: list[Outcome]) -> None:
-    text = compare.PAGE.read_text()
-    assert compare.with_scripts(text, outcomes) == text, f"{COMMAND} writes it"
+    assert scripts.section(outcomes) in compare.PAGE.read_text(), f"{COMMAND} writes it"
 
 
 @pytest.mark.parametrize(

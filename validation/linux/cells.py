@@ -193,24 +193,33 @@ class Entry:
     measured: Measured
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """What a file of JSON lines has; nothing if there is none."""
+    return [json.loads(line) for line in (path.read_text().splitlines() if path.exists() else [])]
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Writes a file of JSON lines, as a whole or not at all."""
+    partial = path.with_suffix(".part")
+    partial.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    partial.replace(path)
+
+
 def stored() -> dict[str, Entry]:
     """The kernel's numbers by name of the cell."""
-    lines = STORED.read_text().splitlines() if STORED.exists() else []
-    rows = [json.loads(line) for line in lines]
+    rows = read_rows(STORED)
     return {row["cell"]: Entry(row["release"], row["kernel"], row["settings"], Measured.of_row(row)) for row in rows}
 
 
 def store(entries: Mapping[str, Entry]) -> None:
     """Writes the kernel's numbers of today's cells, one line a cell, in the order of the list."""
-    lines = []
+    rows = []
     for cell in CELLS:
         if cell.name in entries:
             entry = entries[cell.name]
             head = {"cell": cell.name, "release": entry.release, "kernel": entry.kernel, "settings": entry.settings}
-            lines.append(json.dumps(head | entry.measured.row, separators=(",", ":")) + "\n")
-    partial = STORED.with_suffix(".part")
-    partial.write_text("".join(lines))
-    partial.replace(STORED)
+            rows.append(head | entry.measured.row)
+    write_rows(STORED, rows)
 
 
 def lacking(entries: Mapping[str, Entry]) -> list[Cell]:

@@ -4,7 +4,6 @@
     ./compare.py                # measures in the kernel what is not stored, then compares and writes the page
     ./compare.py --again        # measures all cells in the kernel (ten minutes on two cores), and all scripts
     ./compare.py --check        # writes nothing: only says what it would find
-    ./compare.py --scripts      # measures and compares scripts only, and writes their part of the page
     ./compare.py --drop         # takes what left its tolerances off the lists of what was within
 
 A cell that is not measured yet needs a kernel ("make linux"); the comparison itself does not.
@@ -49,9 +48,6 @@ WITHIN = HERE / "within.txt"
 
 WORDS = ("within", "perhaps", "no")
 """Verdicts: all measures are within their tolerances; chance may be why some are not; at least one is not."""
-
-SCRIPTS_BEGIN, SCRIPTS_END = "<!-- scripts: written by compare.py --scripts too -->", "<!-- end of scripts -->"
-"""Between these, the page has the scripts."""
 
 RESAMPLES = 1000
 """How often runs are drawn anew for an interval."""
@@ -244,14 +240,8 @@ def page(
         tally=lambda verdicts: [among(verdicts, word) for word in WORDS],
         largest=sorted(verdicts, key=lambda verdict: -abs(math.log(verdict.factor)))[:10],
         counts=list(COUNTS),
-        scripts=f"{SCRIPTS_BEGIN}\n{section(played)}\n{SCRIPTS_END}",
+        scripts=section(played),
     )
-
-
-def with_scripts(text: str, played: Sequence[Outcome]) -> str:
-    """The page with another part of the scripts."""
-    begin, end = text.index(SCRIPTS_BEGIN) + len(SCRIPTS_BEGIN), text.index(SCRIPTS_END)
-    return f"{text[:begin]}\n{section(played)}\n{text[end:]}"
 
 
 def draw(verdicts: Sequence[Verdict]) -> None:
@@ -287,18 +277,12 @@ def main() -> None:
     options.add_argument("--check", action="store_true", help="run no kernel and write nothing")
     options.add_argument("--drop", action="store_true", help="drop cells from the list that left their tolerances")
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="kernels and simulations at a time")
-    options.add_argument("--scripts", action="store_true", help="scripts only")
     chosen = options.parse_args()
     if not chosen.check:
         record(chosen.again, chosen.jobs, progress)
     played = outcomes(kept())
     print(f"{len(played)} scripts: {sum(not each.beyond for each in played)} as in the kernel")
-    lost = strayed(played)
-    if chosen.scripts:
-        if not chosen.check:
-            PAGE.write_text(with_scripts(PAGE.read_text(), played))
-    else:
-        lost |= compare_cells(chosen, played)
+    lost = strayed(played) | compare_cells(chosen, played)
     if not chosen.check:
         agree(played, chosen.drop)
     for name, measures in lost.items():

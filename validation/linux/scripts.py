@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
-from cells import COUNTS, HERE, PATHS, digest, kernel_digest, kernels
+from cells import COUNTS, HERE, PATHS, digest, kernel_digest, kernels, read_rows, write_rows
 
 from fanin import _engine
 from fanin.results.frames import decode
@@ -114,7 +114,6 @@ class Kept:
 
 def kept() -> dict[str, Kept]:
     """What the kernel did, by name of the script."""
-    rows = map(json.loads, SCRIPTS_STORED.read_text().splitlines() if SCRIPTS_STORED.exists() else [])
     return {
         row["script"]: Kept(
             row["release"],
@@ -122,20 +121,19 @@ def kept() -> dict[str, Kept]:
             row["settings"],
             Played(tuple(row["times"]), {name: row[name] for name in NOTED}, row["lost"]),
         )
-        for row in rows
+        for row in read_rows(SCRIPTS_STORED)
     }
 
 
 def keep(entries: Mapping[str, Kept]) -> None:
     """Writes what the kernel did in today's scripts, one line a script, in the order of the list."""
-    lines = []
+    rows = []
     for script in SCRIPTS:
         if entry := entries.get(script.name):
             head = {"script": script.name, "release": entry.release, "kernel": entry.kernel}
             played = {"times": entry.played.times, **entry.played.counts, "lost": entry.played.lost}
-            row = head | {"settings": entry.settings} | played
-            lines.append(json.dumps(row, separators=(",", ":")) + "\n")
-    SCRIPTS_STORED.write_text("".join(lines))
+            rows.append(head | {"settings": entry.settings} | played)
+    write_rows(SCRIPTS_STORED, rows)
 
 
 def record(again: bool, jobs: int, say: Callable[[str], None]) -> None:
