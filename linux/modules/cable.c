@@ -9,7 +9,9 @@
  *
  * An end at a switch has a ring of one packet, so all others wait in the queueing discipline: "port", or one of Linux's own.
  *
- * Times on the wire are kept in picoseconds, so that a long burst takes as long as the sum of its bits.
+ * Times on the wire are kept in picoseconds, so that a long burst takes as long as the sum of its bits. What is sent because
+ * of an arrival is sent at the time of that arrival, though the kernel hears of it at the next nanosecond or later. Of a
+ * departure and an arrival at one instant the departure comes first.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,6 +36,9 @@
 
 /* By how much a timer expires late, at most: it waits for the next nanosecond, and up to two more. */
 #define LATE_PS 3000
+
+/* When the packet arrived that a host or a switch works on, in picoseconds since boot; 0: it works on none. */
+static u64 arrived_ps;
 
 static unsigned int log_entries = 1 << 20;
 module_param(log_entries, uint, 0444);
@@ -125,7 +130,7 @@ static u32 wire_bytes(const struct cable *cable, const struct sk_buff *skb)
 
 static u64 now_ps(void)
 {
-	return ktime_get_ns() * 1000;
+	return arrived_ps ?: ktime_get_ns() * 1000;
 }
 
 static ktime_t timer_at(u64 ps)
@@ -184,6 +189,8 @@ static u64 wire_free_ps(struct cable *cable)
 {
 	u64 now = now_ps();
 
+	if (arrived_ps)
+		return max(now, cable->free_ps);
 	return now < cable->free_ps + LATE_PS ? cable->free_ps : now;
 }
 
@@ -369,7 +376,7 @@ static enum hrtimer_restart on_sent(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Gives what has arrived to the host, or to the routing of a switch. */
+/* Keeps what has arrived for the host, or for the routing of a switch, until it looks. */
 static void receive(struct cable *cable, struct sk_buff *skb)
 {
 	u64 now = ktime_get_ns(), next = cable->interrupted_ns + cable->interval_ns;
@@ -403,6 +410,9 @@ static int poll_landed(struct napi_struct *napi, int budget)
 	int done = 0;
 
 	while (done < budget && (skb = __skb_dequeue(&cable->landed))) {
+		if (!cable->interval_ns)
+			arrived_ps = note_of(skb)->at_ps;
+		memset(skb->cb, 0, sizeof(skb->cb));
 		if (cable->merges)
 			napi_gro_receive(napi, skb);
 		else
@@ -411,6 +421,7 @@ static int poll_landed(struct napi_struct *napi, int budget)
 	}
 	if (done < budget)
 		napi_complete_done(napi, done);
+	arrived_ps = 0;
 	return done;
 }
 
@@ -418,8 +429,8 @@ static enum hrtimer_restart on_arrival(struct hrtimer *timer)
 {
 	struct cable *cable = container_of(timer, struct cable, arrival_timer);
 	struct cable *other = xa_load(&ends, cable->other_number);
+	u64 now = ktime_get_ns() * 1000;
 	struct sk_buff *skb;
-	u64 now = now_ps();
 
 	while ((skb = skb_peek(&cable->flight)) && note_of(skb)->at_ps <= now) {
 		__skb_unlink(skb, &cable->flight);
@@ -428,7 +439,6 @@ static enum hrtimer_restart on_arrival(struct hrtimer *timer)
 			continue;
 		}
 		skb->protocol = eth_type_trans(skb, other->dev);
-		memset(skb->cb, 0, sizeof(skb->cb));
 		receive(other, skb);
 	}
 	if (skb)
@@ -624,7 +634,7 @@ struct port {
 #define POOLS 1024
 static u64 pool_used[POOLS];
 
-/* What a port holds, the packet on the wire included. */
+/* What a port holds, the packet on the wire included unless its last bit leaves just now. */
 struct backlog {
 	u64 packets, bytes;
 };
@@ -633,10 +643,12 @@ static struct backlog backlog_of(struct Qdisc *sch)
 {
 	const struct port *port = qdisc_priv(sch);
 	const struct cable *cable = netdev_priv(qdisc_dev(sch));
-	const struct sk_buff *leaving;
+	struct sk_buff *leaving;
 	struct backlog backlog = { .packets = sch->q.qlen, .bytes = port->waiting_bytes };
 
 	skb_queue_walk(&cable->ring, leaving) {
+		if (arrived_ps && note_of(leaving)->at_ps <= arrived_ps)
+			continue;
 		backlog.packets++;
 		backlog.bytes += wire_bytes(cable, leaving);
 	}
