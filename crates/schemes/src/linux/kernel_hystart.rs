@@ -66,11 +66,14 @@ impl KernelHyStart {
 
     /// `hystart_update` and its caller's conditions: whether slow start is over.
     pub(super) fn ends_slow_start(&mut self, sample: &Sample) -> bool {
-        if self.found || sample.window < LOW_WINDOW {
+        if self.found {
             return false;
         }
         if sample.una > self.round_end {
             self.begin_round(sample.now_us, sample.nxt);
+        }
+        if sample.window < LOW_WINDOW {
+            return false;
         }
         let (train, delay) = (self.sees_train(sample), self.sees_delay(sample));
         self.found = train || delay;
@@ -144,6 +147,17 @@ mod tests {
     fn cubictcp_acked_looks_for_nothing_below_sixteen_segments() {
         assert_eq!(train(false, 500, Sample { window: 15, ..QUIET }), None);
         assert_eq!(train(false, 500, Sample { window: 16, ..QUIET }), Some(5_500));
+    }
+
+    #[test]
+    fn bictcp_hystart_reset_begins_rounds_of_small_windows_too() {
+        let mut hystart = KernelHyStart::new(false);
+        hystart.restart(0, 1);
+        assert!(!hystart.ends_slow_start(&Sample { now_us: 50_000, una: 2, window: 15, ..QUIET }));
+        for now_us in [52_000, 54_000] {
+            assert!(!hystart.ends_slow_start(&Sample { now_us, una: 50, window: 16, ..QUIET }));
+        }
+        assert!(hystart.ends_slow_start(&Sample { now_us: 55_001, una: 60, window: 17, ..QUIET }), "5 ms of the round");
     }
 
     /// Whether slow start ends with the `count`th acknowledgement of a round at once, all with this round trip.

@@ -224,7 +224,7 @@ impl Act<'_> {
     fn send_delayed_ack(&mut self) {
         let ato = self.state.ato.min(self.linux.ato_min).min(self.linux.delack_max);
         self.state.timed = true;
-        self.state.delack_at = self.linux.ticks.wheel(self.jiffies() + u64::from(ato), self.now);
+        self.state.delack_at = self.linux.ticks.wheel(self.jiffies() + u64::from(ato), self.now, self.state.delack_at);
     }
 
     /// `tcp_cleanup_rbuf`: the application has read everything.

@@ -95,6 +95,8 @@ pub(super) struct Linux {
     state: CaState,
     pending: Option<Pending>,
     armed_at: Time,
+    /// When the timer comes, needed or not: one that is stopped stays on the wheel (`inet_csk_clear_xmit_timer`).
+    on_wheel: Time,
     high_seq: u64,
     /// Segments delivered so far, lost so far, and retransmitted so far.
     delivered: u32,
@@ -165,6 +167,7 @@ impl Linux {
             state: CaState::Open,
             pending: None,
             armed_at: Time::ZERO,
+            on_wheel: Time::ZERO,
             high_seq: 0,
             delivered: 0,
             lost: 0,

@@ -12,8 +12,9 @@ const TIMEOUT_MIN: Time = Time::from_ms(2);
 impl Sender {
     /// `inet_csk_reset_xmit_timer`
     fn reset_timer<I: SenderIo>(&mut self, why: Pending, ticks: u64, env: &mut Env<'_, I>) {
-        let at = env.cfg.rto.ticks().wheel(tick(env) + ticks, env.now);
         let linux = self.linux();
+        let at = env.cfg.rto.ticks().wheel(tick(env) + ticks, env.now, linux.on_wheel);
+        linux.on_wheel = at;
         linux.pending = Some(why);
         linux.armed_at = env.now;
         self.arm(at, env);
