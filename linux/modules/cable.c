@@ -17,6 +17,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/ip.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -79,6 +80,15 @@ struct opening {
 /* When faults count from, in picoseconds since boot; never before it is told. */
 static u64 origin_ps = U64_MAX;
 
+/*
+ * A timer of an end. It interrupts, and the rest is done after the interrupt, as with a real interface. An interrupt does not
+ * expire the soft timers of TCP, which may wait for another timer to come with.
+ */
+struct clock {
+	struct hrtimer timer;
+	struct tasklet_struct rest;
+};
+
 struct cable {
 	struct net_device *dev;
 	u32 number, other_number;
@@ -90,16 +100,16 @@ struct cable {
 	struct sk_buff_head ring;	/* what waits for the wire, and first what is on it */
 	u32 descriptors;
 	u64 free_ps;			/* when the wire is free again */
-	struct hrtimer sent_timer;
+	struct clock sent;
 	struct sk_buff_head flight;	/* what has left and has not arrived */
-	struct hrtimer arrival_timer;
+	struct clock arrival;
 
 	/* receiving */
 	struct napi_struct napi;
 	struct sk_buff_head landed;
 	u64 interrupted_ns;
 	bool was_interrupted;
-	struct hrtimer interrupt_timer;
+	struct clock interrupt;
 
 	struct list_head faults, openings;
 
@@ -202,7 +212,7 @@ static void take_wire(struct cable *cable, u64 from_ps)
 
 	cable->free_ps = max(from_ps, cable->free_ps) + took;
 	note_of(skb)->at_ps = cable->free_ps;
-	hrtimer_start(&cable->sent_timer, timer_at(cable->free_ps), HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start(&cable->sent.timer, timer_at(cable->free_ps), HRTIMER_MODE_ABS_HARD);
 }
 
 static bool is_of(const struct sk_buff *skb, __be32 from, __be32 to, __be16 from_port, __be16 to_port)
@@ -340,13 +350,13 @@ static void fly(struct cable *cable, struct sk_buff *skb)
 	else
 		__skb_queue_head(&cable->flight, skb);
 	if (skb_peek(&cable->flight) == skb)
-		hrtimer_start(&cable->arrival_timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start(&cable->arrival.timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_HARD);
 }
 
 /* A packet has left: it is under way to the other end, and the next one takes the wire. */
-static enum hrtimer_restart on_sent(struct hrtimer *timer)
+static void on_sent(struct tasklet_struct *rest)
 {
-	struct cable *cable = container_of(timer, struct cable, sent_timer);
+	struct cable *cable = container_of(rest, struct cable, sent.rest);
 	struct sk_buff *skb = __skb_dequeue(&cable->ring);
 	u32 completes = note_of(skb)->completes;
 
@@ -373,7 +383,6 @@ static enum hrtimer_restart on_sent(struct hrtimer *timer)
 		if (netif_queue_stopped(cable->dev))
 			netif_wake_queue(cable->dev);
 	}
-	return HRTIMER_NORESTART;
 }
 
 /* Keeps what has arrived for the host, or for the routing of a switch, until it looks. */
@@ -390,17 +399,16 @@ static void receive(struct cable *cable, struct sk_buff *skb)
 		cable->interrupted_ns = now;
 		napi_schedule(&cable->napi);
 	} else {
-		hrtimer_start(&cable->interrupt_timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start(&cable->interrupt.timer, ns_to_ktime(next), HRTIMER_MODE_ABS_HARD);
 	}
 }
 
-static enum hrtimer_restart on_interrupt(struct hrtimer *timer)
+static void on_interrupt(struct tasklet_struct *rest)
 {
-	struct cable *cable = container_of(timer, struct cable, interrupt_timer);
+	struct cable *cable = container_of(rest, struct cable, interrupt.rest);
 
 	cable->interrupted_ns = ktime_get_ns();
 	napi_schedule(&cable->napi);
-	return HRTIMER_NORESTART;
 }
 
 static int poll_landed(struct napi_struct *napi, int budget)
@@ -425,9 +433,9 @@ static int poll_landed(struct napi_struct *napi, int budget)
 	return done;
 }
 
-static enum hrtimer_restart on_arrival(struct hrtimer *timer)
+static void on_arrival(struct tasklet_struct *rest)
 {
-	struct cable *cable = container_of(timer, struct cable, arrival_timer);
+	struct cable *cable = container_of(rest, struct cable, arrival.rest);
 	struct cable *other = xa_load(&ends, cable->other_number);
 	u64 now = ktime_get_ns() * 1000;
 	struct sk_buff *skb;
@@ -442,8 +450,7 @@ static enum hrtimer_restart on_arrival(struct hrtimer *timer)
 		receive(other, skb);
 	}
 	if (skb)
-		hrtimer_start(timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_SOFT);
-	return HRTIMER_NORESTART;
+		hrtimer_start(&cable->arrival.timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_HARD);
 }
 
 /* Puts a packet into the ring, in segments if it is a large one. */
@@ -480,6 +487,12 @@ static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
+static void stop_clock(struct clock *clock)
+{
+	hrtimer_cancel(&clock->timer);
+	tasklet_kill(&clock->rest);
+}
+
 static int cable_open(struct net_device *dev)
 {
 	struct cable *cable = netdev_priv(dev);
@@ -495,9 +508,9 @@ static int cable_stop(struct net_device *dev)
 	struct cable *cable = netdev_priv(dev);
 
 	netif_stop_queue(dev);
-	hrtimer_cancel(&cable->sent_timer);
-	hrtimer_cancel(&cable->arrival_timer);
-	hrtimer_cancel(&cable->interrupt_timer);
+	stop_clock(&cable->sent);
+	stop_clock(&cable->arrival);
+	stop_clock(&cable->interrupt);
 	napi_disable(&cable->napi);
 	__skb_queue_purge(&cable->ring);
 	__skb_queue_purge(&cable->flight);
@@ -533,10 +546,17 @@ static const struct net_device_ops cable_ops = {
 	.ndo_set_mac_address = eth_mac_addr,
 };
 
-static void start_timer(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *))
+static enum hrtimer_restart on_clock(struct hrtimer *timer)
 {
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	timer->function = expired;
+	tasklet_hi_schedule(&container_of(timer, struct clock, timer)->rest);
+	return HRTIMER_NORESTART;
+}
+
+static void init_clock(struct clock *clock, void (*rest)(struct tasklet_struct *))
+{
+	hrtimer_init(&clock->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	clock->timer.function = on_clock;
+	tasklet_setup(&clock->rest, rest);
 }
 
 static void cable_setup(struct net_device *dev)
@@ -558,9 +578,9 @@ static void cable_setup(struct net_device *dev)
 	__skb_queue_head_init(&cable->landed);
 	INIT_LIST_HEAD(&cable->faults);
 	INIT_LIST_HEAD(&cable->openings);
-	start_timer(&cable->sent_timer, on_sent);
-	start_timer(&cable->arrival_timer, on_arrival);
-	start_timer(&cable->interrupt_timer, on_interrupt);
+	init_clock(&cable->sent, on_sent);
+	init_clock(&cable->arrival, on_arrival);
+	init_clock(&cable->interrupt, on_interrupt);
 }
 
 static const struct nla_policy cable_policy[CABLE_LAST + 1] = {

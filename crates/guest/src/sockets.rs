@@ -23,6 +23,9 @@ const LISTENS: u64 = 1 << 62;
 const PIECE: usize = 1 << 18;
 /// Rounds of waiting after which the log is written down, which has room for far more.
 const ROUNDS_PER_DRAIN: u32 = 512;
+/// When connections are opened at the earliest, on the kernel's clock. It starts at zero, and a SYN that was sent in its first
+/// microsecond gives no round-trip time (`tcp_clean_rtx_queue` takes a time of zero for none).
+const OPENING: u64 = 100_000_000;
 /// How long connections are idle before a run, so that no timer of theirs is left.
 const SETTLING: u64 = 1_000_000_000;
 
@@ -404,6 +407,7 @@ impl Sockets {
 
     /// Opens these connections, waits until they are open and idle, and begins.
     fn start(&mut self, lines: &[Line]) -> io::Result<()> {
+        self.sleep_until(OPENING)?;
         lines.iter().try_for_each(|line| self.open(*line))?;
         let is_open = |end: &Option<End>| end.as_ref().is_some_and(|end| end.is_open);
         while !self.connections.iter().all(|connection| connection.ends.iter().all(is_open)) {

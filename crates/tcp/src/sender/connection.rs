@@ -1,5 +1,6 @@
 //! A sender's connection: the three-way handshake, adopting an open connection, and closing (RFC 9293).
 
+use super::linux::SYN_LINEAR_TIMEOUTS;
 use super::{Env, InAck, OutSegment, Recovery, Sender, SenderConfig, SenderIo, State, TimerOutcome};
 use crate::FIRST_DATA;
 use fanin_core::packet::Flags;
@@ -72,12 +73,17 @@ impl Sender {
         self.max_sent = FIRST_DATA;
         self.segments_sent += 1;
         env.io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet, env.now);
-        self.arm(env.now.saturating_add(self.syn_timer(env.cfg)), env);
+        if self.linux.is_some() {
+            self.arm_syn(env);
+        } else {
+            self.arm(env.now.saturating_add(self.syn_timer(env.cfg)), env);
+        }
     }
 
     /// How long the timer of the SYN runs that was sent last.
     pub(super) fn syn_timer(&self, cfg: &SenderConfig) -> Time {
-        Time::from_ps(cfg.syn_timeout.ps().saturating_mul(1 << self.syn_timeouts.min(63)))
+        let doublings = self.syn_timeouts.saturating_sub(if self.linux.is_some() { SYN_LINEAR_TIMEOUTS } else { 0 });
+        Time::from_ps(cfg.syn_timeout.ps().saturating_mul(1 << doublings.min(63)))
     }
 
     pub(super) fn establish<I: SenderIo>(&mut self, peer_window: u64, env: &mut Env<'_, I>) {
@@ -86,6 +92,9 @@ impl Sender {
         self.peer_edge = FIRST_DATA + peer_window;
         self.state = State::Established;
         self.deadline = Time::NEVER;
+        if let Some(linux) = &mut self.linux {
+            linux.clear_timer();
+        }
         self.last_sent = env.now;
         self.with_cc(env, |cc, cx| cc.on_start(cx));
         self.arm_wake(env);
@@ -99,8 +108,8 @@ impl Sender {
             // RFC 3168 s6.1.1: the peer did not agree to ECN.
             self.ecn = EcnMode::Off;
         }
-        if self.syn_timeouts > 0 {
-            // RFC 5681 s3.1: a lost SYN or SYN-ACK limits the initial window to one segment.
+        // RFC 5681 s3.1: a lost SYN or SYN-ACK limits the initial window to one segment. Linux forgives the first one.
+        if self.syn_timeouts > u32::from(self.linux.is_some()) {
             self.window.cwnd = env.cfg.mss as f64;
         }
         // The last packet of the handshake is a segment of its own, as in deployed stacks.

@@ -28,6 +28,7 @@ use super::{Env, Sender, SenderConfig};
 use fanin_core::units::{Time, real};
 use rtt::Rtt;
 use scoreboard::Scoreboard;
+pub(super) use timers::SYN_LINEAR_TIMEOUTS;
 
 /// `icsk_ca_state`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -211,6 +212,10 @@ impl Linux {
     /// How long the timer runs that is pending, once it expires at `deadline`.
     pub(super) fn runs(&self, deadline: Time) -> Time {
         deadline.saturating_sub(self.armed_at)
+    }
+    /// `inet_csk_clear_xmit_timer`
+    pub(super) fn clear_timer(&mut self) {
+        self.pending = None;
     }
     /// When the timer was set that is pending.
     pub(super) fn armed_at(&self) -> Option<Time> {

@@ -6,6 +6,8 @@ use crate::sender::{Env, Sender, SenderIo, TimerOutcome};
 use fanin_core::roles::EcnMode;
 use fanin_core::units::Time;
 
+/// `tcp_syn_linear_timeouts`: so many times a SYN is sent again before its timer doubles.
+pub(in crate::sender) const SYN_LINEAR_TIMEOUTS: u32 = 4;
 /// `TCP_TIMEOUT_MIN_US`, for probes and the search for losses.
 const TIMEOUT_MIN: Time = Time::from_ms(2);
 
@@ -18,6 +20,12 @@ impl Sender {
         linux.pending = Some(why);
         linux.armed_at = env.now;
         self.arm(at, env);
+    }
+
+    /// The timer of a SYN that has just left.
+    pub(in crate::sender) fn arm_syn<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let ticks = env.cfg.rto.ticks().in_span(self.syn_timer(env.cfg).min(env.cfg.rto.maximum));
+        self.reset_timer(Pending::Retransmission, ticks, env);
     }
 
     /// `tcp_rearm_rto`
