@@ -14,6 +14,11 @@ const LINUX: SenderConfig = SenderConfig {
 };
 const PROBING: SenderConfig = SenderConfig { linux: Some(LinuxConfig { tail_loss_probe: true }), ..LINUX };
 
+/// The millisecond that a timer of the wheel came in: those of one slot come last set first, within half a microsecond.
+fn slot(at: Time) -> Time {
+    ms(at.ps() / ms(1).ps())
+}
+
 /// `segments` in flight of a window as large, sent at 0 ms; it is 10 ms now. Nothing was ever acknowledged.
 fn flying_by(segments: u64, cfg: &SenderConfig) -> Bench {
     let mut bench = Bench::flying(segments, cfg);
@@ -56,7 +61,7 @@ fn tcp_rack_mark_lost_waits_for_a_quarter_of_the_least_round_trip_and_two_millis
     assert!(!bench.sender.in_recovery(), "it may be out of order");
     assert_eq!(bench.expire_timer(), TimerOutcome::Reordering);
     // 2.5 + 2 ms are 5 ticks, and one more.
-    assert_eq!(bench.now, ms(16));
+    assert_eq!(slot(bench.now), ms(16));
     bench.expect("1:101R");
     assert!(bench.sender.in_recovery());
     bench.expect_ssthresh(500.0);
@@ -210,7 +215,7 @@ fn tcp_timeout_mark_lost_spares_what_was_sent_within_a_round_trip() {
     bench.push_data(100);
     bench.sent();
     assert_eq!(bench.expire_timer(), TimerOutcome::Timeout);
-    assert_eq!(bench.now, ms(224));
+    assert_eq!(slot(bench.now), ms(224));
     bench.expect("101:201R");
     bench.expect_cwnd(200.0); // one in flight, and one more
 }
@@ -233,11 +238,11 @@ fn tcp_timeout_mark_lost_keeps_the_reports() {
 fn tcp_enter_loss_reduces_once_for_timeouts_of_one_segment_and_doubles_the_timer() {
     let mut bench = timed_out();
     bench.expect_ssthresh(500.0);
-    assert_eq!(bench.now, ms(1040), "no sample yet: 1000 ticks, until a slot of 64 ends");
+    assert_eq!(slot(bench.now), ms(1040), "no sample yet: 1000 ticks, until a slot of 64 ends");
     bench.expire_timer();
     bench.expect("1:101R");
     bench.expect_ssthresh(500.0);
-    assert_eq!(bench.now, ms(3088));
+    assert_eq!(slot(bench.now), ms(3088));
 }
 
 #[test]
@@ -322,7 +327,7 @@ fn tcp_rack_update_reo_wnd_widens_the_wait_after_a_dsack_where_order_was_broken(
 fn tcp_schedule_loss_probe_waits_for_two_round_trips_and_two_milliseconds() {
     let mut bench = tail(3);
     assert_eq!(bench.expire_timer(), TimerOutcome::LossProbe);
-    assert_eq!(bench.now, ms(33), "22 ticks, and one more");
+    assert_eq!(slot(bench.now), ms(33), "22 ticks, and one more");
     bench.expect("901:1001R");
 }
 
@@ -330,7 +335,7 @@ fn tcp_schedule_loss_probe_waits_for_two_round_trips_and_two_milliseconds() {
 fn tcp_schedule_loss_probe_of_one_segment_waits_for_the_least_timeout_too() {
     let mut bench = tail(1);
     assert_eq!(
-        bench.timer_runs(),
+        slot(bench.timer_runs()),
         ms(214),
         "220 ticks are more than the timeout of 210, whose slot of eight ends at 224"
     );
@@ -343,7 +348,7 @@ fn a_sender_that_knows_its_open_path_probes_its_first_window() {
     bench.sender.know_open_path(ms(10));
     bench.adopt();
     bench.sent();
-    assert_eq!(bench.timer_runs(), ms(23));
+    assert_eq!(slot(bench.timer_runs()), ms(23));
     bench.expect("201:301R");
     assert_eq!(bench.sender.least_rtt(), Some(ms(10)));
 }
@@ -535,4 +540,30 @@ fn a_closed_window_is_probed_and_its_probe_comes_again_as_data() {
     bench.wait(ms(10));
     bench.ack(301);
     bench.expect_nothing();
+}
+
+#[test]
+fn tcp_syn_linear_timeouts_come_before_the_timer_of_a_syn_doubles() {
+    let mut bench = Bench::closed(SenderConfig { syn_retries: 10, syn_timeout: ms(1000), ..LINUX }, Some(100), false);
+    bench.connect();
+    bench.sent();
+    let mut waits = Vec::new();
+    for _ in 0..7 {
+        let before = bench.now;
+        bench.expire_timer();
+        waits.push((bench.now - before).ps() / ms(1000).ps());
+    }
+    assert_eq!(waits, [1, 1, 1, 1, 1, 2, 4], "whole seconds, and what is left of a slot");
+}
+
+#[test]
+fn tcp_init_transfer_forgives_one_lost_syn() {
+    let window = |lost| {
+        let mut bench = Bench::closed(SenderConfig { initial_window: 300, ..LINUX }, None, false);
+        bench.connect();
+        (0..lost).for_each(|_| drop(bench.expire_timer()));
+        bench.syn_ack(Flags::NONE);
+        bench.sent().split(' ').count() - 2 - lost
+    };
+    assert_eq!((window(1), window(2)), (3, 1));
 }
