@@ -127,6 +127,53 @@ def test_a_port_drops_and_marks_where_the_simulators_does() -> None:
     assert kernel["marks"] == pytest.approx(simulated["marks"], rel=0.1)
 
 
+LONG = (
+    SCENARIO[: SCENARIO.index("[[traffic]]")]
+    + """
+[queue]
+kind = "red"
+red-min = 10
+red-max = 40
+red-weight = 0.02
+[[traffic]]
+name = "long"
+kind = "background"
+flows = 4
+stop = "200ms"
+[measure]
+warmup = "50ms"
+[run]
+duration = "200ms"
+"""
+)
+
+
+@built
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transport.scheme": "linux-reno", "transport.ecn": "on"},
+        {"transport.scheme": "linux-reno", "transport.ecn": "on", "queue.red-wait": True},
+        {"transport.scheme": "linux-dctcp", "queue.red-gentle": True},
+        {"transport.scheme": "linux-reno"},
+        {"transport.scheme": "linux-dctcp", "queue.red-max": 12, "queue.red-hard-drop": True},
+    ],
+    ids=["reno", "wait", "dctcp-gentle", "drops", "hard-drops"],
+)
+def test_random_early_detection_is_the_simulators(changes: dict[str, Any]) -> None:
+    def found(backend: str) -> dict[str, Any]:
+        whole = {**changes, "run.backend": backend}
+        run: dict[str, Any] = json.loads(_engine.Scenario(LONG, "scenario.toml", whole).run(1).summary)
+        return run
+
+    kernel, simulated = found("linux"), found("simulator")
+    assert found("linux")["result_hash"] == kernel["result_hash"]
+    assert kernel["queue_mean_packets"] == pytest.approx(simulated["queue_mean_packets"], rel=0.1)
+    share = [(run["marks"] + run["drops_discipline"]) / run["segments_received"] for run in (kernel, simulated)]
+    assert share[0] == pytest.approx(share[1], rel=0.1)
+    assert share[0] > 0.01
+
+
 @built
 def test_the_least_timeout_is_that_of_the_route() -> None:
     changes = {**LINUX, "network.buffer": "20pkt", "traffic.answers.senders": 40, "traffic.answers.bytes-each": "4KB"}
