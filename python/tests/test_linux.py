@@ -149,6 +149,33 @@ duration = "200ms"
 
 
 @built
+def test_long_transfers_with_losses_are_equal_to_the_bit_as_well() -> None:
+    # What a socket holds depends on how the kernel's memory is divided.
+    changes = {**LINUX, "transport.scheme": "linux-reno", "run.duration": "20ms", "measure.warmup": "1ms"}
+    runs = [json.loads(_engine.Scenario(LONG, "scenario.toml", changes).run(1).summary) for _ in range(4)]
+    assert runs[0]["drops"] > 100
+    assert len({run["result_hash"] for run in runs}) == 1
+
+
+@built
+def test_bbr_runs_in_the_kernel() -> None:
+    changes = {**LINUX, "queue.kind": "drop-tail", "run.duration": "50ms", "measure.warmup": "10ms"}
+    text = LONG.replace('kind = "red"\nred-min = 10\nred-max = 40\nred-weight = 0.02\n', "")
+    bbr, cubic = (
+        json.loads(_engine.Scenario(text, "scenario.toml", {**changes, "transport.scheme": scheme}).run(1).summary)
+        for scheme in ("linux-bbr", "linux")
+    )
+    # Losses do not slow it down.
+    assert bbr["goodput_bps"] > 9.3e9
+    assert bbr["drops"] > 3 * cubic["drops"]
+
+
+def test_the_simulator_refuses_bbr_and_names_the_kernel() -> None:
+    with pytest.raises(ScenarioError, match="no model of linux-bbr.*--backend linux"):
+        _engine.Scenario(SCENARIO, "scenario.toml", {"transport.scheme": "linux-bbr"}).check()
+
+
+@built
 @pytest.mark.parametrize(
     "changes",
     [

@@ -217,6 +217,7 @@ fn congestion(scheme: &str) -> Option<&'static str> {
         "linux" => Some("cubic"),
         "linux-reno" => Some("reno"),
         "linux-dctcp" => Some("dctcp"),
+        "linux-bbr" => Some("bbr"),
         _ => None,
     }
 }
@@ -344,7 +345,8 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     for (key, transport) in scenario.transports() {
         if congestion(key).is_none() {
             let message = format!(
-                "{key} is no congestion control of Linux 6.12; the Linux backend runs linux, linux-reno and linux-dctcp"
+                "{key} is no congestion control of Linux 6.12; the Linux backend runs linux, linux-reno, linux-dctcp and \
+                 linux-bbr"
             );
             return Err(transport.fail("scheme", message));
         }

@@ -303,7 +303,7 @@ fn routes_are_all_shortest_ways() {
 #[test]
 fn what_linux_does_not_follow_is_refused_by_name() {
     let cases = [
-        ("transport.scheme", "dctcp", "linux, linux-reno and linux-dctcp"),
+        ("transport.scheme", "dctcp", "linux, linux-reno, linux-dctcp and linux-bbr"),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
@@ -326,6 +326,15 @@ fn what_linux_does_not_follow_is_refused_by_name() {
 fn a_run_takes_place_where_it_should() {
     let error = crate::sim::run(&scenario(&[]), None).expect_err("it is for Linux").to_string();
     assert!(error.contains("run.backend") && error.contains("only the simulator"), "{error}");
+    let bbr = [("transport.scheme", "linux-bbr"), ("run.backend", "simulator")];
+    for refused in [
+        crate::sim::check(&scenario(&bbr)).map(|_| ()).map_err(|error| error.to_string()),
+        crate::sim::run(&scenario(&bbr), None).map(|_| ()).map_err(|error| error.to_string()),
+    ] {
+        let error = refused.expect_err("the simulator has none");
+        assert!(error.contains("transport.scheme") && error.contains("--backend linux"), "{error}");
+    }
+    assert_eq!(Site::of(&scenario(&bbr[..1])).expect("Linux has it").congestion, ["bbr"]);
     let outcome = crate::sim::run(&scenario(&[("run.backend", "simulator")]), None).expect("it is for the simulator");
     assert_eq!(outcome.number("completed"), 6.0);
 }
