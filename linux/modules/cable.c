@@ -34,6 +34,7 @@
 #include <net/rtnetlink.h>
 #include <net/tcp.h>
 #include "cable.h"
+#include "red.h"
 
 /* By how much a timer expires late, at most: it waits for the next nanosecond, and up to two more. */
 #define LATE_PS 3000
@@ -204,13 +205,18 @@ static u64 wire_free_ps(struct cable *cable)
 	return now < cable->free_ps + LATE_PS ? cable->free_ps : now;
 }
 
+/* How long a packet takes the wire. */
+static u64 wire_time_ps(const struct cable *cable, const struct sk_buff *skb)
+{
+	return mul_u64_u64_div_u64((u64)wire_bytes(cable, skb) * 8, 1000000000000ULL, cable->rate);
+}
+
 /* The packet at the head of the ring takes the wire, not before `from_ps`. */
 static void take_wire(struct cable *cable, u64 from_ps)
 {
 	struct sk_buff *skb = skb_peek(&cable->ring);
-	u64 took = mul_u64_u64_div_u64((u64)wire_bytes(cable, skb) * 8, 1000000000000ULL, cable->rate);
 
-	cable->free_ps = max(from_ps, cable->free_ps) + took;
+	cable->free_ps = max(from_ps, cable->free_ps) + wire_time_ps(cable, skb);
 	note_of(skb)->at_ps = cable->free_ps;
 	hrtimer_start(&cable->sent.timer, timer_at(cable->free_ps), HRTIMER_MODE_ABS_HARD);
 }
@@ -304,7 +310,7 @@ static u32 count_copy(struct fault *fault, const struct sk_buff *skb, u32 segmen
 	return 1;
 }
 
-static void mark(struct cable *cable, struct sk_buff *skb);
+static bool mark(struct cable *cable, struct sk_buff *skb);
 
 /* Does to a packet that has left what faults do to it. Returns whether it is lost. */
 static bool suffers(struct cable *cable, struct sk_buff *skb)
@@ -648,6 +654,7 @@ struct port {
 	u32 pool, alpha;
 	u64 memory;
 	u64 waiting_bytes;	/* on the wire, without the packet that is on it */
+	struct red red;
 };
 
 /* Bytes in use of each shared memory, by its number. */
@@ -702,13 +709,36 @@ static bool is_at_threshold(const struct port *port, const struct backlog *backl
 	return port->threshold_kind & THRESHOLD_ABOVE ? queue > port->threshold : queue >= port->threshold;
 }
 
-/* Marks a packet if its sender and receiver understand that. */
-static void mark(struct cable *cable, struct sk_buff *skb)
+/* Marks a packet if its sender and receiver understand that. Returns whether it carries a mark. */
+static bool mark(struct cable *cable, struct sk_buff *skb)
 {
-	if (INET_ECN_is_ce(ip_hdr(skb)->tos) || !INET_ECN_set_ce(skb))
-		return;
+	if (INET_ECN_is_ce(ip_hdr(skb)->tos))
+		return true;
+	if (!INET_ECN_set_ce(skb))
+		return false;
 	cable->marks++;
 	write_entry(cable, EVENT_MARKED, skb);
+	return true;
+}
+
+/* Random early detection marks a packet if it should. Returns whether the packet is dropped. */
+static bool is_refused(struct port *port, struct cable *cable, struct sk_buff *skb, const struct backlog *backlog)
+{
+	struct red *red = &port->red;
+	enum red_notice notice;
+
+	if (!(red->how & RED_ON))
+		return false;
+	notice = red_on_arrival(red, now_ps(), backlog->packets, wire_time_ps(cable, skb));
+	if (notice == RED_NONE)
+		return false;
+	if (notice == RED_FORCED && red->how & RED_HARD_DROP)
+		goto drop;
+	if (mark(cable, skb) || !(red->how & RED_DROP))
+		return false;
+drop:
+	red_on_drop(red, now_ps());
+	return true;
 }
 
 static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -721,6 +751,11 @@ static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	if (!has_room(port, &backlog, bytes)) {
 		cable->drops++;
 		write_entry(cable, EVENT_DROPPED, skb);
+		return qdisc_drop(skb, sch, to_free);
+	}
+	if (is_refused(port, cable, skb, &backlog)) {
+		cable->drops++;
+		write_entry(cable, EVENT_REFUSED, skb);
 		return qdisc_drop(skb, sch, to_free);
 	}
 	if (!(port->threshold_kind & THRESHOLD_LEAVING) && is_at_threshold(port, &backlog))
@@ -745,6 +780,8 @@ static struct sk_buff *port_dequeue(struct Qdisc *sch)
 	left = backlog_of(sch);
 	if (port->threshold_kind & THRESHOLD_LEAVING && is_at_threshold(port, &left))
 		mark(cable, skb);
+	if (!sch->q.qlen)
+		red_on_empty(&port->red, wire_free_ps(cable) + wire_time_ps(cable, skb));
 	return skb;
 }
 
@@ -765,6 +802,13 @@ static const struct nla_policy port_policy[PORT_LAST + 1] = {
 	[PORT_POOL] = NLA_POLICY_MAX(NLA_U32, POOLS - 1),
 	[PORT_MEMORY] = { .type = NLA_U64 },
 	[PORT_ALPHA] = { .type = NLA_U32 },
+	[PORT_RED] = { .type = NLA_U32 },
+	[PORT_RED_MIN] = { .type = NLA_U64 },
+	[PORT_RED_MAX] = { .type = NLA_U64 },
+	[PORT_RED_WEIGHT] = { .type = NLA_U64 },
+	[PORT_RED_DECAY] = { .type = NLA_U64 },
+	[PORT_RED_MAX_P] = { .type = NLA_U64 },
+	[PORT_RED_SEED] = { .type = NLA_U64 },
 };
 
 static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -793,6 +837,16 @@ static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	port->pool = nla_get_u32(tb[PORT_POOL]);
 	port->memory = nla_get_u64(tb[PORT_MEMORY]);
 	port->alpha = nla_get_u32(tb[PORT_ALPHA]);
+	port->red = (struct red){
+		.how = nla_get_u32(tb[PORT_RED]),
+		.min = nla_get_u64(tb[PORT_RED_MIN]),
+		.max = nla_get_u64(tb[PORT_RED_MAX]),
+		.weight = nla_get_u64(tb[PORT_RED_WEIGHT]),
+		.decay = nla_get_u64(tb[PORT_RED_DECAY]),
+		.max_p = nla_get_u64(tb[PORT_RED_MAX_P]),
+		.random = nla_get_u64(tb[PORT_RED_SEED]),
+		.was_idle_ps = RED_BUSY,
+	};
 	((struct cable *)netdev_priv(qdisc_dev(sch)))->memory_used = &pool_used[port->pool];
 	return 0;
 }

@@ -44,6 +44,13 @@ enum port_attribute {
 	PORT_POOL,		/* u32: number of the memory that it shares */
 	PORT_MEMORY,		/* u64: bytes of that memory */
 	PORT_ALPHA,		/* u32: its share of the free part, in 65536ths */
+	PORT_RED,		/* u32: bits of enum port_red; 0: no random early detection, and what follows says nothing */
+	PORT_RED_MIN,		/* u64: average from which packets are marked, in 2^-32 packets */
+	PORT_RED_MAX,		/* u64: average from which all are, in 2^-32 packets */
+	PORT_RED_WEIGHT,	/* u64: of the latest queue in the average, in 2^-32 */
+	PORT_RED_DECAY,		/* u64: minus the binary logarithm of 1 - weight, in 2^-32; 2^64 - 1: it is infinite */
+	PORT_RED_MAX_P,		/* u64: probability as the average reaches the maximum, in 2^-32 */
+	PORT_RED_SEED,		/* u64: of its random numbers */
 	__PORT_END_OF_LIST,
 	PORT_LAST = __PORT_END_OF_LIST - 1
 };
@@ -61,6 +68,14 @@ enum port_threshold {
 	THRESHOLD_LEAVING = 4,	/* by the queue that the packet leaves behind; otherwise by the one that it finds */
 };
 
+enum port_red {
+	RED_ON = 1,
+	RED_GENTLE = 2,		/* above the maximum the probability rises to 1 at twice that; otherwise it is 1 at once */
+	RED_WAIT = 4,		/* a mark is possible only 1/p packets after the last one */
+	RED_DROP = 8,		/* what cannot be marked is dropped */
+	RED_HARD_DROP = 16,	/* all are dropped when each one is due */
+};
+
 enum cable_event {
 	EVENT_LOST,		/* the log was full; `bytes` events are missing */
 	EVENT_QUEUED,
@@ -69,6 +84,7 @@ enum cable_event {
 	EVENT_MARKED,
 	EVENT_OPENED,		/* a host sends a SYN */
 	EVENT_FAULT,		/* a fault has lost it after its last bit had left */
+	EVENT_REFUSED,		/* dropped by random early detection, although there was room */
 };
 
 /* What a fault does to the packets that it chooses. */

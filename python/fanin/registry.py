@@ -16,9 +16,14 @@ def registry() -> dict[str, Any]:
     return found
 
 
+def scheme_rows() -> list[dict[str, Any]]:
+    """The rows of all schemes, also of those that only the Linux kernel carries."""
+    return [*registry()["schemes"], *registry()["kernel_schemes"]]
+
+
 def scheme_row(key: str) -> dict[str, Any]:
     """A scheme's row of the registry."""
-    return next(row for row in registry()["schemes"] if row["key"] == key)
+    return next(row for row in scheme_rows() if row["key"] == key)
 
 
 def reacts_to_marks(scheme: str) -> bool:
@@ -50,7 +55,7 @@ def scheme_title(key: str) -> str:
 def scheme_titles() -> dict[str, str]:
     """What the text calls each scheme, by its key: ``dctcp`` is DCTCP."""
     found: dict[str, str] = {}
-    for row in registry()["schemes"]:
+    for row in scheme_rows():
         title = heading(row["manual"])
         # A variant shares the manual of its scheme, and its summary begins with its own name.
         found[row["key"]] = title if title not in found.values() else row["summary"].partition(":")[0]

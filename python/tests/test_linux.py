@@ -127,6 +127,80 @@ def test_a_port_drops_and_marks_where_the_simulators_does() -> None:
     assert kernel["marks"] == pytest.approx(simulated["marks"], rel=0.1)
 
 
+LONG = (
+    SCENARIO[: SCENARIO.index("[[traffic]]")]
+    + """
+[queue]
+kind = "red"
+red-min = 10
+red-max = 40
+red-weight = 0.02
+[[traffic]]
+name = "long"
+kind = "background"
+flows = 4
+stop = "200ms"
+[measure]
+warmup = "50ms"
+[run]
+duration = "200ms"
+"""
+)
+
+
+@built
+def test_long_transfers_with_losses_are_equal_to_the_bit_as_well() -> None:
+    # What a socket holds depends on how the kernel's memory is divided.
+    changes = {**LINUX, "transport.scheme": "linux-reno", "run.duration": "20ms", "measure.warmup": "1ms"}
+    runs = [json.loads(_engine.Scenario(LONG, "scenario.toml", changes).run(1).summary) for _ in range(4)]
+    assert runs[0]["drops"] > 100
+    assert len({run["result_hash"] for run in runs}) == 1
+
+
+@built
+def test_bbr_runs_in_the_kernel() -> None:
+    changes = {**LINUX, "queue.kind": "drop-tail", "run.duration": "50ms", "measure.warmup": "10ms"}
+    text = LONG.replace('kind = "red"\nred-min = 10\nred-max = 40\nred-weight = 0.02\n', "")
+    bbr, cubic = (
+        json.loads(_engine.Scenario(text, "scenario.toml", {**changes, "transport.scheme": scheme}).run(1).summary)
+        for scheme in ("linux-bbr", "linux")
+    )
+    # Losses do not slow it down.
+    assert bbr["goodput_bps"] > 9.3e9
+    assert bbr["drops"] > 3 * cubic["drops"]
+
+
+def test_the_simulator_refuses_bbr_and_names_the_kernel() -> None:
+    with pytest.raises(ScenarioError, match="no model of linux-bbr.*--backend linux"):
+        _engine.Scenario(SCENARIO, "scenario.toml", {"transport.scheme": "linux-bbr"}).check()
+
+
+@built
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transport.scheme": "linux-reno", "transport.ecn": "on"},
+        {"transport.scheme": "linux-reno", "transport.ecn": "on", "queue.red-wait": True},
+        {"transport.scheme": "linux-dctcp", "queue.red-gentle": True},
+        {"transport.scheme": "linux-reno"},
+        {"transport.scheme": "linux-dctcp", "queue.red-max": 12, "queue.red-hard-drop": True},
+    ],
+    ids=["reno", "wait", "dctcp-gentle", "drops", "hard-drops"],
+)
+def test_random_early_detection_is_the_simulators(changes: dict[str, Any]) -> None:
+    def found(backend: str) -> dict[str, Any]:
+        whole = {**changes, "run.backend": backend}
+        run: dict[str, Any] = json.loads(_engine.Scenario(LONG, "scenario.toml", whole).run(1).summary)
+        return run
+
+    kernel, simulated = found("linux"), found("simulator")
+    assert found("linux")["result_hash"] == kernel["result_hash"]
+    assert kernel["queue_mean_packets"] == pytest.approx(simulated["queue_mean_packets"], rel=0.1)
+    share = [(run["marks"] + run["drops_discipline"]) / run["segments_received"] for run in (kernel, simulated)]
+    assert share[0] == pytest.approx(share[1], rel=0.1)
+    assert share[0] > 0.01
+
+
 @built
 def test_the_least_timeout_is_that_of_the_route() -> None:
     changes = {**LINUX, "network.buffer": "20pkt", "traffic.answers.senders": 40, "traffic.answers.bytes-each": "4KB"}

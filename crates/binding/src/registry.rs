@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 /// Everything that a scenario can name, with its parameters, and everything that a run measures.
 pub fn registry() -> Value {
     let schemes = schemes::REGISTRY.iter().map(scheme);
+    let kernel_schemes = schemes::KERNEL.iter().map(scheme);
     let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
@@ -21,6 +22,7 @@ pub fn registry() -> Value {
     json!({
         "environments": environments.collect::<Vec<_>>(),
         "schemes": schemes.collect::<Vec<_>>(),
+        "kernel_schemes": kernel_schemes.collect::<Vec<_>>(),
         "topologies": topologies.collect::<Vec<_>>(),
         "queues": queues.collect::<Vec<_>>(),
         "traffic": traffic.collect::<Vec<_>>(),

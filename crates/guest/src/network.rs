@@ -1,11 +1,12 @@
 //! The network: a namespace for each host and switch, cables between them, routes and settings.
 
 use crate::netlink::{Device, Netlink, Own};
-use fanin_engine::backend::{FIRST_ADDRESS, FaultAct, Marking, Packets, Room, Site, SiteLink, Stack};
+use fanin_engine::backend::{FIRST_ADDRESS, FaultAct, Marking, Packets, RedConfig, Room, Site, SiteLink, Stack};
 use fanin_engine::units::{Size, Time};
 use netlink_packet_route::route::RouteMetric;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
+use std::f64::consts::LN_2;
 use std::fs::{self, File};
 use std::io;
 use std::net::Ipv4Addr;
@@ -204,28 +205,57 @@ fn metrics(stack: &Stack) -> Vec<RouteMetric> {
 }
 
 /// The attributes of a port's queue; those of `enum port_attribute` in linux/modules/cable.h.
-fn port(room: Room, marking: Option<Marking>, switch: usize) -> [Own; 7] {
+fn port(room: Room, marking: Option<Marking>, switch: usize) -> [Own; 14] {
     let (limit, kind, memory, alpha) = match room {
         Room::Packets(packets) => (packets, 0, 0, 0),
         Room::Bytes(bytes) => (bytes, 1, 0, 0),
         Room::BytesBelow(bytes) => (bytes, 2, 0, 0),
         Room::Shared { memory, alpha } => (0, 3, memory, (alpha * 65_536.0).round() as u32),
     };
-    let (threshold, bits) = marking.map_or((0, 0), |marking| {
-        let (threshold, bytes) = match marking.threshold {
-            Size::Packets(packets) => (packets, 0),
-            Size::Bytes(bytes) => (bytes, 1),
-        };
-        (threshold, bytes | u32::from(marking.above) << 1 | u32::from(marking.leaving) << 2)
-    });
+    let (mut mark_from, mut mark_how) = (0, 0);
+    let (mut red, mut red_how, mut seed) = ([0; 5], 0, 0);
+    match marking {
+        Some(Marking::Threshold { threshold, above, leaving }) => {
+            let (queue, bytes) = match threshold {
+                Size::Packets(packets) => (packets, 0),
+                Size::Bytes(bytes) => (bytes, 1),
+            };
+            (mark_from, mark_how) = (queue, bytes | u32::from(above) << 1 | u32::from(leaving) << 2);
+        }
+        Some(Marking::Red { config, drop, hard_drop, seed: own }) => {
+            let bits = [true, config.gentle, config.wait, drop, hard_drop];
+            red_how = bits.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
+            (red, seed) = (fixed(&config), own);
+        }
+        None => {}
+    }
     let pool = switch as u32;
+    let [min, max, weight, decay, max_p] = red.map(Own::U64);
     [
         Own::U64(limit),
         Own::U32(kind),
-        Own::U64(threshold),
-        Own::U32(bits),
+        Own::U64(mark_from),
+        Own::U32(mark_how),
         Own::U32(pool),
         Own::U64(memory),
         Own::U32(alpha),
+        Own::U32(red_how),
+        min,
+        max,
+        weight,
+        decay,
+        max_p,
+        Own::U64(seed),
     ]
+}
+
+/// The parameters of random early detection in multiples of 2^-32, as the module has them: minimum, maximum, weight, decay
+/// of the average with each packet while a port is idle, and probability.
+fn fixed(config: &RedConfig) -> [u64; 5] {
+    let RedConfig { min, max, weight, max_p, .. } = *config;
+    let fixed = |number: f64| (number * 4_294_967_296.0).round() as u64;
+    let decay = if weight < 1.0 { fixed(-libm::log1p(-weight) / LN_2) } else { u64::MAX };
+    // No queue is as long as the longest average that the module can count.
+    let packets = |number: f64| fixed(number.min(f64::from(i32::MAX)));
+    [packets(min), packets(max), fixed(weight), decay, fixed(max_p)]
 }

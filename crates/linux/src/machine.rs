@@ -2,6 +2,7 @@
 
 use crate::{Built, Error, Source, stopped};
 use fanin_engine::sim::Progress;
+use nix::sys::personality::{self, Persona};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 use std::fs;
@@ -105,10 +106,22 @@ impl Machine {
             // The machine's memory is a file there, which has no name.
             command.env("TMPDIR", "/dev/shm");
         }
-        let child = command.spawn();
+        let child = at_fixed_addresses(|| command.spawn());
         let what = || format!("starting {}", self.kernel.display());
         Ok(Running(child.map_err(|error| Error::Folder { what: what(), error })?))
     }
+}
+
+/// Starts something whose memory is at the same addresses each time.
+///
+/// The kernel's memory begins behind its heap. Where that is decides how its pages are divided, by which TCP counts what a
+/// socket holds. Some containers forbid this; there, long transfers with losses may differ from run to run.
+fn at_fixed_addresses<T>(start: impl FnOnce() -> T) -> T {
+    let before = personality::get().and_then(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE));
+    let started = start();
+    // Only what was started, and not this thread, keeps it.
+    let _ = before.and_then(personality::set);
+    started
 }
 
 /// A kernel that runs; it ends with this.

@@ -462,11 +462,13 @@ const PART_KEYS: [&str; environment::REGISTRY.len() + 1] = {
     keys
 };
 
-const SCHEME_KEYS: [&str; schemes::REGISTRY.len()] = {
-    let mut keys = [""; schemes::REGISTRY.len()];
+const SCHEMES: usize = schemes::REGISTRY.len();
+
+const SCHEME_KEYS: [&str; SCHEMES + schemes::KERNEL.len()] = {
+    let mut keys = [""; SCHEMES + schemes::KERNEL.len()];
     let mut i = 0;
     while i < keys.len() {
-        keys[i] = schemes::REGISTRY[i].key;
+        keys[i] = if i < SCHEMES { schemes::REGISTRY[i].key } else { schemes::KERNEL[i - SCHEMES].key };
         i += 1;
     }
     keys

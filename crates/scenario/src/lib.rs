@@ -132,7 +132,7 @@ impl Scenario {
         let mut used = vec![network_scheme];
         used.extend(traffic.iter().filter_map(|group| group.scheme));
         network.values = defaults.frames(network.values, &transport, schemes::find(network_scheme));
-        let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
+        let rows = schemes::all().filter(|row| used.contains(&row.key));
         let transports = rows.map(|row| Ok((row.key, defaults.transport(&transport, row)?)));
         let transports = transports.collect::<Result<_, SpecError>>()?;
         let transports = with_one_packet_size(transports, network_scheme);

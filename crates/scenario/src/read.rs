@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
             check_keys(&source, &[row.params], &[])?;
             Ok((row.key, source.values(&[row.params], used.contains(&row.key))?))
         };
-        schemes::REGISTRY.iter().map(read).collect()
+        schemes::all().map(read).collect()
     }
 
     /// `[[traffic]]`.
@@ -201,7 +201,7 @@ fn mistakes_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecErro
 
 fn mistakes_of_schemes(all: &Source<'_>) -> Vec<SpecError> {
     let mut found = unknown_schemes(all);
-    for row in schemes::REGISTRY {
+    for row in schemes::all() {
         let table = all.table.and_then(|table| table.find(row.key));
         let source = source(table, format!("scheme.{}", row.key), &all.origin);
         found.extend(all_or(source, |source| mistakes(source, &[row.params], &[])));
@@ -210,7 +210,7 @@ fn mistakes_of_schemes(all: &Source<'_>) -> Vec<SpecError> {
 }
 
 fn unknown_schemes(all: &Source<'_>) -> Vec<SpecError> {
-    let keys: Vec<&str> = schemes::REGISTRY.iter().map(|row| row.key).collect();
+    let keys: Vec<&str> = schemes::all().map(|row| row.key).collect();
     let written = all.table.iter().flat_map(|table| &table.0);
     let unknown = written.filter(|(key, _)| !keys.contains(&key.as_str()));
     unknown.map(|(key, _)| all.error(key, Fault::unknown_name("unknown scheme", key, &keys))).collect()
@@ -240,5 +240,5 @@ fn is_word(name: &str) -> bool {
 /// The registry's static text for a scheme that was checked to be in it.
 fn registered_scheme(value: &Value) -> &'static str {
     let key = value.to_string();
-    schemes::REGISTRY.iter().map(|row| row.key).find(|scheme| *scheme == key).expect("checked as a choice")
+    schemes::all().map(|row| row.key).find(|scheme| *scheme == key).expect("checked as a choice")
 }

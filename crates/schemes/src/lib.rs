@@ -72,12 +72,21 @@ pub static REGISTRY: &[SchemeRow] = &[
     sdtcp::ROW,
 ];
 
+/// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a
+/// run need a sender, Reno's stands for it.
+pub static KERNEL: &[SchemeRow] = &[linux::ROW_BBR];
+
+/// Everything that a scenario can name as its scheme.
+pub fn all() -> impl Iterator<Item = &'static SchemeRow> {
+    REGISTRY.iter().chain(KERNEL)
+}
+
 /// The scheme called `key`.
 ///
 /// # Panics
 /// If there is none.
 pub fn find(key: &str) -> &'static SchemeRow {
-    REGISTRY.iter().find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
+    all().find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
 }
 
 /// What operating systems call a congestion control, and the scheme that it is.

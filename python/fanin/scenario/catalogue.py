@@ -10,7 +10,7 @@ from typing import Any
 
 from fanin import _engine
 from fanin.errors import NotFoundError, ScenarioError
-from fanin.registry import registry
+from fanin.registry import registry, scheme_rows
 from fanin.scenario import library, not_modelled
 
 KINDS = {
@@ -52,7 +52,7 @@ def refuse_unknown_scheme(name: str, option: str) -> None:
         ScenarioError: naming the scheme that was probably meant.
 
     """
-    known = {row["key"]: row["summary"] for row in registry()["schemes"]}
+    known = {row["key"]: row["summary"] for row in scheme_rows()}
     if name in known:
         return
     if (said := not_modelled.name_other_tool(name)) is not None:

@@ -380,6 +380,10 @@ impl Driver<'_> {
         let queue = &mut self.queues[seen.link.index()];
         match seen.fate {
             Fate::Dropped => return books.on_drop(seen.link, &packet, DropReason::BufferFull, seen.at),
+            Fate::Refused => {
+                books.ports[seen.link.index()].would_mark += 1;
+                return books.on_drop(seen.link, &packet, DropReason::Discipline, seen.at);
+            }
             Fate::Lost => {
                 books.ports[seen.link.index()].lost_on_link += u64::from(seen.size);
                 return books.on_drop(seen.link, &packet, DropReason::Chosen, seen.at);

@@ -13,6 +13,7 @@ mod tests;
 
 pub use drive::drive;
 pub use fanin_network::fault::{Act as FaultAct, Packets};
+pub use fanin_network::queue::RedConfig;
 pub use record::{BadRecord, Playback, Recorder};
 pub use site::{Marking, Room, Site, SiteFault, SiteLink, Stack};
 
@@ -119,6 +120,8 @@ pub enum Fate {
     Sent,
     /// There was no room.
     Dropped,
+    /// The port's random early detection dropped it.
+    Refused,
     /// A fault has lost it on the link.
     Lost,
     /// It was marked.

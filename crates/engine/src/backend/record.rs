@@ -227,6 +227,7 @@ fn read_entry(entry: &[u8; ENTRY], origin: u64, links: usize) -> Result<Seen, Ba
         4 => Fate::Marked,
         5 => Fate::Opened,
         6 => Fate::Lost,
+        7 => Fate::Refused,
         other => return Err(BadRecord::Log(format!("has an event {other}"))),
     };
     let link = word(8) as usize;

@@ -3,10 +3,11 @@
 
 use crate::sim::build;
 use fanin_core::ids::{LinkId, NodeId};
+use fanin_core::rng::Stream;
 use fanin_core::units::{Rate, Size, Time};
 use fanin_net::faults::Faults;
 use fanin_network::fault::{Act, Chosen};
-use fanin_network::queue::MarkAt;
+use fanin_network::queue::{MarkAt, RedConfig};
 use fanin_network::topology::{NodeKind, Topology, twin};
 use fanin_param::{SpecError, Values};
 use fanin_port::spec::Limit;
@@ -61,7 +62,7 @@ pub struct SiteLink {
     pub delay: Time,
     /// The buffer of the port; none of a host.
     pub room: Option<Room>,
-    /// From which queue the port marks packets, if it does.
+    /// When the port marks packets, if it does.
     pub marking: Option<Marking>,
     /// Whether its queue is measured.
     pub observed: bool,
@@ -85,15 +86,29 @@ pub enum Room {
     },
 }
 
-/// The threshold of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marking {
-    /// The queue from which packets are marked.
-    pub threshold: Size,
-    /// Whether a queue equal to it does not mark.
-    pub above: bool,
-    /// Whether the queue that a packet leaves behind counts, and not the one that it finds.
-    pub leaving: bool,
+/// When a port marks packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Marking {
+    /// From a threshold on.
+    Threshold {
+        /// The queue from which packets are marked.
+        threshold: Size,
+        /// Whether a queue equal to it does not mark.
+        above: bool,
+        /// Whether the queue that a packet leaves behind counts, and not the one that it finds.
+        leaving: bool,
+    },
+    /// By random early detection.
+    Red {
+        /// Its parameters.
+        config: RedConfig,
+        /// Whether packets are dropped that cannot be marked.
+        drop: bool,
+        /// Whether all are dropped when each one is due.
+        hard_drop: bool,
+        /// Seed of the port's random numbers.
+        seed: u64,
+    },
 }
 
 /// The settings of hosts.
@@ -167,14 +182,14 @@ impl Site {
         let (topology, ports) = build::topology_and_ports(scenario)?;
         let is_host = |node: NodeId| topology.nodes[node.index()] == NodeKind::Host;
         let mut links = Vec::with_capacity(topology.links.len());
-        for (link, port) in topology.links.iter().zip(&ports) {
+        for (number, (link, port)) in topology.links.iter().zip(&ports).enumerate() {
             links.push(SiteLink {
                 from: link.from,
                 to: link.to,
                 rate: link.rate,
                 delay: link.delay,
                 room: room(port.limit),
-                marking: if is_host(link.from) { None } else { marking(scenario, link.tier)? },
+                marking: if is_host(link.from) { None } else { marking(scenario, number, link.tier)? },
                 observed: port.observed,
             });
         }
@@ -202,6 +217,7 @@ fn congestion(scheme: &str) -> Option<&'static str> {
         "linux" => Some("cubic"),
         "linux-reno" => Some("reno"),
         "linux-dctcp" => Some("dctcp"),
+        "linux-bbr" => Some("bbr"),
         _ => None,
     }
 }
@@ -216,13 +232,13 @@ fn room(limit: Limit) -> Option<Room> {
     }
 }
 
-fn marking(scenario: &Scenario, tier: Option<&'static str>) -> Result<Option<Marking>, SpecError> {
+fn marking(scenario: &Scenario, link: usize, tier: Option<&'static str>) -> Result<Option<Marking>, SpecError> {
     let at = |values: &Values| tier.map_or_else(|| values.clone(), |tier| values.at_tier(tier));
     match (scenario.queue.kind, scenario.scheme_key()) {
         ("auto", "linux-dctcp") => {
             let values = at(scenario.scheme("linux-dctcp"));
             let (threshold, leaving) = (values.size("mark-threshold"), MarkAt::chosen(&values) == MarkAt::Dequeue);
-            Ok(Some(Marking { threshold, above: false, leaving }))
+            Ok(Some(Marking::Threshold { threshold, above: false, leaving }))
         }
         ("auto" | "drop-tail", _) => Ok(None),
         ("ecn-threshold", _) => {
@@ -231,10 +247,22 @@ fn marking(scenario: &Scenario, tier: Option<&'static str>) -> Result<Option<Mar
                 return Err(values.fail("requires-ect", "Linux does not mark packets that are not ECN-capable"));
             }
             let leaving = MarkAt::chosen(&values) == MarkAt::Dequeue;
-            Ok(Some(Marking { threshold: values.size("threshold"), above: values.is("compare", "above"), leaving }))
+            let (threshold, above) = (values.size("threshold"), values.is("compare", "above"));
+            Ok(Some(Marking::Threshold { threshold, above, leaving }))
+        }
+        ("red", _) => {
+            let values = at(&scenario.queue.values);
+            Ok(Some(Marking::Red {
+                config: RedConfig::from(&values),
+                drop: values.flag("red-drop"),
+                hard_drop: values.flag("red-hard-drop"),
+                // Each port draws for itself, as in the simulator.
+                seed: Stream::named(scenario.run.integer("seed"), &format!("port/{link}")).bits(),
+            }))
         }
         (kind, _) => {
-            let message = format!("{kind} is no queue of the Linux backend; it has auto, drop-tail and ecn-threshold");
+            let message =
+                format!("{kind} is no queue of the Linux backend; it has auto, drop-tail, ecn-threshold and red");
             Err(scenario.queue.values.fail("kind", message))
         }
     }
@@ -317,7 +345,8 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     for (key, transport) in scenario.transports() {
         if congestion(key).is_none() {
             let message = format!(
-                "{key} is no congestion control of Linux 6.12; the Linux backend runs linux, linux-reno and linux-dctcp"
+                "{key} is no congestion control of Linux 6.12; the Linux backend runs linux, linux-reno, linux-dctcp and \
+                 linux-bbr"
             );
             return Err(transport.fail("scheme", message));
         }

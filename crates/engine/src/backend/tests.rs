@@ -1,8 +1,8 @@
 //! Runs on a carrier that needs no kernel, and their records.
 
 use super::{
-    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Line, Playback, Recorder, Room, Seen, Site,
-    SiteFault, State, What, drive,
+    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Line, Marking, Playback, Recorder, Room, Seen,
+    Site, SiteFault, State, What, drive,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::units::{Size, Time};
@@ -188,19 +188,21 @@ fn the_log_fills_the_books_of_ports() {
         // The first segment once more.
         data(26_000, 3, 1),
         data(27_000, 6, 5793),
+        data(28_000, 7, 7241),
     ]
     .concat();
     let (record, _) = recorded(&scenario);
     let outcome = replayed(&scenario, &record, &log);
     let number = |name: &str| outcome.number(name);
-    assert_eq!([number("drops"), number("drops_buffer_full"), number("marks")], [3.0, 2.0, 1.0]);
+    assert_eq!([number("drops"), number("drops_buffer_full"), number("marks")], [4.0, 2.0, 1.0]);
+    assert_eq!(number("drops_discipline"), 1.0);
     assert_eq!(number("queue_max_packets"), 2.0);
     // Of 1.21 ms from the first request on: 1 us with one packet, 1 us with two, 2 us with one.
     assert!((number("queue_mean_busy_packets") - 1.25).abs() < 1e-9, "{}", number("queue_mean_busy_packets"));
     let drops = outcome.table("drops").expect("there is one");
     let column = |name: &str| drops.columns.iter().find(|column| column.name == name).expect("a column").data.clone();
-    assert_eq!(format!("{:?}", column("seq")), "U64([2897, 1, 5793])");
-    assert_eq!(format!("{:?}", column("retransmitted")), "Bool([false, true, false])");
+    assert_eq!(format!("{:?}", column("seq")), "U64([2897, 1, 5793, 7241])");
+    assert_eq!(format!("{:?}", column("retransmitted")), "Bool([false, true, false, false])");
 }
 
 #[test]
@@ -238,9 +240,33 @@ fn a_site_has_what_the_scenario_says() {
     let site = Site::of(&scenario(&[changes[0], changes[1], changes[2]])).expect("Linux can follow it");
     let port = site.links.iter().find(|link| link.observed).expect("one port is measured");
     assert_eq!(port.room, Some(Room::Packets(100)));
-    assert_eq!(port.marking.map(|marking| (marking.threshold, marking.leaving)), Some((Size::Packets(30), false)));
+    let threshold = Marking::Threshold { threshold: Size::Packets(30), above: false, leaving: false };
+    assert_eq!(port.marking, Some(threshold));
     assert_eq!((site.stack.mtu, site.stack.rto_min, site.stack.hz), (1500, Time::from_ms(10), 1000));
     assert_eq!((site.congestion, site.overhead, site.stack.initial_window), (vec!["dctcp"], 38, 10));
+}
+
+#[test]
+fn a_site_has_random_early_detection_with_a_seed_for_each_port() {
+    let changes =
+        [("queue.kind", "red"), ("queue.red-min", "7"), ("queue.red-gentle", "true"), ("queue.red-drop", "false")];
+    let seeds = |seed: &str| -> Vec<u64> {
+        let site = Site::of(&scenario(&[&changes[..], &[("run.seed", seed)]].concat())).expect("Linux can follow it");
+        let seed_of = |marking: Marking| {
+            let Marking::Red { config, drop, hard_drop, seed } = marking else { panic!("{marking:?}") };
+            assert_eq!((config.min, config.max, config.gentle, config.wait), (7.0, 15.0, true, false));
+            assert_eq!((drop, hard_drop), (false, false));
+            seed
+        };
+        site.links.iter().filter_map(|link| link.marking.map(seed_of)).collect()
+    };
+    let mut distinct = seeds("1");
+    assert_eq!(distinct, seeds("1"));
+    distinct.extend(seeds("2"));
+    let ports = distinct.len();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!((distinct.len(), ports), (8, 8), "four ports of the switch, two seeds");
 }
 
 #[test]
@@ -277,13 +303,13 @@ fn routes_are_all_shortest_ways() {
 #[test]
 fn what_linux_does_not_follow_is_refused_by_name() {
     let cases = [
-        ("transport.scheme", "dctcp", "linux, linux-reno and linux-dctcp"),
+        ("transport.scheme", "dctcp", "linux, linux-reno, linux-dctcp and linux-bbr"),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
         ("measure.probes", "cwnd", "not measured"),
         ("control.delay", "1ms", "controller"),
-        ("queue.kind", "red", "drop-tail and ecn-threshold"),
+        ("queue.kind", "wred", "drop-tail, ecn-threshold and red"),
         ("traffic.answers.start", "steady", "needs a time"),
         ("transport.rto-granularity", "10ms", "HZ 1000"),
     ];
@@ -300,6 +326,15 @@ fn what_linux_does_not_follow_is_refused_by_name() {
 fn a_run_takes_place_where_it_should() {
     let error = crate::sim::run(&scenario(&[]), None).expect_err("it is for Linux").to_string();
     assert!(error.contains("run.backend") && error.contains("only the simulator"), "{error}");
+    let bbr = [("transport.scheme", "linux-bbr"), ("run.backend", "simulator")];
+    for refused in [
+        crate::sim::check(&scenario(&bbr)).map(|_| ()).map_err(|error| error.to_string()),
+        crate::sim::run(&scenario(&bbr), None).map(|_| ()).map_err(|error| error.to_string()),
+    ] {
+        let error = refused.expect_err("the simulator has none");
+        assert!(error.contains("transport.scheme") && error.contains("--backend linux"), "{error}");
+    }
+    assert_eq!(Site::of(&scenario(&bbr[..1])).expect("Linux has it").congestion, ["bbr"]);
     let outcome = crate::sim::run(&scenario(&[("run.backend", "simulator")]), None).expect("it is for the simulator");
     assert_eq!(outcome.number("completed"), 6.0);
 }

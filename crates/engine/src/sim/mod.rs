@@ -30,6 +30,7 @@ use fanin_event::reference_core::ReferenceCore;
 use fanin_measure::rows::Rows;
 use fanin_param::SpecError;
 use fanin_scenario::Scenario;
+use fanin_schemes as schemes;
 use fanin_world::{World, laws};
 use thiserror::Error;
 
@@ -77,6 +78,8 @@ pub fn run_spilling(
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
     if scenario.run.is("backend", "linux") {
         Site::of(scenario)?;
+    } else {
+        check_backend(scenario)?;
     }
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     Ok(Preview::of(scenario, &mut world))
@@ -118,7 +121,11 @@ fn run_with(
 /// An error if something else than the simulator shall carry the transfers.
 fn check_backend(scenario: &Scenario) -> Result<(), SpecError> {
     if scenario.run.is("backend", "simulator") {
-        return Ok(());
+        let only_linux = scenario.transports().find(|(key, _)| schemes::KERNEL.iter().any(|row| row.key == *key));
+        return only_linux.map_or(Ok(()), |(key, transport)| {
+            let message = format!("the simulator has no model of {key}: run it in the kernel, with --backend linux");
+            Err(transport.fail("scheme", message))
+        });
     }
     Err(scenario.run.fail("backend", "this program has only the simulator"))
 }

@@ -79,6 +79,23 @@ pub(super) const ROW_DCTCP: SchemeRow = SchemeRow {
     build: |values| Box::new(MarkedDctcp::new(values)),
 };
 
+/// Linux BBR, which only the kernel carries.
+pub(super) const ROW_BBR: SchemeRow = SchemeRow {
+    key: "linux-bbr",
+    summary: "BBR as Linux has it: congestion control `bbr`, only with --backend linux.",
+    params: &[],
+    transport: &[Wish::Stack("linux-6")],
+    manual: include_str!("bbr.md"),
+    readings: &[],
+    totals: &[],
+    effort: Effort::Hosts,
+    needs: "Linux hosts with net.ipv4.tcp_congestion_control=bbr",
+    reacts_to: &[Signal::Delay],
+    colour: "#999933",
+    marker: ">",
+    build: |_| Box::new(Reno),
+};
+
 const DCTCP_PARAMS: &[Param] = &[
     DctcpSender::MARK_THRESHOLD,
     MarkAt::PARAM,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from fanin.registry import registry
+from fanin.registry import scheme_rows
 
 _OF_PAPERS = {"tcp": "newreno"}
 """What figures of papers call a scheme -> the scheme, whose colour and marker it has."""
@@ -61,7 +61,7 @@ class Style:
 @cache
 def of_schemes() -> dict[str, tuple[str, str]]:
     """First word of a line's name in lower case -> colour and marker of that scheme."""
-    found = {row["key"]: (row["colour"], row["marker"]) for row in registry()["schemes"]}
+    found = {row["key"]: (row["colour"], row["marker"]) for row in scheme_rows()}
     return {**found, **{name: found[key] for name, key in _OF_PAPERS.items()}, "rtcp": _RTCP}
 
 
