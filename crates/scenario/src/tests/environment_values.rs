@@ -116,7 +116,7 @@ queue.red-drop = true
 ",
     ),
     (
-        "linux-6",
+        "linux-6.12",
         "
 mss = 1448B
 header = 52B

@@ -1,9 +1,9 @@
-//! Linux 6.
+//! Linux 6.12.
 
 use super::{EnvironmentRow, set};
 
 pub(super) const ROW: EnvironmentRow = EnvironmentRow {
-    key: "linux-6",
+    key: "linux-6.12",
     summary: "What is below congestion control in Linux 6.12: loss recovery, timers, delayed ACKs, offloads, small queues.",
     manual: "\
 The parts of Linux 6.12's TCP that do not depend on the congestion control, so that DCTCP or Reno can run on it as well as CUBIC. The
@@ -41,40 +41,40 @@ packets and the time that a processor takes; the delay controller of `fq_codel` 
 moderated completions of sent packets, for which small queues wait; the push bit at the end of a burst;
 SACK on acknowledgements that data carry, and acknowledgements older than the last.",
     stack: &[
-        set("mss", "1448B", "Linux 6: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
-        set("header", "52B", "Linux 6: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),
-        set("initial-window", "10mss", "Linux 6: TCP_INIT_CWND 10"),
+        set("mss", "1448B", "Linux 6.12: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
+        set("header", "52B", "Linux 6.12: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),
+        set("initial-window", "10mss", "Linux 6.12: TCP_INIT_CWND 10"),
         set(
             "receive-buffer",
             "3MiB",
-            "Linux 6, tcp_init: tcp_rmem grows to 6 MiB, half of it a window (tcp_adv_win_scale 1; since 6.6 as packets fill memory)",
+            "Linux 6.12, tcp_init: tcp_rmem grows to 6 MiB, half of it a window (tcp_adv_win_scale 1; since 6.6 as packets fill memory)",
         ),
-        set("window-scale", "7", "Linux 6, tcp_select_initial_window: what 6 MiB of tcp_rmem need"),
+        set("window-scale", "7", "Linux 6.12, tcp_select_initial_window: what 6 MiB of tcp_rmem need"),
         set("ack-policy", "linux", "Linux 6.12: __tcp_ack_snd_check, tcp_event_data_recv, tcp_send_delayed_ack"),
-        set("ack-every", "2", "Linux 6, __tcp_ack_snd_check: more than one full segment"),
-        set("ack-delay", "40ms", "Linux 6: TCP_DELACK_MIN, HZ/25"),
-        set("quickack", "16", "Linux 6: TCP_MAX_QUICKACKS 16"),
-        set("sack", "true", "Linux 6: tcp_sack 1"),
-        set("loss-detection", "linux", "Linux 6: tcp_recovery 1, tcp_frto 2, tcp_dsack 1"),
-        set("tail-loss-probe", "true", "Linux 6: tcp_early_retrans 3"),
-        set("rto-min", "200ms", "Linux 6: TCP_RTO_MIN, HZ/5"),
-        set("rto-min-bounds", "variation", "Linux 6, tcp_rtt_estimator and __tcp_set_rto: SRTT + max(tcp_rto_min, 4 RTTVAR)"),
-        set("rto-granularity", "1ms", "Linux 6, usecs_to_jiffies: HZ 1000, as Fedora and Ubuntu since 24.10 build it; Debian 4ms"),
-        set("rto-initial", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
-        set("rto-max", "120s", "Linux 6: TCP_RTO_MAX"),
-        set("open-rtt", "idle-path", "Linux 6, tcp_rtt_estimator, tcp_update_rtt_min: an open connection has measured its path"),
-        set("syn-timeout", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
-        set("window-validation", "true", "Linux 6: tcp_is_cwnd_limited"),
+        set("ack-every", "2", "Linux 6.12, __tcp_ack_snd_check: more than one full segment"),
+        set("ack-delay", "40ms", "Linux 6.12: TCP_DELACK_MIN, HZ/25"),
+        set("quickack", "16", "Linux 6.12: TCP_MAX_QUICKACKS 16"),
+        set("sack", "true", "Linux 6.12: tcp_sack 1"),
+        set("loss-detection", "linux", "Linux 6.12: tcp_recovery 1, tcp_frto 2, tcp_dsack 1"),
+        set("tail-loss-probe", "true", "Linux 6.12: tcp_early_retrans 3"),
+        set("rto-min", "200ms", "Linux 6.12: TCP_RTO_MIN, HZ/5"),
+        set("rto-min-bounds", "variation", "Linux 6.12, tcp_rtt_estimator and __tcp_set_rto: SRTT + max(tcp_rto_min, 4 RTTVAR)"),
+        set("rto-granularity", "1ms", "Linux 6.12, usecs_to_jiffies: HZ 1000, as Fedora and Ubuntu since 24.10 build it; Debian 4ms"),
+        set("rto-initial", "1s", "Linux 6.12: TCP_TIMEOUT_INIT"),
+        set("rto-max", "120s", "Linux 6.12: TCP_RTO_MAX"),
+        set("open-rtt", "idle-path", "Linux 6.12, tcp_rtt_estimator, tcp_update_rtt_min: an open connection has measured its path"),
+        set("syn-timeout", "1s", "Linux 6.12: TCP_TIMEOUT_INIT"),
+        set("window-validation", "true", "Linux 6.12: tcp_is_cwnd_limited"),
         set(
             "interrupt-interval",
             "8us",
-            "Linux 6, lib/dim/net_dim.c: where adaptive interrupt moderation starts (NET_DIM_DEF_PROFILE_EQE)",
+            "Linux 6.12, lib/dim/net_dim.c: where adaptive interrupt moderation starts (NET_DIM_DEF_PROFILE_EQE)",
         ),
-        set("gro", "64KiB", "Linux 6, netdevice.h: GRO_LEGACY_MAX_SIZE 65536, on by default"),
-        set("tso", "64KiB", "Linux 6, netdevice.h: GSO_LEGACY_MAX_SIZE 65536, on by default"),
-        set("pacing", "off", "Linux 6, sch_generic.c: pfifo_fast; systemd: fq_codel; neither paces"),
-        set("small-queue", "1MiB", "Linux 6, tcp_ipv4.c: tcp_limit_output_bytes 16 * 65536 (4 MiB since 6.16)"),
-        set("host-queue", "1000", "Linux 6, net/ethernet/eth.c, ether_setup: DEFAULT_TX_QUEUE_LEN 1000"),
+        set("gro", "64KiB", "Linux 6.12, netdevice.h: GRO_LEGACY_MAX_SIZE 65536, on by default"),
+        set("tso", "64KiB", "Linux 6.12, netdevice.h: GSO_LEGACY_MAX_SIZE 65536, on by default"),
+        set("pacing", "off", "Linux 6.12, sch_generic.c: pfifo_fast; systemd: fq_codel; neither paces"),
+        set("small-queue", "1MiB", "Linux 6.12, tcp_ipv4.c: tcp_limit_output_bytes 16 * 65536 (4 MiB since 6.16)"),
+        set("host-queue", "1000", "Linux 6.12, net/ethernet/eth.c, ether_setup: DEFAULT_TX_QUEUE_LEN 1000"),
         set(
             "network.frame-overhead",
             "38B",
