@@ -950,7 +950,11 @@ def test_sender_schemes_run_on_the_stack_of_the_scenario_whether_it_is_named_or_
         for each in plain.values()
         if each.settings and "transport.scheme" in each.settings
     }
-    assert {scheme for scheme, stack in stacks.items() if stack == "linux-6.12"} == {"linux", "linux-reno", "linux-dctcp"}
+    assert {scheme for scheme, stack in stacks.items() if stack == "linux-6.12"} == {
+        "linux",
+        "linux-reno",
+        "linux-dctcp",
+    }
     assert {stack for scheme, stack in stacks.items() if not scheme.startswith("linux")} == {"rfc"}
     assert "DCTCP, marks from 50 packets" in plain
 
