@@ -1,7 +1,7 @@
 //! Runs on a carrier that needs no kernel, and their records.
 
 use super::{
-    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Line, Playback, Recorder, Room, Seen, Site,
+    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Limit, Line, Playback, Recorder, Seen, Site,
     SiteFault, State, What, drive,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
@@ -237,7 +237,7 @@ fn a_site_has_what_the_scenario_says() {
     assert!(error.contains("rto-min") && error.contains("4ms"), "{error}");
     let site = Site::of(&scenario(&[changes[0], changes[1], changes[2]])).expect("Linux can follow it");
     let port = site.links.iter().find(|link| link.observed).expect("one port is measured");
-    assert_eq!(port.room, Some(Room::Packets(100)));
+    assert_eq!(port.limit, Limit::Packets(100));
     assert_eq!(port.marking.map(|marking| (marking.threshold, marking.leaving)), Some((Size::Packets(30), false)));
     assert_eq!((site.stack.mtu, site.stack.rto_min, site.stack.hz), (1500, Time::from_ms(10), 1000));
     assert_eq!((site.congestion, site.overhead, site.stack.initial_window), (vec!["dctcp"], 38, 10));
