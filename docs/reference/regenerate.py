@@ -210,11 +210,11 @@ Explicit scenario values override both, and so do values that a scheme requires.
     fanin explain qualnet
     fanin check sdtcp/fig9 --resolved                # where each value comes from
     fanin reproduce dtcwa --environment rfc          # kept apart, in results/changed
-    fanin run scenario.toml --set transport.scheme=dctcp --set transport.stack=linux-6
+    fanin run scenario.toml --set transport.scheme=dctcp --set transport.stack=linux-6.12
 
 ## What no environment sets
 
-**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, except in `linux-6`, which sets
+**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, except in `linux-6.12`, which sets
 `host-queue = 1000` and TCP small queues. Elsewhere only windows limit it. The tools limit it:
 
 | environment | a host's queue there |
@@ -224,7 +224,7 @@ Explicit scenario values override both, and so do values that a scheme requires.
 | `ns3-2020` | FQ-CoDel: 10240 packets, 5 ms and ECN (`fq-codel-queue-disc.cc`); then 100 packets in the device (`drop-tail-queue.h`), which stops it when full |
 | `ns3.18-rdtcp` | that of a switch without RED: 120,000 bytes, marks from 60,000 bytes on (`SetupToR` and the defaults in all seven of its scripts) |
 | `mininet-2.2` | that of a switch's port: `TCLink` gives both ends of a link one rate, RED and `max_queue_size` (`link.py`) |
-| `linux-6` | `pfifo_fast`, 1000 packets (`DEFAULT_TX_QUEUE_LEN`), or where `net.core.default_qdisc` says so FQ-CoDel: 10240 packets, 5 ms (`tc-fq_codel(8)`) |
+| `linux-6.12` | `pfifo_fast`, 1000 packets (`DEFAULT_TX_QUEUE_LEN`), or where `net.core.default_qdisc` says so FQ-CoDel: 10240 packets, 5 ms (`tc-fq_codel(8)`) |
 
 With one connection per host, receive windows are smaller than these limits: 16 KiB in QualNet, 64 KiB in ns-3.18, and 128 KiB in ns-3.31,
 which are 91 segments of 1448 bytes. No packet can then be lost in a host, so the missing limit changes nothing, and FQ-CoDel's target is

@@ -224,7 +224,7 @@ def test_a_threshold_that_check_warns_of_is_taken_only_if_it_is_better_by_a_tent
         marked = replace(each.remedy, marks=Marks(threshold, "why"), cautions=cautions, needs="a threshold")
         own = Marking("a", threshold, is_like_dctcp=True) if each.remedy.settings else None
         every.append(replace(each, remedy=replace(marked, marking=own)))
-    scenario = {"transport": {"scheme": "linux", "stack": "linux-6"}, "queue": {"kind": "auto"}}
+    scenario = {"transport": {"scheme": "linux", "stack": "linux-6.12"}, "queue": {"kind": "auto"}}
     found = replace(found, every=every, diagnosis=SimpleNamespace(fan_in=None, is_closed_loop=False, scenario=scenario))
     assert found.best.remedy.name == taken
     assert ("threshold" in found.against) == (taken == "high")
@@ -942,7 +942,7 @@ def test_sender_schemes_run_on_the_stack_of_the_scenario_whether_it_is_named_or_
     }
     systems = [each for each in implied.values() if "transport.scheme" in each.settings]
     assert len(systems) > 10
-    assert {each.settings["transport.stack"] for each in systems} == {"linux-6"}
+    assert {each.settings["transport.stack"] for each in systems} == {"linux-6.12"}
     # On another stack, it is that one, and only the schemes of Linux have theirs.
     plain, _, _ = tried(RACK)
     stacks = {
@@ -950,7 +950,11 @@ def test_sender_schemes_run_on_the_stack_of_the_scenario_whether_it_is_named_or_
         for each in plain.values()
         if each.settings and "transport.scheme" in each.settings
     }
-    assert {scheme for scheme, stack in stacks.items() if stack == "linux-6"} == {"linux", "linux-reno", "linux-dctcp"}
+    assert {scheme for scheme, stack in stacks.items() if stack == "linux-6.12"} == {
+        "linux",
+        "linux-reno",
+        "linux-dctcp",
+    }
     assert {stack for scheme, stack in stacks.items() if not scheme.startswith("linux")} == {"rfc"}
     assert "DCTCP, marks from 50 packets" in plain
 
@@ -1496,7 +1500,7 @@ def test_another_threshold_is_told_with_what_the_background_gains(work):
         marking = highest if each.remedy.name == "higher" else lowest
         more = carries(40) if each.remedy.name == AS_IT_IS else {}
         every.append(replace(each, remedy=replace(each.remedy, marking=marking), **more))
-    scenario = {"transport": {"scheme": "linux-dctcp", "stack": "linux-6"}, "queue": {"kind": "auto"}}
+    scenario = {"transport": {"scheme": "linux-dctcp", "stack": "linux-6.12"}, "queue": {"kind": "auto"}}
     found = replace(found, every=every, diagnosis=SimpleNamespace(scenario=scenario))
     # It is the scenario that stays, also where something else is for more senders.
     assert (found.best, found.further.remedy.name) == (None, "memory")

@@ -564,7 +564,7 @@ def test_explain_an_environment_names_every_default_and_its_source(cli):
     assert all(each["source"] for each in [*found["stack"], *found["switch"]])
     assert "qualnet" in cli("explain", "environment").out
     linux = json.loads(cli("explain", "linux", "--json").out)
-    assert (linux["stack"], linux["transport"]["loss-detection"]) == ("linux-6", "linux")
+    assert (linux["stack"], linux["transport"]["loss-detection"]) == ("linux-6.12", "linux")
 
 
 def test_check_shows_what_the_environment_brings(cli, work):

@@ -104,11 +104,11 @@ def test_systems_that_differ_in_more_than_their_scheme_are_named_with_the_keys(c
         return [each for each in json.loads(result.out)["warnings"] if "more than their scheme" in each]
 
     (warning,) = warnings("--schemes", "newreno,dctcp,linux")
-    assert "; --set transport.stack=linux-6 gives all the same stack" in warning
+    assert "; --set transport.stack=linux-6.12 gives all the same stack" in warning
     found = json.loads(cli("compare", "small.toml", "--seeds", "1", "--json", "--schemes", "newreno,linux").out)
     apart = found["beside_scheme"]
     assert {"sack", "ack-every", "loss-detection", "tso"} <= {path.removeprefix("transport.") for path in apart}
-    assert apart["transport.stack"] == {"NewReno": "rfc", "Linux CUBIC": "linux-6"}
+    assert apart["transport.stack"] == {"NewReno": "rfc", "Linux CUBIC": "linux-6.12"}
     # Three lines of 80 characters, with as many schemes as there are.
     (warning,) = warnings("--schemes", "all")
     assert len(f"warning: {warning}") <= 3 * 80

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fanin
 from fanin import _engine
 from fanin.errors import RunError, ScenarioError
 from fanin.results.frames import decode
@@ -260,8 +263,8 @@ def test_a_stopped_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not _kernels_of(os.getpid())
 
 
-@built
-def test_a_killed_command_leaves_no_kernel(tmp_path: Path) -> None:
+def _killed(tmp_path: Path, by: signal.Signals) -> list[int]:
+    """The kernels of a command that was killed."""
     file = tmp_path / "long.toml"
     file.write_text(SCENARIO.replace("rounds = 3", "rounds = 100000"))
     command = [sys.executable, "-m", "fanin", "run", str(file), "--backend", "linux", "--no-try", "--no-store"]
@@ -272,9 +275,31 @@ def test_a_killed_command_leaves_no_kernel(tmp_path: Path) -> None:
         kernels = _kernels_of(process.pid)
         time.sleep(0.05)
     assert kernels
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(by)
     process.wait()
-    assert not [kernel for kernel in kernels if _runs(kernel)]
+    return kernels
+
+
+@built
+def test_a_stopped_command_leaves_no_kernel(tmp_path: Path) -> None:
+    assert not [kernel for kernel in _killed(tmp_path, signal.SIGTERM) if _runs(kernel)]
+    assert not list(tmp_path.glob("fanin-linux-*"))
+
+
+@built
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="util-linux is not installed")
+def test_a_killed_command_leaves_no_kernel_and_the_next_removes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = _killed(tmp_path, signal.SIGKILL)
+    # Else it would run until it notices that nobody reads what it says, which takes seconds.
+    until = time.monotonic() + 1
+    while [kernel for kernel in kernels if _runs(kernel)]:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert list(tmp_path.glob("fanin-linux-*"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    totals(LINUX)
     assert not list(tmp_path.glob("fanin-linux-*"))
 
 
@@ -352,6 +377,50 @@ def test_advice_is_confirmed_in_the_kernel(tmp_path: Path, cli: Any) -> None:
     assert own["measure"] == "query-p99"
     assert own["linux"] == pytest.approx(sum(alone) / 2)
     assert best["linux"] < own["linux"]
+    (stored,) = (tmp_path / "results" / "advice").glob("*/advice.json")
+    told = json.loads(stored.read_text())
+    assert told["confirmed"] == [own, best, *others]
+    assert re.fullmatch(r"Linux 6\.12\.\d+ \(HZ=1000\)", told["kernel"])
+    page = (stored.parent / "advice.md").read_text()
+    assert f"## Query-p99 with seeds 1 and 2, simulated and in {told['kernel']}" in page
+
+
+def test_the_kernel_that_runs_is_the_one_with_the_scenarios_ticks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fanin.choose import confirmation
+
+    place, file = Path(), tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    monkeypatch.setattr(
+        _engine, "linux_kernels", lambda: [(250, "6.12.1", place, place), (1000, "6.12.2", place, place)]
+    )
+
+    def named(tick: str) -> str:
+        return confirmation.kernel(fanin.load(file, {"transport.rto-granularity": tick}))
+
+    assert named("4ms") == "Linux 6.12.1 (HZ=250)"
+    assert named("1ms") == "Linux 6.12.2 (HZ=1000)"
+    with pytest.raises(RunError, match="no kernel with HZ=100 in"):
+        named("10ms")
+
+
+@built
+def test_why_a_run_in_the_kernel_failed_is_said(tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme="linux"))
+    broken = tmp_path / "kernels"
+    shutil.copytree(_engine.linux_folder(), broken, ignore=lambda _, names: {n for n in names if n not in _NEEDED})
+    (broken / "guest").write_text("")
+    monkeypatch.setenv("FANIN_LINUX", str(broken))
+    result = cli(
+        "advise", str(file), "--confirm", "--seeds", "1", "--capacities", "0", "--out", str(tmp_path / "results")
+    )
+    assert "as it is" in result.out
+    assert 'warning: "as it is" failed in Linux: ' in result.err
+
+
+_NEEDED = {"hz1000", "linux", "cable.ko", "release", "built", "config", "guest"}
 
 
 def test_what_linux_cannot_run_is_named_beside_the_advice(
@@ -359,7 +428,7 @@ def test_what_linux_cannot_run_is_named_beside_the_advice(
 ) -> None:
     from fanin.choose import confirmation
 
-    monkeypatch.setattr(confirmation, "kernel", lambda: "Linux")
+    monkeypatch.setattr(confirmation, "kernel", lambda _: "Linux")
     own, *_ = advised(tmp_path, "newreno", cli)
     assert (own["remedy"], own["linux"], own["refused"]) == ("as it is", None, "not in Linux: transport.scheme")
     assert own["simulated"] > 0

@@ -22,17 +22,17 @@ LIVE = "cubic/8x32KB"
 
 
 @pytest.fixture(scope="module")
-def kernel() -> dict[str, Entry]:
+def kernel() -> dict[str, Entry[Measured]]:
     return cells.stored()
 
 
 @pytest.fixture(scope="module")
-def verdicts(kernel: dict[str, Entry]) -> list[Verdict]:
+def verdicts(kernel: dict[str, Entry[Measured]]) -> list[Verdict]:
     measured = [cell for cell in CELLS if cell.name in kernel]
     return compare.judge(kernel, compare.simulate(measured, 2, lambda _: None))
 
 
-def test_the_stored_numbers_are_of_todays_cells(kernel: dict[str, Entry]) -> None:
+def test_the_stored_numbers_are_of_todays_cells(kernel: dict[str, Entry[Measured]]) -> None:
     assert len({cell.name for cell in CELLS}) == len(CELLS)
     today = {cell.name: cell.digest for cell in CELLS}
     stale = {name for name, entry in kernel.items() if today.get(name) != entry.settings}
@@ -81,7 +81,7 @@ def test_counts_may_differ_by_a_share_or_by_three_a_run() -> None:
     assert beyond == {"timeouts": False, "marks": False}
 
 
-def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Entry]) -> None:
+def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Entry[Measured]]) -> None:
     built, stored = cells.kernels().get(1000), kernel[LIVE]
     if built is None:
         pytest.skip('there is no kernel with HZ=1000: "make linux" builds it')
@@ -89,5 +89,5 @@ def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Entry]) ->
         pytest.skip(f"the kernel here is {built}, and the numbers are of {stored.release}")
     (cell,) = (cell for cell in CELLS if cell.name == LIVE)
     again = cells.run(cell, "linux", cells.SEEDS[:1])
-    assert again.queries == stored.measured.queries[:1]
-    assert again.numbers == {name: runs[:1] for name, runs in stored.measured.numbers.items()}
+    assert again.queries == stored.found.queries[:1]
+    assert again.numbers == {name: runs[:1] for name, runs in stored.found.numbers.items()}

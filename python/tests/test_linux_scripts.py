@@ -14,31 +14,32 @@ sys.path.insert(0, str(ROOT / "validation" / "linux"))
 import cells  # noqa: E402
 import compare  # noqa: E402
 import scripts  # noqa: E402
-from scripts import NOTED, SCRIPTS, Kept, Outcome, Played  # noqa: E402
+from cells import Entry  # noqa: E402
+from scripts import NOTED, SCRIPTS, Outcome, Played  # noqa: E402
 
 COMMAND = "python validation/linux/compare.py"
 
 
 @pytest.fixture(scope="module")
-def kernel() -> dict[str, Kept]:
+def kernel() -> dict[str, Entry[Played]]:
     return scripts.kept()
 
 
 @pytest.fixture(scope="module")
-def outcomes(kernel: dict[str, Kept]) -> list[Outcome]:
+def outcomes(kernel: dict[str, Entry[Played]]) -> list[Outcome]:
     return scripts.outcomes(kernel)
 
 
-def test_what_is_stored_is_of_todays_scripts(kernel: dict[str, Kept]) -> None:
+def test_what_is_stored_is_of_todays_scripts(kernel: dict[str, Entry[Played]]) -> None:
     assert len({script.name for script in SCRIPTS}) == len(SCRIPTS) >= 40
     assert {name: entry.settings for name, entry in kernel.items()} == {each.name: each.digest for each in SCRIPTS}, (
         f"measure them again: {COMMAND}"
     )
 
 
-def test_every_script_of_losses_has_lost_something_in_the_kernel(kernel: dict[str, Kept]) -> None:
+def test_every_script_of_losses_has_lost_something_in_the_kernel(kernel: dict[str, Entry[Played]]) -> None:
     drops = {script.name for script in SCRIPTS if any(fault["kind"] == "drop" for fault in script.faults)}
-    assert drops == {name for name, entry in kernel.items() if entry.played.lost}
+    assert drops == {name for name, entry in kernel.items() if entry.found.lost}
 
 
 def test_scripts_that_were_as_in_the_kernel_still_are(outcomes: list[Outcome]) -> None:
@@ -74,7 +75,7 @@ def test_counts_are_equal(name: str) -> None:
     assert Outcome(SCRIPTS[0], theirs, ours).beyond == [name]
 
 
-def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Kept]) -> None:
+def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Entry[Played]]) -> None:
     built = cells.kernels().get(1000)
     if built is None:
         pytest.skip('there is no kernel with HZ=1000: "make linux" builds it')
@@ -82,4 +83,4 @@ def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Kept]) -> 
     if {built} != releases:
         pytest.skip(f"the kernel here is {built}, and what is stored is of {', '.join(releases)}")
     for script in SCRIPTS[::5]:
-        assert scripts.play(script, "linux") == kernel[script.name].played, script.name
+        assert scripts.play(script, "linux") == kernel[script.name].found, script.name

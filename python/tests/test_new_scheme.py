@@ -168,6 +168,6 @@ def test_figures_have_the_colour_of_the_row(typed, tmp_path):
 
 def test_a_stack_that_overrules_what_the_scheme_prefers_is_warned_of(typed):
     linux = "check scenario.toml --set transport.stack=linux-6"
-    assert "transport.ack-every is 2 (stack linux-6), but Gentle prefers 1" in typed(linux)
+    assert "transport.ack-every is 2 (stack linux-6.12), but Gentle prefers 1" in typed(linux)
     assert "prefers" not in typed(f"{linux} --set transport.ack-every=2")
     assert "prefers" not in typed("check scenario.toml")

@@ -189,7 +189,9 @@ def test_a_preference_that_a_stack_overrules_is_warned_of(work):
 
     assert found("dt-cwa") == found("dctcp", stack="linux-6") == found("linux") == []
     (said,) = found("dt-cwa", stack="linux-6")
-    assert said.startswith("transport.initial-window is 10mss (stack linux-6), but DT-CWA prefers 2mss; set transport.")
+    assert said.startswith(
+        "transport.initial-window is 10mss (stack linux-6.12), but DT-CWA prefers 2mss; set transport."
+    )
     # What the user sets is no mistake.
     for window in ("2mss", "10mss"):
         assert found("dt-cwa", stack="linux-6", initial_window=window) == []

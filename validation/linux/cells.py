@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -181,16 +181,29 @@ def kernel_digest() -> str:
     return digest(["virtual-time.patch", "kernel.config", "modules/cable.c", "modules/cable.h"], "", ROOT / "linux")
 
 
+Found = TypeVar("Found")
+
+
 @dataclass(frozen=True)
-class Entry:
-    """A line of the file of the kernel's numbers."""
+class Entry(Generic[Found]):
+    """A line of a file of what the kernel did."""
 
     release: str
     kernel: str
     """Digest of what made the kernel."""
     settings: str
     """Digest of what was run."""
-    measured: Measured
+    found: Found
+
+    @property
+    def head(self) -> dict[str, str]:
+        """What it begins with, after the name."""
+        return {"release": self.release, "kernel": self.kernel, "settings": self.settings}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], found: Found) -> Entry[Found]:
+        """From what is stored."""
+        return cls(row["release"], row["kernel"], row["settings"], found)
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -205,24 +218,18 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     partial.replace(path)
 
 
-def stored() -> dict[str, Entry]:
+def stored() -> dict[str, Entry[Measured]]:
     """The kernel's numbers by name of the cell."""
-    rows = read_rows(STORED)
-    return {row["cell"]: Entry(row["release"], row["kernel"], row["settings"], Measured.of_row(row)) for row in rows}
+    return {row["cell"]: Entry.of_row(row, Measured.of_row(row)) for row in read_rows(STORED)}
 
 
-def store(entries: Mapping[str, Entry]) -> None:
+def store(entries: Mapping[str, Entry[Measured]]) -> None:
     """Writes the kernel's numbers of today's cells, one line a cell, in the order of the list."""
-    rows = []
-    for cell in CELLS:
-        if cell.name in entries:
-            entry = entries[cell.name]
-            head = {"cell": cell.name, "release": entry.release, "kernel": entry.kernel, "settings": entry.settings}
-            rows.append(head | entry.measured.row)
-    write_rows(STORED, rows)
+    named = [(cell.name, entries[cell.name]) for cell in CELLS if cell.name in entries]
+    write_rows(STORED, [{"cell": name, **entry.head, **entry.found.row} for name, entry in named])
 
 
-def lacking(entries: Mapping[str, Entry]) -> list[Cell]:
+def lacking(entries: Mapping[str, Entry[Measured]]) -> list[Cell]:
     """Cells of which nothing is stored, or what was measured with other settings or another kernel."""
     kernel = kernel_digest()
     made = {name: (entry.settings, entry.kernel) for name, entry in entries.items()}

@@ -186,9 +186,9 @@ def among(verdicts: Iterable[Verdict], word: str) -> int:
     return sum(verdict.word == word for verdict in verdicts)
 
 
-def judge(entries: Mapping[str, Entry], ours: Mapping[str, Measured]) -> list[Verdict]:
+def judge(entries: Mapping[str, Entry[Measured]], ours: Mapping[str, Measured]) -> list[Verdict]:
     """A verdict on each cell that was measured in the kernel."""
-    return [Verdict(cell, entries[cell.name].measured, ours[cell.name]) for cell in CELLS if cell.name in entries]
+    return [Verdict(cell, entries[cell.name].found, ours[cell.name]) for cell in CELLS if cell.name in entries]
 
 
 def simulate(
@@ -217,7 +217,10 @@ def left(verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
 
 
 def page(
-    entries: Mapping[str, Entry], verdicts: Sequence[Verdict], chance: Sequence[Verdict], played: Sequence[Outcome]
+    entries: Mapping[str, Entry[Measured]],
+    verdicts: Sequence[Verdict],
+    chance: Sequence[Verdict],
+    played: Sequence[Outcome],
 ) -> str:
     """The page."""
     groups = []

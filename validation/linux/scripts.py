@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
-from cells import COUNTS, HERE, PATHS, digest, kernel_digest, kernels, read_rows, write_rows
+from cells import COUNTS, HERE, PATHS, Entry, digest, kernel_digest, kernels, read_rows, write_rows
 
 from fanin import _engine
 from fanin.results.frames import decode
@@ -87,6 +87,16 @@ class Played:
     lost: int
     """Packets that the script lost."""
 
+    @property
+    def row(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {"times": self.times, **self.counts, "lost": self.lost}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Played:
+        """From what is stored."""
+        return cls(tuple(row["times"]), {name: row[name] for name in NOTED}, row["lost"])
+
 
 def play(script: Script, backend: str) -> Played:
     """Runs a script in the kernel (``linux``) or in the simulator."""
@@ -100,40 +110,15 @@ def play(script: Script, backend: str) -> Played:
     return Played(tuple(np.rint(times * 1e9).astype(int).tolist()), counts, totals.get("drops_chosen", 0))
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A line of the file of what the kernel did."""
-
-    release: str
-    kernel: str
-    """Digest of what made the kernel."""
-    settings: str
-    """Digest of what was run."""
-    played: Played
-
-
-def kept() -> dict[str, Kept]:
+def kept() -> dict[str, Entry[Played]]:
     """What the kernel did, by name of the script."""
-    return {
-        row["script"]: Kept(
-            row["release"],
-            row["kernel"],
-            row["settings"],
-            Played(tuple(row["times"]), {name: row[name] for name in NOTED}, row["lost"]),
-        )
-        for row in read_rows(SCRIPTS_STORED)
-    }
+    return {row["script"]: Entry.of_row(row, Played.of_row(row)) for row in read_rows(SCRIPTS_STORED)}
 
 
-def keep(entries: Mapping[str, Kept]) -> None:
+def keep(entries: Mapping[str, Entry[Played]]) -> None:
     """Writes what the kernel did in today's scripts, one line a script, in the order of the list."""
-    rows = []
-    for script in SCRIPTS:
-        if entry := entries.get(script.name):
-            head = {"script": script.name, "release": entry.release, "kernel": entry.kernel}
-            played = {"times": entry.played.times, **entry.played.counts, "lost": entry.played.lost}
-            rows.append(head | {"settings": entry.settings} | played)
-    write_rows(SCRIPTS_STORED, rows)
+    named = [(script.name, entries[script.name]) for script in SCRIPTS if script.name in entries]
+    write_rows(SCRIPTS_STORED, [{"script": name, **entry.head, **entry.found.row} for name, entry in named])
 
 
 def record(again: bool, jobs: int, say: Callable[[str], None]) -> None:
@@ -147,7 +132,7 @@ def record(again: bool, jobs: int, say: Callable[[str], None]) -> None:
         begun = time.monotonic()
         with ThreadPoolExecutor(jobs) as pool:
             for script, played in zip(wanted, pool.map(lambda each: play(each, "linux"), wanted), strict=True):
-                entries[script.name] = Kept(release or "", made, script.digest, played)
+                entries[script.name] = Entry(release or "", made, script.digest, played)
         keep(entries)
         say(f"kernel: {len(wanted)} scripts, {time.monotonic() - begun:.0f} s")
 
@@ -186,10 +171,10 @@ class Outcome:
         return "| " + " | ".join([self.script.own["name"], *shown, "no" if self.beyond else "yes"]) + " |"
 
 
-def outcomes(entries: Mapping[str, Kept]) -> list[Outcome]:
+def outcomes(entries: Mapping[str, Entry[Played]]) -> list[Outcome]:
     """Each script that ran in the kernel, and what the simulator makes of it."""
     known = [script for script in SCRIPTS if script.name in entries]
-    return [Outcome(script, entries[script.name].played, play(script, "simulator")) for script in known]
+    return [Outcome(script, entries[script.name].found, play(script, "simulator")) for script in known]
 
 
 def section(found: Sequence[Outcome]) -> str:

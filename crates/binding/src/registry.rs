@@ -80,6 +80,8 @@ fn environment(row: &EnvironmentRow) -> Value {
         settings.iter().map(row).collect()
     };
     let mut found = entry(row.key, row.summary, row.manual, &[]);
+    let short = environment::SHORT_NAMES.iter().find(|(_, key)| *key == row.key);
+    found["short"] = json!(short.map_or("", |(name, _)| *name));
     found["stack"] = settings(row.stack, "transport").into();
     found["switch"] = settings(row.switch, "network").into();
     found

@@ -1,7 +1,7 @@
 //! The network: a namespace for each host and switch, cables between them, routes and settings.
 
 use crate::netlink::{Device, Netlink, Own};
-use fanin_engine::backend::{FIRST_ADDRESS, FaultAct, Marking, Packets, RedConfig, Room, Site, SiteLink, Stack};
+use fanin_engine::backend::{FIRST_ADDRESS, FaultAct, Limit, Marking, Packets, RedConfig, Site, SiteLink, Stack};
 use fanin_engine::units::{Size, Time};
 use netlink_packet_route::route::RouteMetric;
 use nix::net::if_::if_nametoindex;
@@ -172,8 +172,8 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
     for (number, link) in egress(site, node) {
         let device = device(number)?;
         devices.push(device);
-        if let Some(room) = link.room {
-            netlink.discipline(device, "port", &port(room, link.marking, node))?;
+        if link.limit != Limit::Unlimited {
+            netlink.discipline(device, "port", &port(link.limit, link.marking, node))?;
         } else if site.stack.fq {
             netlink.discipline(device, "fq", &[])?;
         }
@@ -205,12 +205,13 @@ fn metrics(stack: &Stack) -> Vec<RouteMetric> {
 }
 
 /// The attributes of a port's queue; those of `enum port_attribute` in linux/modules/cable.h.
-fn port(room: Room, marking: Option<Marking>, switch: usize) -> [Own; 14] {
-    let (limit, kind, memory, alpha) = match room {
-        Room::Packets(packets) => (packets, 0, 0, 0),
-        Room::Bytes(bytes) => (bytes, 1, 0, 0),
-        Room::BytesBelow(bytes) => (bytes, 2, 0, 0),
-        Room::Shared { memory, alpha } => (0, 3, memory, (alpha * 65_536.0).round() as u32),
+fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 14] {
+    let (limit, kind, memory, alpha) = match limit {
+        Limit::Unlimited => (u64::MAX, 1, 0, 0),
+        Limit::Packets(packets) => (u64::from(packets), 0, 0, 0),
+        Limit::Bytes(bytes) => (bytes, 1, 0, 0),
+        Limit::BytesBelow(bytes) => (bytes, 2, 0, 0),
+        Limit::Dynamic { memory, alpha, .. } => (0, 3, memory, (alpha * 65_536.0).round() as u32),
     };
     let (mut mark_from, mut mark_how) = (0, 0);
     let (mut red, mut red_how, mut seed) = ([0; 5], 0, 0);

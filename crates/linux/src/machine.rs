@@ -5,11 +5,13 @@ use fanin_engine::sim::Progress;
 use nix::sys::personality::{self, Persona};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
-use std::fs;
+use std::env;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, absolute};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -20,9 +22,15 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// Bytes of what the kernel says that an error shows.
 const SHOWN: usize = 2_000;
 
+/// What the names of the folders of runs begin with.
+const PREFIX: &str = "fanin-linux-";
+/// A file in each of them that is locked while its run is alive.
+const ALIVE: &str = "alive";
+
 /// A kernel's folder, which goes with it.
 pub(crate) struct Machine {
     root: TempDir,
+    _alive: File,
     kernel: std::path::PathBuf,
 }
 
@@ -33,7 +41,9 @@ impl Machine {
             let what = what.to_owned();
             move |error: io::Error| Error::Folder { what, error }
         };
-        let root = TempDir::with_prefix("fanin-linux-").map_err(fail("making a folder"))?;
+        sweep(&env::temp_dir());
+        let root = TempDir::with_prefix(PREFIX).map_err(fail("making a folder"))?;
+        let alive = locked(root.path()).map_err(fail("locking a folder"))?;
         for name in ["proc", "sys", "files"] {
             fs::create_dir(root.path().join(name)).map_err(fail("making a folder"))?;
         }
@@ -48,7 +58,7 @@ impl Machine {
             "on_the_way": source.on_the_way,
         });
         fs::write(root.path().join("scenario.json"), input.to_string()).map_err(fail("writing the scenario"))?;
-        Ok(Self { root, kernel: built.kernel.clone() })
+        Ok(Self { root, _alive: alive, kernel: built.kernel.clone() })
     }
 
     /// The folder.
@@ -89,7 +99,7 @@ impl Machine {
 
     fn start(&self, memory: u64) -> Result<Running, Error> {
         let root = self.root();
-        let mut command = Command::new(&self.kernel);
+        let mut command = dying_with_us(&self.kernel);
         command
             .arg(format!("mem={memory}M"))
             .args(["rootfstype=hostfs", "rw", "init=/init", "time-travel=inf-cpu", "time-travel-start=0"])
@@ -122,6 +132,40 @@ fn at_fixed_addresses<T>(start: impl FnOnce() -> T) -> T {
     // Only what was started, and not this thread, keeps it.
     let _ = before.and_then(personality::set);
     started
+}
+
+/// Locks the file that says that a run is alive. It has its name when it is locked, so that none is found unlocked.
+fn locked(folder: &Path) -> io::Result<File> {
+    let unnamed = folder.join("locking");
+    let file = File::create(&unnamed)?;
+    file.lock()?;
+    fs::rename(unnamed, folder.join(ALIVE))?;
+    Ok(file)
+}
+
+/// Removes the folders of runs that were killed.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let of_a_run = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let alive = of_a_run.then(|| File::open(entry.path().join(ALIVE)).ok()).flatten();
+        if alive.is_some_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// A program that is killed when the thread that starts it ends, where util-linux is installed: a run that is killed has no
+/// time to end its kernel.
+fn dying_with_us(program: &Path) -> Command {
+    static WRAPPER: OnceLock<bool> = OnceLock::new();
+    const WORDS: [&str; 2] = ["--pdeathsig", "KILL"];
+    let quiet = || Command::new("setpriv").args(WORDS).arg("true").stderr(Stdio::null()).status();
+    if !*WRAPPER.get_or_init(|| quiet().is_ok_and(|status| status.success())) {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(WORDS).arg(program);
+    command
 }
 
 /// A kernel that runs; it ends with this.
@@ -159,5 +203,29 @@ impl Drop for Running {
         }
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_runs_that_are_over_are_swept_and_no_others() {
+        let place = TempDir::new().unwrap();
+        let made = |name: &str| {
+            let path = place.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let [alive, dead, new, other] = ["fanin-linux-a", "fanin-linux-b", "fanin-linux-c", "other"].map(made);
+        let lock = locked(&alive).unwrap();
+        drop(locked(&dead).unwrap());
+        drop(locked(&other).unwrap());
+        sweep(place.path());
+        assert_eq!([&alive, &dead, &new, &other].map(|path| path.exists()), [true, false, true, true]);
+        drop(lock);
+        sweep(place.path());
+        assert!(!alive.exists());
     }
 }

@@ -123,6 +123,8 @@ pub struct Param {
     pub per_tier: bool,
     /// Other names for words of the choice, each with its word: not valid, but errors name the word.
     pub also: &'static [(&'static str, &'static str)],
+    /// Short names for words of the choice, each with its word: valid, and read as that word.
+    pub short: &'static [(&'static str, &'static str)],
 }
 
 impl Param {
@@ -136,8 +138,23 @@ impl Param {
     ) -> Self {
         let (min, max) = (0.0, f64::INFINITY);
         let (rule, idle_with, ignored_with, per_tier) = (None, None, None, false);
-        let (reading, also) = ("", &[]);
-        Self { key, kind, default, rule, doc, source, reading, min, max, idle_with, ignored_with, per_tier, also }
+        let (reading, also, short) = ("", &[], &[]);
+        Self {
+            key,
+            kind,
+            default,
+            rule,
+            doc,
+            source,
+            reading,
+            min,
+            max,
+            idle_with,
+            ignored_with,
+            per_tier,
+            also,
+            short,
+        }
     }
     /// The same key, which the ports of a tier of cables may have of their own.
     #[must_use]
@@ -193,6 +210,12 @@ impl Param {
     #[must_use]
     pub const fn also(mut self, also: &'static [(&'static str, &'static str)]) -> Self {
         self.also = also;
+        self
+    }
+    /// The same key, whose words have these short names.
+    #[must_use]
+    pub const fn short(mut self, short: &'static [(&'static str, &'static str)]) -> Self {
+        self.short = short;
         self
     }
     /// The same key, marked as a choice between readings of a paper.

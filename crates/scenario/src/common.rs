@@ -13,7 +13,8 @@ pub static ENVIRONMENT: &[Param] = &[Param::new(
     "The environment whose defaults apply to keys that the file omits: those of the tool in which a paper was run, \
      for every system alike.",
     "our choice: what the RFCs say",
-)];
+)
+.short(environment::SHORT_NAMES)];
 
 /// Which topology `[network]` describes.
 pub static TOPOLOGY: &[Param] = &[Param::new(
@@ -121,7 +122,7 @@ pub static NETWORK: &[Param] = &[
         "0B",
         "Link-layer bytes that each packet takes on the wire, and in buffers that count bytes, in addition to its IP \
          length; 38B for Ethernet with preamble and gap.",
-        "our choice: none, as in ns-2; the stack linux-6 has Ethernet's",
+        "our choice: none, as in ns-2; the stack linux-6.12 has Ethernet's",
     )
     .at_most(1000.0),
     Param::new(
@@ -130,7 +131,8 @@ pub static NETWORK: &[Param] = &[
         AUTO,
         "The environment whose defaults apply to keys that [network] and [queue] omit.",
         "environment",
-    ),
+    )
+    .short(environment::SHORT_NAMES),
     Param::new(
         "non-ect",
         Kind::Choice(&["by-queue", "drop"]),
@@ -184,7 +186,8 @@ pub static SCHEME: &[Param] = &[
         "The environment whose defaults apply to keys that [transport] omits. In the environment rfc \
          a scheme may bring a stack of its own.",
         "environment",
-    ),
+    )
+    .short(environment::SHORT_NAMES),
 ];
 
 /// The pattern of a `[[traffic]]` group.

@@ -167,7 +167,8 @@ fn of_kind(param: &Param) -> Value {
         Kind::Choice(words) => {
             // A choice that consists of digits may be written as a number.
             let numbers = words.iter().filter_map(|word| word.parse::<u64>().ok()).map(Value::from);
-            json!({"enum": words.iter().map(|word| Value::from(*word)).chain(numbers).collect::<Vec<_>>()})
+            let names = words.iter().copied().chain(param.short.iter().map(|(name, _)| *name));
+            json!({"enum": names.map(Value::from).chain(numbers).collect::<Vec<_>>()})
         }
     }
 }

@@ -158,17 +158,9 @@ pub static PARAMS: &[Param] = &[
         "rto-min",
         Kind::Time,
         "200ms",
-        "Minimum retransmission timeout (RTOmin).",
+        "Minimum retransmission timeout (RTOmin), max(rto-min, SRTT + 4 RTTVAR). With loss-detection linux it is the least of \
+         the variation, SRTT + max(rto-min, variation), and a whole multiple of rto-granularity, rounded up.",
         "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
-    ),
-    Param::new(
-        "rto-min-bounds",
-        Kind::Choice(&["timeout", "variation"]),
-        "timeout",
-        "What rto-min is the least of: the timeout, max(rto-min, SRTT + 4 RTTVAR); or the variation in it, SRTT + \
-         max(rto-min, 4 RTTVAR), where this, rto-min and the wait for a tail loss probe are whole multiples of rto-granularity, \
-         rounded up.",
-        "RFC 6298, section 2.4; variation is Linux, tcp_rtt_estimator and __tcp_set_rto",
     ),
     Param::new(
         "rto-initial",
@@ -206,7 +198,7 @@ pub static PARAMS: &[Param] = &[
         "rto-granularity",
         Kind::Time,
         "0s",
-        "Clock granularity G of the timeout computation: the least variation that counts. With rto-min-bounds variation \
+        "Clock granularity G of the timeout computation: the least variation that counts. With loss-detection linux \
          the tick of the kernel, 1/HZ, to whose multiples timers are rounded up: 1ms with HZ = 1000; kernels with HZ = \
          250 need 4ms.",
         "RFC 6298, section 2.3; our clock is exact",
@@ -456,12 +448,11 @@ impl InterfaceConfig {
 
 impl From<&Values> for RtoConfig {
     fn from(transport: &Values) -> Self {
-        let bounds_variation = transport.choose("rto-min-bounds", &[("variation", true), ("timeout", false)]);
+        let is_linux = transport.is("loss-detection", "linux");
         let (minimum, granularity) = (transport.time("rto-min"), transport.time("rto-granularity"));
         Self {
             // Linux keeps it in ticks: `tcp_rto_min` of what `usecs_to_jiffies` or `dst_metric_rtt` made.
-            minimum: if bounds_variation { minimum.up_to_ticks(granularity) } else { minimum },
-            bounds_variation,
+            minimum: if is_linux { minimum.up_to_ticks(granularity) } else { minimum },
             initial: transport.time("rto-initial"),
             maximum: transport.time("rto-max"),
             granularity,

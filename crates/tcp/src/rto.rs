@@ -8,12 +8,9 @@ use fanin_core::units::Time;
 /// Constants of the timer. They are shared by all flows of a group, so estimators do not hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoConfig {
-    /// Lower bound of a computed timeout (RFC 6298 section 2.4 says 1 s; data centres use 200 us to 30 ms), in whole ticks
-    /// if it bounds the variation.
+    /// Lower bound of a computed timeout (RFC 6298 section 2.4 says 1 s; data centres use 200 us to 30 ms). Of a sender as in
+    /// Linux it is whole ticks, and bounds the variation.
     pub minimum: Time,
-    /// It bounds the variation in the timeout, which is rounded up to whole ticks of the granularity: Linux's
-    /// `tcp_rtt_estimator` and `__tcp_set_rto`. Else it bounds the timeout.
-    pub(crate) bounds_variation: bool,
     /// Timeout before the first sample (section 2.1). The lower bound does not apply to it.
     pub initial: Time,
     /// Upper bound of a timeout of data, backed off or not (section 2.5).
@@ -30,7 +27,6 @@ impl RtoConfig {
     /// The declared defaults of `[transport]`.
     pub(crate) const DEFAULT: Self = Self {
         minimum: Time::from_ms(200),
-        bounds_variation: false,
         initial: Time::from_secs(1),
         maximum: Time::from_secs(60),
         granularity: Time::ZERO,
@@ -129,10 +125,6 @@ impl RtoEstimator {
         let base = match self.srtt {
             NO_SAMPLE => cfg.initial.ps(), // RFC 6298 s2.1
             // RFC 6298 s2.2 and 2.3; rounded up to the minimum by s2.4.
-            srtt if cfg.bounds_variation => {
-                let exact = Time::from_ps(srtt + (K * self.rttvar).max(cfg.minimum.ps()));
-                exact.up_to_ticks(cfg.granularity).ps()
-            }
             srtt => (srtt + cfg.granularity.ps().max(K * self.rttvar)).max(cfg.minimum.ps()),
         };
         // RFC 6298 s5.5, bounded by s2.5. The minimum comes before the doubling: what doubles is the RTO.
@@ -226,27 +218,6 @@ mod tests {
         assert_eq!(rto.rto(&CFG), Time::from_us(200));
         rto.on_timeout(&CFG);
         assert_eq!(rto.rto(&CFG), Time::from_us(400));
-    }
-
-    /// As Linux has it, with a least timeout of 200 us.
-    const LINUX: RtoConfig = RtoConfig { bounds_variation: true, granularity: Time::ZERO, ..CFG };
-
-    #[test]
-    fn tcp_rtt_estimator_bounds_the_variation_and_not_the_timeout() {
-        assert_eq!(sampled(&[40]).rto(&LINUX), Time::from_us(40 + 200), "four times 20 us are less");
-        assert_eq!(sampled(&[400]).rto(&LINUX), Time::from_us(400 + 4 * 200));
-        assert_eq!(RtoEstimator::new().rto(&LINUX), Time::from_ms(10), "the initial one has no variation");
-    }
-
-    #[test]
-    fn tcp_set_rto_rounds_up_to_ticks_before_the_timeout_doubles() {
-        let cfg = RtoConfig { minimum: Time::from_ms(1), granularity: Time::from_ms(1), ..LINUX };
-        let mut rto = sampled(&[100]);
-        assert_eq!(rto.rto(&cfg), Time::from_ms(2));
-        let slow = RtoConfig { minimum: Time::from_ms(4), granularity: Time::from_ms(4), ..cfg };
-        assert_eq!(rto.rto(&slow), Time::from_ms(8), "HZ = 250");
-        rto.on_timeout(&cfg);
-        assert_eq!(rto.rto(&cfg), Time::from_ms(4));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ from fanin.choose.goals import Measure
 from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import RunError, ScenarioError
 from fanin.numbers.stats import Spread, finite
-from fanin.numbers.summary import format_value
-from fanin.run.laboratory import Laboratory
+from fanin.numbers.units import number
+from fanin.run.experiment import Experiment
+from fanin.run.laboratory import Laboratory, Outcome
 from fanin.scenario.format.values import Scalar
 
 MAX_CONFIRMED = 3
@@ -37,13 +38,18 @@ class Confirmed:
     """``None`` if Linux cannot run it, or no run ended."""
     why_not: str | None
     """Why Linux cannot run it."""
+    error: str | None
+    """Why a run in Linux failed."""
 
     def row(self) -> list[str]:
         """The remedy, and both values or why there is none."""
         return [self.remedy.name, self._word(self.simulated), self.why_not or self._word(self.linux)]
 
     def _word(self, found: Spread | None) -> str:
-        return "failed" if found is None else format_value(self.measure.shown_as, found.mean)
+        if found is None:
+            return "failed"
+        said = self.measure.shown(found.without_zero_width)
+        return said if math.isinf(found.mean) else f"{said} {self.measure.unit}".rstrip()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -53,11 +59,12 @@ class Confirmed:
             "simulated": None if self.simulated is None else finite(self.simulated.mean),
             "linux": None if self.linux is None else finite(self.linux.mean),
             "refused": self.why_not,
+            "error": self.error,
         }
 
 
 def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
-    """Runs the scenario as it is and the best remedies once more, in the simulator and in the kernel.
+    """Runs the scenario as it is and the best remedies with the first seeds, in the simulator and in the kernel.
 
     Args:
         found: The advice.
@@ -68,18 +75,22 @@ def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
     seeds = found.seeds[:MAX_SEEDS]
     chosen = [found.own, *_best(found)]
 
-    def spreads(settings: list[dict[str, Scalar]]) -> Iterator[Spread | None]:
-        outcomes = laboratory.cases([(each, seeds) for each in settings], "in the kernel")
-        return (measure.spread(outcome.rows) if outcome.rows else None for outcome in outcomes)
+    def run(settings: list[dict[str, Scalar]], what: str) -> list[Outcome]:
+        return laboratory.cases([(each, seeds) for each in settings], what)
+
+    def spread(outcome: Outcome) -> Spread | None:
+        return measure.spread(outcome.rows) if outcome.rows else None
 
     refused = [_why_not(laboratory, each.remedy) for each in chosen]
     runnable = [each for each, why_not in zip(chosen, refused, strict=True) if why_not is None]
-    simulated = spreads([each.remedy.settings for each in chosen])
-    linux = spreads([each.remedy.settings | IN_LINUX for each in runnable])
-    return [
-        Confirmed(each.remedy, measure, of_simulator, next(linux) if why_not is None else None, why_not)
-        for each, of_simulator, why_not in zip(chosen, simulated, refused, strict=True)
-    ]
+    simulated = run([each.remedy.settings for each in chosen], "what the kernel runs too")
+    linux = iter(run([each.remedy.settings | IN_LINUX for each in runnable], "in the kernel"))
+    found_in_both = []
+    for each, of_simulator, why_not in zip(chosen, simulated, refused, strict=True):
+        of_linux = next(linux) if why_not is None else Outcome([], [])
+        error = next((failure.error for failure in of_linux.failures), None)
+        found_in_both.append(Confirmed(each.remedy, measure, spread(of_simulator), spread(of_linux), why_not, error))
+    return found_in_both
 
 
 def _best(found: Advice) -> list[Advised]:
@@ -97,13 +108,19 @@ def _why_not(laboratory: Laboratory, remedy: Remedy) -> str | None:
     return None
 
 
-def kernel() -> str:
-    """The kernel's name, such as ``Linux 6.12.117``.
+def kernel(experiment: Experiment) -> str:
+    """The name of the kernel that runs a scenario, such as ``Linux 6.12.117 (HZ=1000)``.
 
     Raises:
-        RunError: none is built.
+        RunError: it is not built.
 
     """
-    for _, release, *_ in _engine.linux_kernels():
-        return f"Linux {release}"
-    raise RunError(f'there is no kernel in {_engine.linux_folder()}: run "make linux" in a checkout of fanin')
+    tick_s = number(experiment.resolved()["transport"]["rto-granularity"])
+    # Hosts of other tools have no tick; remedies may set Linux's own.
+    hz = round(1 / tick_s) if tick_s else 1000
+    for of, release, *_ in _engine.linux_kernels():
+        if of == hz:
+            return f"Linux {release} (HZ={hz})"
+    raise RunError(
+        f'there is no kernel with HZ={hz} in {_engine.linux_folder()}: run "make linux" in a checkout of fanin'
+    )

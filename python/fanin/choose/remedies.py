@@ -61,7 +61,7 @@ _START_SPREAD_FACTOR = 1.25
 _MILLISECONDS_FROM_US = 10_000
 """From so many microseconds on, a time is in milliseconds."""
 
-_LINUX = "linux-6"
+_LINUX = "linux-6.12"
 
 
 class Effort(IntEnum):

@@ -148,7 +148,7 @@ def variations(diagnosis: Diagnosis, remedy: Remedy, experiment: Experiment) -> 
     transport, network, traffic = (diagnosis.scenario[section] for section in ("transport", "network", "traffic"))
     found = [Variation(AS_GIVEN, {})]
     # Only this stack has hosts as they are; on the others interrupts would be the only part of one.
-    for interval in _INTERRUPTS if transport["stack"] == "linux-6" else ():
+    for interval in _INTERRUPTS if transport["stack"] == "linux-6.12" else ():
         if interval.number != transport["interrupt-interval"].number:
             name = f"interrupts every {interval}" if interval.number else "an interrupt for every packet"
             found.append(Variation(name, {"transport.interrupt-interval": interval}))

@@ -138,7 +138,7 @@ def advise(
     given = overrides(set_)
     experiment = fanin.load(scenario, given)
     experiment.check()
-    linux = confirmation.kernel() if confirm else ""
+    linux = confirmation.kernel(experiment) if confirm else ""
     confirmed: list[Confirmed] = []
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
     run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
@@ -149,15 +149,17 @@ def advise(
     told, title = describe_course(happened), experiment.document.title or experiment.name
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
+    def in_linux() -> dict[str, Any]:
+        return {"kernel": linux or None, "confirmed": [each.as_dict() for each in confirmed]}
+
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
         if json:
-            told_too = {**question, "confirmed": [each.as_dict() for each in confirmed]}
-            _print_json(told_too, found, {**as_record(happened), "headline": told.headline}, paths)
+            _print_json({**question, **in_linux()}, found, {**as_record(happened), "headline": told.headline}, paths)
             return
         # What a remedy sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
         _print(title, found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
-        _print_confirmed(confirmed, linux)
+        _print_confirmed(confirmed, found.seeds, linux)
         for path in paths:
             say(str(path))
 
@@ -179,7 +181,9 @@ def advise(
                 confirmed += confirmation.confirm(found, laboratory)
     # The plan depends on the machine; the same question has the same folder.
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
-    paths = advice_page.write(found, told, title, f"fanin advise {with_options(scenario, given)}", question, folder)
+    command = f"fanin advise {with_options(scenario, given)}{' --confirm' * confirm}"
+    beside = advice_page.word_confirmed(confirmed, found.seeds, linux)
+    paths = advice_page.write(found, told, title, command, {**question, **in_linux()}, folder, beside)
     show(found, paths)
     _note_failures(found)
 
@@ -318,10 +322,14 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     say(f"--all shows {more}all remedies, what each needs, and other hosts.")
 
 
-def _print_confirmed(confirmed: Sequence[Confirmed], linux: str) -> None:
-    if confirmed:
-        title = f"{confirmed[0].measure.name}, simulated and in {linux}"
-        print_table(title, ["remedy", "simulated", linux], [each.row() for each in confirmed])
+def _print_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str) -> None:
+    from fanin.show import advice_page
+
+    for title, header, rows in advice_page.word_confirmed(confirmed, seeds, linux):
+        print_table(title, header, rows)
+    for each in confirmed:
+        if each.error is not None:
+            note(f'warning: "{each.remedy.name}" failed in Linux: {each.error}')
 
 
 def _print_tables(title: str, found: Advice) -> None:

@@ -34,10 +34,10 @@ def explain(
     of it, that the default follows by a rule, which default then states, and tiers are the keys for single tiers. Only
     parameters of the same name have of: the topology or queue whose own it is, or nothing. A scheme also has
     {transport, prefers, stack, effort, needs, reacts_to, colour, marker, readings: [{id, scheme, text, params}]}, a
-    traffic pattern {fan_in}, an environment {stack: [{path, value, source}], switch}, and a workload {title, citation,
-    source, precision, interpolation, points, mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a
-    reading, readings are those of every scheme. For one parameter it is {kind, key, takes, words, default, follows,
-    doc, source, reading, tiers}.
+    traffic pattern {fan_in}, an environment {short, stack: [{path, value, source}], switch} with its short name, and a
+    workload {title, citation, source, precision, interpolation, points, mean_bytes, stated_mean_bytes, mean_from,
+    mean_tolerance}. For the id of a reading, readings are those of every scheme. For one parameter it is {kind, key,
+    takes, words, default, follows, doc, source, reading, tiers}.
 
     **Examples**
 

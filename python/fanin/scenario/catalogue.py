@@ -78,7 +78,7 @@ def explain(key: str) -> dict[str, Any]:
 
     Returns:
         ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment; an
-        environment has ``{stack, switch}`` as well, lists of ``{path, value, source}``;
+        environment has ``{short, stack, switch}`` as well, its short name and lists of ``{path, value, source}``;
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
         parameter, or ``{kind: "name", ...}`` with all parameters whose paths end so, and with each topology or queue
         that has one in its own way, which ``of`` names. Each parameter has ``key takes default doc source reading``.
@@ -93,7 +93,7 @@ def explain(key: str) -> dict[str, Any]:
         raise NotFoundError("an empty name: fanin list and fanin explain --help have what can be explained")
     for plural, singular in KINDS.items():
         for row in registry()[plural]:
-            if row["key"] == key:
+            if key in (row["key"], row.get("short")):
                 shown = {"manual": _manual(row), "params": []} if singular == "workload" else {}
                 return {"kind": singular, **row, **shown}
     for section, params in registry()["sections"].items():

@@ -228,7 +228,7 @@ def not_linuxs_own(rows: Iterable[ValueRow]) -> str | None:
     """
     values = {row["path"]: row for row in rows if row["scheme"] is None}
     stack, scheme = values.get("transport.stack"), values.get("transport.scheme")
-    if stack is None or scheme is None or stack["value"] != "linux-6" or not scheme["is_default"]:
+    if stack is None or scheme is None or stack["value"] != "linux-6.12" or not scheme["is_default"]:
         return None
     groups = [row for path, row in values.items() if path.startswith("traffic.") and path.endswith(".scheme")]
     if not any(row["is_default"] for row in groups):

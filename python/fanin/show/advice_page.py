@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from fanin.choose.advice import MUCH, Advice, Advised
 from fanin.choose.capacity.judge import in_words
 from fanin.choose.comparison import FEWEST_AGREEING
+from fanin.choose.confirmation import MAX_SEEDS, Confirmed
 from fanin.choose.notes import listed
 from fanin.choose.outcomes import Verdict
 from fanin.choose.remedies import AS_IT_IS, in_packets
@@ -25,6 +26,9 @@ from fanin.show import pages
 from fanin.show.course import Course
 
 PAGE = "advice.md"
+
+Table: TypeAlias = "tuple[str, list[str], list[list[str]]]"
+"""Title, header and rows."""
 
 _HEADLINES = {
     Verdict.TAKE: 'Take "{name}": {goal} {result} instead of {own}.',
@@ -408,7 +412,24 @@ def needs(advice: Advice) -> list[list[str]]:
     return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in chosen]
 
 
-def write(advice: Advice, told: Course, title: str, command: str, asked: dict[str, Any], folder: Path) -> list[Path]:
+def word_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str) -> list[Table]:
+    """The table of what ran in a kernel of this name too, with some of the seeds; none if nothing did."""
+    if not confirmed:
+        return []
+    some = listed([str(seed) for seed in seeds[:MAX_SEEDS]])
+    title = f"{confirmed[0].measure.name} with seeds {some}, simulated and in {linux}"
+    return [(title, ["remedy", "simulated", linux.partition(" (")[0]], [each.row() for each in confirmed])]
+
+
+def write(
+    advice: Advice,
+    told: Course,
+    title: str,
+    command: str,
+    asked: dict[str, Any],
+    folder: Path,
+    confirmed: Sequence[Table] = (),
+) -> list[Path]:
     """Writes the page and ``advice.json``.
 
     Args:
@@ -418,6 +439,7 @@ def write(advice: Advice, told: Course, title: str, command: str, asked: dict[st
         command: The command that gives this page.
         asked: The question.
         folder: The folder to write.
+        confirmed: What :func:`word_confirmed` says.
 
     Raises:
         ResultsError: the folder cannot be written; its earlier contents are kept.
@@ -439,6 +461,7 @@ def write(advice: Advice, told: Course, title: str, command: str, asked: dict[st
         "needs": needs(advice),
         "varied_header": varied_header(advice),
         "varied": varied_rows(advice),
+        "confirmed": confirmed,
     }
     with whole_folder(folder) as temporary:
         pages.write_markdown(temporary / PAGE, f"{PAGE}.j2", **values)

@@ -117,6 +117,8 @@ export interface Setting {
 }
 
 export interface Environment extends Entry {
+  /** Short name; empty if it has none. */
+  short: string
   stack: Setting[]
   switch: Setting[]
 }

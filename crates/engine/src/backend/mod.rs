@@ -14,8 +14,9 @@ mod tests;
 pub use drive::drive;
 pub use fanin_network::fault::{Act as FaultAct, Packets};
 pub use fanin_network::queue::RedConfig;
+pub use fanin_port::spec::Limit;
 pub use record::{BadRecord, Playback, Recorder};
-pub use site::{Marking, Room, Site, SiteFault, SiteLink, Stack};
+pub use site::{Marking, Site, SiteFault, SiteLink, Stack};
 
 use crate::packet::Flags;
 use crate::units::Time;

@@ -60,30 +60,12 @@ pub struct SiteLink {
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Time,
-    /// The buffer of the port; none of a host.
-    pub room: Option<Room>,
+    /// The buffer of the port; a host's has no limit.
+    pub limit: Limit,
     /// When the port marks packets, if it does.
     pub marking: Option<Marking>,
     /// Whether its queue is measured.
     pub observed: bool,
-}
-
-/// The buffer of a port.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Room {
-    /// Packets, the one in transmission included.
-    Packets(u64),
-    /// Bytes on the wire, those of the packet in transmission included.
-    Bytes(u64),
-    /// Bytes below which a packet is admitted.
-    BytesBelow(u64),
-    /// At most `alpha` times the free bytes of the switch's memory.
-    Shared {
-        /// Bytes of the memory.
-        memory: u64,
-        /// The factor.
-        alpha: f64,
-    },
 }
 
 /// When a port marks packets.
@@ -188,7 +170,7 @@ impl Site {
                 to: link.to,
                 rate: link.rate,
                 delay: link.delay,
-                room: room(port.limit),
+                limit: port.limit,
                 marking: if is_host(link.from) { None } else { marking(scenario, number, link.tier)? },
                 observed: port.observed,
             });
@@ -219,16 +201,6 @@ fn congestion(scheme: &str) -> Option<&'static str> {
         "linux-dctcp" => Some("dctcp"),
         "linux-bbr" => Some("bbr"),
         _ => None,
-    }
-}
-
-fn room(limit: Limit) -> Option<Room> {
-    match limit {
-        Limit::Unlimited => None,
-        Limit::Packets(packets) => Some(Room::Packets(u64::from(packets))),
-        Limit::Bytes(bytes) => Some(Room::Bytes(bytes)),
-        Limit::BytesBelow(bytes) => Some(Room::BytesBelow(bytes)),
-        Limit::Dynamic { memory, alpha, .. } => Some(Room::Shared { memory, alpha }),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Runs on a carrier that needs no kernel, and their records.
 
 use super::{
-    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Line, Marking, Playback, Recorder, Room, Seen,
-    Site, SiteFault, State, What, drive,
+    Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Limit, Line, Marking, Playback, Recorder,
+    Seen, Site, SiteFault, State, What, drive,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::units::{Size, Time};
@@ -239,7 +239,7 @@ fn a_site_has_what_the_scenario_says() {
     assert!(error.contains("rto-min") && error.contains("4ms"), "{error}");
     let site = Site::of(&scenario(&[changes[0], changes[1], changes[2]])).expect("Linux can follow it");
     let port = site.links.iter().find(|link| link.observed).expect("one port is measured");
-    assert_eq!(port.room, Some(Room::Packets(100)));
+    assert_eq!(port.limit, Limit::Packets(100));
     let threshold = Marking::Threshold { threshold: Size::Packets(30), above: false, leaving: false };
     assert_eq!(port.marking, Some(threshold));
     assert_eq!((site.stack.mtu, site.stack.rto_min, site.stack.hz), (1500, Time::from_ms(10), 1000));

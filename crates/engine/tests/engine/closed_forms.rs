@@ -178,7 +178,7 @@ fn a_handshake_moves_slow_start_and_changes_nothing_else() {
 fn a_lone_flow_of_linux_carries_what_ethernet_leaves() {
     for (hosts, data, frame) in [
         ("scheme = \"linux\"", 1448.0, 1538.0),
-        ("stack = \"linux-6\"\nmtu = \"1500B\"", 1448.0, 1538.0),
+        ("stack = \"linux-6.12\"\nmtu = \"1500B\"", 1448.0, 1538.0),
         ("scheme = \"linux-reno\"\nmtu = \"9000B\"", 8948.0, 9038.0),
         ("stack = \"rfc\"", 1460.0, 1500.0),
     ] {

@@ -142,3 +142,39 @@ fn pacing_shortens_the_queue_of_slow_start() {
     let (off, fq) = (queue("off"), queue("fq"));
     assert!(fq < 0.7 * off, "{fq} {off}");
 }
+
+/// A client that asks one server for a segment over an idle path of 102 us, in Linux without probes of the tail.
+fn asked(traffic: &str, faults: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\ndelay = \"25us\"\n[transport]\nscheme = \"linux\"\nhost-queue = 0\n\
+         interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\ntail-loss-probe = false\n\
+         [[traffic]]\nkind = \"incast\"\nsenders = 1\nbytes-each = \"1000B\"\nrequest = \"100B\"\n{traffic}\n{faults}"
+    ))
+}
+
+/// Linux, `tcp_synack_rtt_meas`.
+#[test]
+fn a_server_has_measured_the_handshake_of_its_connection_before_its_first_answer() {
+    let lost = "[[fault]]\nkind = \"drop\"\nlink = \"sender-0->switch-0\"\n";
+    // The end of the handshake is on its way to the server, which has waited for it since its SYN-ACK.
+    let late = "[[fault]]\nname = \"late\"\nkind = \"delay\"\nlink = \"switch-0->sender-0\"\npackets = \"ack\"\n\
+                by = \"100ms\"\n";
+    let waited = |faults: &str| {
+        let outcome =
+            asked("connections = \"opened\"\nstart = \"500ms\"\nopen-at = \"1ms\"", &format!("{lost}{faults}"));
+        assert_eq!((outcome.number("timeouts"), outcome.number("completed")), (1.0, 1.0), "{faults}");
+        fct(&outcome) / MS
+    };
+    // A round trip and the least variation, up to a tick. If no round trip were measured, it would be a second.
+    assert!((200..=208).contains(&waited("")), "{}", waited(""));
+    // 100 ms and four times half of it.
+    assert!((300..=320).contains(&waited(late)), "{}", waited(late));
+}
+
+#[test]
+fn an_answer_that_leaves_at_once_takes_the_acknowledgement_of_its_request_along() {
+    let outcome = asked("connections = \"persistent\"\nrounds = 3\ngap = \"1us\"", "");
+    // Three requests and answers. The first answer is acknowledged at once, the second by the next request, and the last
+    // when its timer expires.
+    assert_eq!(outcome.number("packet_hops") / 2.0, 3.0 + 3.0 + 2.0);
+}

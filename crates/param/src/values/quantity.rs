@@ -37,7 +37,7 @@ pub(crate) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
         Kind::Integer => Value::Integer(integer(given)?),
         Kind::Bool => Value::Bool(flag(given)?),
         Kind::Text => Value::Text(word(kind, given)?),
-        Kind::Choice(words) => Value::Text(choice(words, param.also, &word(kind, given)?)?),
+        Kind::Choice(words) => Value::Text(choice(words, param, &word(kind, given)?)?),
     };
     check_bounds(param, &value)?;
     Ok(value)
@@ -361,12 +361,15 @@ fn word(kind: Kind, given: &Scalar) -> Result<String, Fault> {
     }
 }
 
-fn choice(words: &[&str], also: &[(&str, &str)], word: &str) -> Result<String, Fault> {
+fn choice(words: &[&str], param: &Param, word: &str) -> Result<String, Fault> {
     if words.contains(&word) {
         return Ok(word.to_owned());
     }
+    if let Some((_, ours)) = param.short.iter().find(|(name, _)| *name == word) {
+        return Ok((*ours).to_owned());
+    }
     let message = format!("must be one of {}, not {word:?}", words.join(", "));
-    match also.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
+    match param.also.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
         Some((name, ours)) => Err(format!("{message}; {name} is {ours:?} here").into()),
         None => Err(Fault { message, suggestion: nearest(word, words).map(str::to_owned) }),
     }

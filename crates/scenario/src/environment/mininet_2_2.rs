@@ -24,7 +24,7 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
   With both, the window of a flow that has run alone for a second is about twice the sum of this limit and the path's
   bandwidth-delay product, some 300 KB; set `receive-buffer` to that to approximate it.
 - Segmentation offload and GRO: packets between namespaces can be larger than a frame until netem divides them.
-- The least timeout, which in Linux is one of the variation (`rto-min-bounds`), and jiffies to which timeouts are rounded up.
+- The least timeout, which in Linux is one of the variation, and jiffies to which timeouts are rounded up.
 - Tail loss probes: Linux had them before RACK, but here they require RACK.
 - DCTCP: it came with Linux 3.18, so a paper that ran it on 3.16 patched its kernel.",
     stack: &[

@@ -6,7 +6,7 @@
 //! separately: a host's *stack*, on which any congestion control runs, and a *switch*. Each setting has a public
 //! source, or says that it is inferred. To add one: a file here and a row in [`REGISTRY`].
 
-mod linux_6;
+mod linux_6_12;
 mod mininet_2_2;
 mod ns3_18_rdtcp;
 mod ns3_2020;
@@ -44,7 +44,10 @@ pub(crate) const DEFAULT: &str = rfc::ROW.key;
 
 /// Every environment.
 pub static REGISTRY: &[EnvironmentRow] =
-    &[rfc::ROW, qualnet::ROW, ns3_2020::ROW, ns3_18_rdtcp::ROW, mininet_2_2::ROW, linux_6::ROW];
+    &[rfc::ROW, qualnet::ROW, ns3_2020::ROW, ns3_18_rdtcp::ROW, mininet_2_2::ROW, linux_6_12::ROW];
+
+/// Short names, each with that of its environment: files may have them, and results have the long ones.
+pub static SHORT_NAMES: &[(&str, &str)] = &[("linux-6", linux_6_12::ROW.key)];
 
 /// The environment called `key`.
 ///

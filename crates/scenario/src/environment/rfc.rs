@@ -7,7 +7,7 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     summary: "What the RFCs say: the declared default of every key.",
     manual: "\
 No tool in particular. Every key has its declared default, whose source `fanin check --resolved` shows. Exceptions are values that a
-scheme requires: `linux` uses the stack `linux-6` here.",
+scheme requires: `linux` uses the stack `linux-6.12` here.",
     stack: &[],
     switch: &[],
 };

@@ -116,7 +116,7 @@ queue.red-drop = true
 ",
     ),
     (
-        "linux-6",
+        "linux-6.12",
         "
 mss = 1448B
 header = 52B
@@ -131,7 +131,6 @@ sack = true
 loss-detection = linux
 tail-loss-probe = true
 rto-min = 200ms
-rto-min-bounds = variation
 rto-granularity = 1ms
 rto-initial = 1s
 rto-max = 120s

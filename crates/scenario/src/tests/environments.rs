@@ -3,7 +3,7 @@
 use super::{parse, parse_with};
 use crate::Scenario;
 use crate::common::NETWORK;
-use crate::environment::{DEFAULT, REGISTRY, Setting, find};
+use crate::environment::{DEFAULT, REGISTRY, SHORT_NAMES, Setting, find};
 use fanin_core::units::{Bytes, Time};
 use fanin_network::queue;
 use fanin_param::{Param, Window};
@@ -109,8 +109,8 @@ fn an_environment_brings_a_stack_and_a_switch_and_says_where_each_value_is_from(
 
 #[test]
 fn a_stack_and_a_switch_can_be_named_alone_and_win_over_the_environment() {
-    let both = with("environment=qualnet network.switch=rfc stack=linux-6");
-    assert_eq!((both.transport.choice("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1448)));
+    let both = with("environment=qualnet network.switch=rfc stack=linux-6.12");
+    assert_eq!((both.transport.choice("stack"), both.transport.bytes("mss")), ("linux-6.12", Bytes::new(1448)));
     assert!(both.transport.flag("sack"));
     assert_eq!((both.network.values.choice("switch"), both.network.values.is_default("buffer")), ("rfc", true));
     assert_eq!(both.network.values.size("buffer").to_string(), "100pkt");
@@ -164,9 +164,9 @@ fn an_environment_gives_every_scheme_that_has_no_need_of_its_own_the_same_transp
 #[test]
 fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_can_run_there() {
     let linux = with("scheme=linux");
-    assert_eq!((linux.transport.choice("stack"), linux.transport.choice("loss-detection")), ("linux-6", "linux"));
-    let dctcp = with("scheme=dctcp stack=linux-6");
-    for setting in find("linux-6").stack {
+    assert_eq!((linux.transport.choice("stack"), linux.transport.choice("loss-detection")), ("linux-6.12", "linux"));
+    let dctcp = with("scheme=dctcp stack=linux-6.12");
+    for setting in find("linux-6.12").stack {
         let value = |scenario: &Scenario| scenario.resolved()["transport"][setting.key].clone();
         assert_eq!(value(&dctcp), value(&linux), "{}", setting.key);
     }
@@ -174,6 +174,18 @@ fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_ca
     assert_eq!(elsewhere.transport.choice("loss-detection"), "dup-ack");
     let plain = with("scheme=linux stack=rfc");
     assert!(!plain.transport.flag("sack"));
+}
+
+#[test]
+fn a_short_name_is_read_as_the_long_one_in_every_key_that_names_an_environment() {
+    for (short, key) in SHORT_NAMES {
+        for written in ["environment=NAME", "stack=NAME", "network.switch=NAME"] {
+            let named = |name: &str| with(&written.replace("NAME", name)).resolved();
+            assert_eq!(named(short), named(key), "{written}");
+        }
+        assert!(REGISTRY.iter().all(|row| row.key != *short), "{short} is a name of its own");
+    }
+    assert_eq!(source(&with("stack=linux-6"), "transport.mss").split(':').next(), Some("stack linux-6.12"));
 }
 
 #[test]
@@ -214,20 +226,22 @@ fn the_stack_of_a_groups_scheme_leaves_the_networks_packets_as_they_are() {
 #[test]
 fn frames_are_those_of_the_stack_however_it_is_chosen_unless_they_are_written() {
     let overhead = |written: &str| with(written).network.values.bytes("frame-overhead").get();
-    for linux in ["environment=linux-6", "stack=linux-6", "scheme=linux", "scheme=linux-reno", "scheme=linux-dctcp"] {
+    for linux in
+        ["environment=linux-6.12", "stack=linux-6.12", "scheme=linux", "scheme=linux-reno", "scheme=linux-dctcp"]
+    {
         assert_eq!(overhead(linux), 38, "{linux}");
         assert_eq!(overhead(&format!("{linux} network.frame-overhead=18B")), 18, "{linux}");
         assert_eq!(overhead(&format!("{linux} stack=qualnet")), 0, "{linux}");
     }
-    assert_eq!(overhead("environment=qualnet scheme=dctcp stack=linux-6"), 38);
-    for other in REGISTRY.iter().filter(|row| row.key != "linux-6") {
+    assert_eq!(overhead("environment=qualnet scheme=dctcp stack=linux-6.12"), 38);
+    for other in REGISTRY.iter().filter(|row| row.key != "linux-6.12") {
         assert_eq!(
             overhead(&format!("environment={} scheme=linux", other.key)),
             if other.key == DEFAULT { 38 } else { 0 }
         );
     }
     let found = source(&with("scheme=linux"), "network.frame-overhead");
-    assert!(found.starts_with("stack linux-6 of the scheme linux: IEEE 802.3"), "{found}");
+    assert!(found.starts_with("stack linux-6.12 of the scheme linux: IEEE 802.3"), "{found}");
 }
 
 #[test]
@@ -240,7 +254,7 @@ fn segments_are_what_the_mtu_leaves_and_the_mtu_is_what_segments_make_it() {
     assert_eq!(sizes("mtu=9000B"), [9000, 8960, 40]);
     assert_eq!(sizes("mtu=9000B scheme=linux"), [9000, 8948, 52]);
     assert_eq!(sizes("mtu=9000B environment=qualnet header=60B"), [9000, 8940, 60]);
-    assert_eq!(sizes("mss=8948B stack=linux-6"), [9000, 8948, 52]);
+    assert_eq!(sizes("mss=8948B stack=linux-6.12"), [9000, 8948, 52]);
     assert_eq!(sizes("mtu=1040B mss=1000B"), [1040, 1000, 40]);
     assert_eq!(source(&with("mtu=9000B"), "transport.mss"), "mtu less header");
     // One form for both ways to write it.

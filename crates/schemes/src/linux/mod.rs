@@ -1,6 +1,6 @@
 //! TCP as Linux runs it today: the baseline that a remedy has to beat.
 //!
-//! What is not congestion control is TCP's: these schemes only bring the stack `linux-6`, on which any other can run as
+//! What is not congestion control is TCP's: these schemes only bring the stack `linux-6.12`, on which any other can run as
 //! well. Linux's default is CUBIC: `kernel_cubic.rs` is the kernel's, and `cubic.rs` that of the RFC, which differs.
 //! `reno.rs` and `dctcp_sender.rs` are the senders of two others that servers run.
 
@@ -27,7 +27,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "linux",
     summary: "TCP as Linux runs it: CUBIC, HyStart, RACK, tail loss probes.",
     params: PARAMS,
-    transport: &[Wish::Stack("linux-6")],
+    transport: &[Wish::Stack("linux-6.12")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
@@ -44,7 +44,7 @@ pub(super) const ROW_RENO: SchemeRow = SchemeRow {
     key: "linux-reno",
     summary: "Reno as Linux runs it: congestion control `reno` on the stack of Linux 6.",
     params: &[],
-    transport: &[Wish::Stack("linux-6")],
+    transport: &[Wish::Stack("linux-6.12")],
     manual: include_str!("reno.md"),
     readings: &[],
     totals: &[],
@@ -62,7 +62,7 @@ pub(super) const ROW_DCTCP: SchemeRow = SchemeRow {
     summary: "DCTCP as Linux runs it: congestion control `dctcp` on the stack of Linux 6.",
     params: DCTCP_PARAMS,
     transport: &[
-        Wish::Stack("linux-6"),
+        Wish::Stack("linux-6.12"),
         // tcp_output.c, with tcp_ca_needs_ecn: every packet of such a connection is ECT.
         Wish::Needs("ecn-syn", "true"),
         Wish::Needs("ecn-retransmit", "true"),

@@ -9,7 +9,7 @@ use crate::sender::LinuxConfig;
 const LINUX: SenderConfig = SenderConfig {
     sack: true,
     linux: Some(LinuxConfig { tail_loss_probe: false }),
-    rto: RtoConfig { bounds_variation: true, granularity: ms(1), ..CFG.rto },
+    rto: RtoConfig { granularity: ms(1), ..CFG.rto },
     ..CFG
 };
 const PROBING: SenderConfig = SenderConfig { linux: Some(LinuxConfig { tail_loss_probe: true }), ..LINUX };
