@@ -565,6 +565,7 @@ def test_explain_an_environment_names_every_default_and_its_source(cli):
     assert "qualnet" in cli("explain", "environment").out
     linux = json.loads(cli("explain", "linux", "--json").out)
     assert (linux["stack"], linux["transport"]["loss-detection"]) == ("linux-6.12", "linux")
+    assert cli("explain", "linux-6").out == cli("explain", "linux-6.12").out
 
 
 def test_check_shows_what_the_environment_brings(cli, work):
