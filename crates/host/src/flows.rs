@@ -71,6 +71,13 @@ fn receiving(endpoint: &Endpoint, rtt: Option<Time>, opener: bool) -> ReceiverSi
     }
 }
 
+/// How long before the run a host's tick began, of hosts that are spread over a tick: multiples of the golden ratio are.
+fn begun(host: NodeId, tick: Time) -> Time {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    let share = (host.index() as u64).wrapping_mul(GOLDEN);
+    Time::from_ps(((u128::from(tick.ps()) * u128::from(share)) >> 64) as u64)
+}
+
 impl Hosts {
     /// Of how much payload these end points ask for the round-trip time in an idle network: their scheme of a full
     /// segment; if the connection is `open` already, their stack of the handshake, which has none.
@@ -104,6 +111,9 @@ impl Hosts {
         let handshake = asked_on.and_then(|request| self.flows.get(request)?.handshake);
         if let Some(rtt) = handshake.or(idle_rtt).filter(|_| endpoint.sender.knows_open_path) {
             sender.know_open_path(rtt);
+        }
+        if endpoint.sender.linux.is_some_and(|linux| linux.ticks_apart) {
+            sender.begin_tick_before(begun(from, endpoint.sender.rto.tick()));
         }
         let receiver = receiving(endpoint, idle_rtt, asked_on.is_some());
         let wire = self.wire(id, opening, net);

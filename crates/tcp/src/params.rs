@@ -140,6 +140,15 @@ pub static PARAMS: &[Param] = &[
         "RFC 8985, section 7; Linux: tcp_early_retrans",
     ),
     Param::new(
+        "ticks",
+        Kind::Choice(&["together", "apart"]),
+        "together",
+        "Whether, with loss-detection linux, the ticks of all senders begin at the same instant, as those of the kernel in \
+         virtual time do, whose hosts have one clock; or apart, spread evenly over a tick, as on hosts with clocks of their \
+         own. Many timers of one tick send at once, and the port may lose what they send.",
+        "our choice: as in the kernel that the model is compared with",
+    ),
+    Param::new(
         "limited-transmit",
         Kind::Bool,
         "false",
@@ -416,8 +425,10 @@ impl From<&Values> for SenderConfig {
             duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
             any_window_is_duplicate: either("duplicate-ack-window", "any", "same"),
             sack: transport.flag("sack"),
-            linux: either("loss-detection", "linux", "dup-ack")
-                .then(|| LinuxConfig { tail_loss_probe: transport.flag("tail-loss-probe") }),
+            linux: either("loss-detection", "linux", "dup-ack").then(|| LinuxConfig {
+                tail_loss_probe: transport.flag("tail-loss-probe"),
+                ticks_apart: either("ticks", "apart", "together"),
+            }),
             limited_transmit: transport.flag("limited-transmit"),
             quirks: Quirks::chosen(transport),
             rto: transport.into(),

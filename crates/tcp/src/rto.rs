@@ -39,6 +39,11 @@ impl RtoConfig {
         Ticks(if self.granularity == Time::ZERO { Time::from_ms(1) } else { self.granularity })
     }
 
+    /// How long a tick is, of a sender as in Linux.
+    pub fn tick(&self) -> Time {
+        self.ticks().0
+    }
+
     /// What the clock shows of a round trip of `rtt` that ends at `now`: the ticks that fell into it, and no sample if none
     /// did.
     #[inline]

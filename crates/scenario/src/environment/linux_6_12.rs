@@ -76,6 +76,7 @@ hosts of this page; times are medians of 100 queries (20 rounds, 5 seeds).
         set("rto-max", "120s", "Linux 6.12: TCP_RTO_MAX"),
         set("open-rtt", "idle-path", "Linux 6.12, tcp_rtt_estimator, tcp_update_rtt_min: an open connection has measured its path"),
         set("syn-timeout", "1s", "Linux 6.12: TCP_TIMEOUT_INIT"),
+        set("syn-retries", "10", "Linux 6.12, tcp_write_timeout: tcp_syn_retries 6, and tcp_syn_linear_timeouts 4"),
         set("window-validation", "true", "Linux 6.12: tcp_is_cwnd_limited"),
         set(
             "interrupt-interval",

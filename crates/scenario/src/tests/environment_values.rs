@@ -136,6 +136,7 @@ rto-initial = 1s
 rto-max = 120s
 open-rtt = idle-path
 syn-timeout = 1s
+syn-retries = 10
 window-validation = true
 interrupt-interval = 8us
 gro = 64KiB

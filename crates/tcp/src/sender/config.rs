@@ -111,4 +111,6 @@ pub struct InterfaceConfig {
 pub struct LinuxConfig {
     /// Tail loss probes: `tcp_early_retrans`.
     pub tail_loss_probe: bool,
+    /// The ticks of hosts are spread over a tick, instead of beginning together.
+    pub ticks_apart: bool,
 }

@@ -34,6 +34,13 @@ impl Sender {
         self.open_rtt = Some(rtt);
     }
 
+    /// Of the sender of Linux: how long before the run its host's first tick began.
+    pub fn begin_tick_before(&mut self, begun: Time) {
+        if let Some(linux) = &mut self.linux {
+            linux.begin_tick_before(begun);
+        }
+    }
+
     /// The round-trip time of a handshake, or what stands for it.
     fn take_first_rtt<I: SenderIo>(&mut self, rtt: Time, env: &mut Env<'_, I>) {
         if self.recovery == Recovery::Linux {

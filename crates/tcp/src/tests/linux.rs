@@ -8,11 +8,12 @@ use crate::sender::LinuxConfig;
 
 const LINUX: SenderConfig = SenderConfig {
     sack: true,
-    linux: Some(LinuxConfig { tail_loss_probe: false }),
+    linux: Some(LinuxConfig { tail_loss_probe: false, ticks_apart: false }),
     rto: RtoConfig { granularity: ms(1), ..CFG.rto },
     ..CFG
 };
-const PROBING: SenderConfig = SenderConfig { linux: Some(LinuxConfig { tail_loss_probe: true }), ..LINUX };
+const PROBING: SenderConfig =
+    SenderConfig { linux: Some(LinuxConfig { tail_loss_probe: true, ticks_apart: false }), ..LINUX };
 
 /// The millisecond that a timer of the wheel came in: those of one slot come last set first, within half a microsecond.
 fn slot(at: Time) -> Time {
@@ -561,9 +562,20 @@ fn tcp_init_transfer_forgives_one_lost_syn() {
     let window = |lost| {
         let mut bench = Bench::closed(SenderConfig { initial_window: 300, ..LINUX }, None, false);
         bench.connect();
-        (0..lost).for_each(|_| drop(bench.expire_timer()));
+        (0..lost).for_each(|_| {
+            bench.expire_timer();
+        });
         bench.syn_ack(Flags::NONE);
         bench.sent().split(' ').count() - 2 - lost
     };
     assert_eq!((window(1), window(2)), (3, 1));
+}
+
+#[test]
+fn the_present_tick_of_a_host_may_have_begun_before_the_run() {
+    let mut bench = Bench::closed(PROBING, Some(300), false);
+    bench.sender.know_open_path(ms(10));
+    bench.sender.begin_tick_before(Time::from_us(750));
+    bench.adopt();
+    assert_eq!(bench.timer_runs().ps() / ms(1).ps(), 22, "until 22.25 ms, where it would be 23");
 }

@@ -98,6 +98,8 @@ pub(super) struct Linux {
     armed_at: Time,
     /// When the timer comes, needed or not: one that is stopped stays on the wheel (`inet_csk_clear_xmit_timer`).
     on_wheel: Time,
+    /// How long before the run the tick began that runs at its start.
+    tick_begun: Time,
     high_seq: u64,
     /// Segments delivered so far, lost so far, and retransmitted so far.
     delivered: u32,
@@ -169,6 +171,7 @@ impl Linux {
             pending: None,
             armed_at: Time::ZERO,
             on_wheel: Time::ZERO,
+            tick_begun: Time::ZERO,
             high_seq: 0,
             delivered: 0,
             lost: 0,
@@ -212,6 +215,9 @@ impl Linux {
     /// How long the timer runs that is pending, once it expires at `deadline`.
     pub(super) fn runs(&self, deadline: Time) -> Time {
         deadline.saturating_sub(self.armed_at)
+    }
+    pub(super) fn begin_tick_before(&mut self, begun: Time) {
+        self.tick_begun = begun;
     }
     /// `inet_csk_clear_xmit_timer`
     pub(super) fn clear_timer(&mut self) {

@@ -15,7 +15,8 @@ impl Sender {
     /// `inet_csk_reset_xmit_timer`
     fn reset_timer<I: SenderIo>(&mut self, why: Pending, ticks: u64, env: &mut Env<'_, I>) {
         let linux = self.linux();
-        let at = env.cfg.rto.ticks().wheel(tick(env) + ticks, env.now, linux.on_wheel);
+        let (clock, begun, now) = (env.cfg.rto.ticks(), linux.tick_begun, env.now + linux.tick_begun);
+        let at = clock.wheel(clock.at(now) + ticks, now, linux.on_wheel.saturating_add(begun)) - begun;
         linux.on_wheel = at;
         linux.pending = Some(why);
         linux.armed_at = env.now;
