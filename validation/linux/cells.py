@@ -178,7 +178,9 @@ def kernels() -> dict[int, str]:
 
 def kernel_digest() -> str:
     """Of what makes the kernel: patch, configuration, and module."""
-    return digest(["virtual-time.patch", "kernel.config", "modules/cable.c", "modules/cable.h"], "", ROOT / "linux")
+    folder = ROOT / "linux"
+    module = sorted(str(file.relative_to(folder)) for file in folder.glob("modules/*.[ch]"))
+    return digest(["virtual-time.patch", "kernel.config", *module], "", folder)
 
 
 Found = TypeVar("Found")
