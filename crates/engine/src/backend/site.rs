@@ -167,7 +167,9 @@ const TRANSPORT: &[&str] = &[
     "host-queue",
 ];
 /// Keys of `[measure]` that can be measured.
-const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup"];
+const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup", "probes", "probe-flows"];
+/// Values of a sender that Linux tells.
+const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto"];
 /// Keys of schemes that Linux can be told.
 const SCHEMES: &[&str] = &["mark-threshold", "mark-at"];
 
@@ -358,6 +360,11 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend tells each change: on-change"));
+    }
+    let mut probes = scenario.measure.text("probes").split(',').map(str::trim);
+    if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !PROBES.contains(name)) {
+        let message = format!("Linux does not tell {other} of a sender; it tells {}", PROBES.join(", "));
+        return Err(scenario.measure.fail("probes", message));
     }
     let waits = scenario.traffic.iter().find(|group| group.values.is_steady("start"));
     waits.map_or(Ok(()), |group| Err(group.values.fail("start", "the Linux backend needs a time here")))
