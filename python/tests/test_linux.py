@@ -293,6 +293,19 @@ def test_a_stopped_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not _kernels_of(os.getpid())
 
 
+def test_a_long_run_is_announced_with_its_time(tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No kernel is needed for that.
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path / "none"))
+    file = tmp_path / "long.toml"
+    file.write_text(SCENARIO)
+    said = [
+        cli("run", str(file), "--backend", backend, "--no-store", "--set", f"traffic.answers.rounds={rounds}").err
+        for backend, rounds in [("linux", 100_000), ("linux", 3), ("simulator", 3)]
+    ]
+    assert "about 6 min in the kernel" in said[0]
+    assert "in the kernel" not in said[1] + said[2]
+
+
 @built
 def test_a_killed_command_leaves_no_kernel(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"

@@ -331,6 +331,17 @@ fn a_site_has_the_faults_that_choose_packets() {
 }
 
 #[test]
+fn a_run_in_the_kernel_has_an_estimate_of_its_time() {
+    let seconds = |changes: &[(&str, &str)]| crate::sim::check(&scenario(changes)).expect("valid").kernel_s;
+    assert_eq!(seconds(&[("run.backend", "simulator")]), None);
+    // 6 transfers of 20 KB over two links, and four hosts.
+    let found = seconds(&[]).expect("it takes place there");
+    assert!((found - 0.1 - 0.02 - 120_000.0 / 1448.0 * 1.5 * 2.0 * 30e-6).abs() < 1e-4, "{found}");
+    let far = seconds(&[("network.topology", "leaf-spine"), ("traffic.answers.rounds", "2000")]).expect("there too");
+    assert!(far > 1000.0 * found / 20.0, "{far}");
+}
+
+#[test]
 fn routes_are_all_shortest_ways() {
     let site = Site::of(&scenario(&[("network.topology", "leaf-spine")])).expect("Linux can follow it");
     let ways: Vec<usize> = site.routes.iter().map(|(.., links)| links.len()).collect();
