@@ -2,7 +2,7 @@
 
 use super::{
     Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Line, Marking, Playback, Recorder, Room, Seen,
-    Site, SiteFault, State, What, drive,
+    Site, SiteFault, State, What, Window, drive,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::units::{Size, Time};
