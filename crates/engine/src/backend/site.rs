@@ -240,7 +240,9 @@ impl Site {
     fn hops(&self) -> u64 {
         let mut distances = vec![None; self.hosts.len()];
         let mut queue: VecDeque<usize> = self.hosts.iter().position(|is_host| *is_host).into_iter().collect();
-        queue.iter().for_each(|first| distances[*first] = Some(0_u64));
+        for first in &queue {
+            distances[*first] = Some(0_u64);
+        }
         let mut most = 0;
         while let Some(node) = queue.pop_front() {
             most = distances[node].unwrap_or(0);
