@@ -14,7 +14,7 @@ const SIZE: usize = 248;
 /// The slow-start threshold of a sender that has none yet (include/net/tcp.h).
 const INFINITE: u64 = 0x7FFF_FFFF;
 
-/// The state of a connection that has been asked for (include/net/tcp_states.h).
+/// The state of a connection that has been asked for (`TCP_SYN_SENT`).
 const SYN_SENT: u8 = 2;
 
 /// What is told of a connection.
