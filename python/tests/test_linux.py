@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fanin
@@ -61,7 +62,7 @@ def totals(changes: dict[str, Any], seed: int = 1) -> dict[str, Any]:
     return found
 
 
-LINUX = {"run.backend": "linux"}
+LINUX: dict[str, Any] = {"run.backend": "linux"}
 
 
 @built
@@ -161,6 +162,38 @@ def test_long_transfers_with_losses_are_equal_to_the_bit_as_well() -> None:
 
 
 @built
+def test_windows_are_those_that_the_kernel_tells() -> None:
+    probes = {**LINUX, "measure.probes": "cwnd,ssthresh,srtt,rto,in-flight", "measure.probe-flows": 2}
+    run = _engine.Scenario(SCENARIO, "scenario.toml", probes).run(1)
+    table = decode(run.columns("probes"))
+    of = {name: table.filter(pl.col("name").cast(pl.String) == name) for name in ("cwnd", "srtt", "rto")}
+    assert table["connection"].n_unique() == 2
+    first = of["cwnd"].group_by("connection", maintain_order=True).first()["value"]
+    assert first.to_list() == [14480.0, 14480.0]
+    assert (of["cwnd"]["value"] % 1448 == 0).all()
+    assert of["srtt"]["value"].drop_nans().is_between(20e-6, 1e-3).all()
+    assert (of["rto"]["value"] >= 0.2).all()
+    # Senders that have nothing to send are not looked at.
+    assert len(table) < 300
+    # Nothing is lost here, and to look changes nothing then.
+    looked, plain = json.loads(run.summary), totals(LINUX)
+    assert [looked[name] for name in ("fct_p50_s", "packet_hops")] == [
+        plain[name] for name in ("fct_p50_s", "packet_hops")
+    ]
+
+
+@built
+def test_counters_of_the_kernel_are_a_table() -> None:
+    changes = {**LINUX, "network.buffer": "20pkt", "traffic.answers.senders": 40, "traffic.answers.bytes-each": "4KB"}
+    run = _engine.Scenario(SCENARIO, "scenario.toml", changes).run(1)
+    counters = dict(decode(run.columns("counters")).select(pl.col("name").cast(pl.String), "value").iter_rows())
+    summary = json.loads(run.summary)
+    assert summary["timeouts"] > 0
+    assert counters["TCPTimeouts"] == summary["timeouts"]
+    assert all(value > 0 for value in counters.values())
+
+
+@built
 def test_bbr_runs_in_the_kernel() -> None:
     changes = {**LINUX, "queue.kind": "drop-tail", "run.duration": "50ms", "measure.warmup": "10ms"}
     text = LONG.replace('kind = "red"\nred-min = 10\nred-max = 40\nred-weight = 0.02\n', "")
@@ -174,7 +207,7 @@ def test_bbr_runs_in_the_kernel() -> None:
 
 
 def test_the_simulator_refuses_bbr_and_names_the_kernel() -> None:
-    with pytest.raises(ScenarioError, match="no model of linux-bbr.*--backend linux"):
+    with pytest.raises(ScenarioError, match=r"no model of linux-bbr.*--backend linux"):
         _engine.Scenario(SCENARIO, "scenario.toml", {"transport.scheme": "linux-bbr"}).check()
 
 
@@ -186,7 +219,7 @@ def test_the_simulator_refuses_bbr_and_names_the_kernel() -> None:
         {"transport.scheme": "linux-reno", "transport.ecn": "on", "queue.red-wait": True},
         {"transport.scheme": "linux-dctcp", "queue.red-gentle": True},
         {"transport.scheme": "linux-reno"},
-        {"transport.scheme": "linux-dctcp", "queue.red-max": 12, "queue.red-hard-drop": True},
+        {"transport.scheme": "linux-reno", "transport.ecn": "on", "queue.red-max": 12, "queue.red-hard-drop": True},
     ],
     ids=["reno", "wait", "dctcp-gentle", "drops", "hard-drops"],
 )
@@ -261,6 +294,19 @@ def test_a_stopped_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
         _engine.Scenario(SCENARIO, "scenario.toml", changes).run(1, stop)
     assert not list(tmp_path.iterdir())
     assert not _kernels_of(os.getpid())
+
+
+def test_a_long_run_is_announced_with_its_time(tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No kernel is needed for that.
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path / "none"))
+    file = tmp_path / "long.toml"
+    file.write_text(SCENARIO)
+    said = [
+        cli("run", str(file), "--backend", backend, "--no-store", "--set", f"traffic.answers.rounds={rounds}").err
+        for backend, rounds in [("linux", 100_000), ("linux", 3), ("simulator", 3)]
+    ]
+    assert "about 6 min in the kernel" in said[0]
+    assert "in the kernel" not in said[1] + said[2]
 
 
 def _killed(tmp_path: Path, by: signal.Signals) -> list[int]:

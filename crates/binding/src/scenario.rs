@@ -14,8 +14,15 @@ use serde_json::{Value, json};
 pub fn check(scenario: &Scenario) -> Result<Value, SpecError> {
     let preview = sim::check(scenario)?;
     let groups: Vec<Value> = preview.groups.iter().map(group_preview).collect();
-    let Preview { hosts, switches, ports, buffered, .. } = preview;
-    Ok(json!({ "hosts": hosts, "switches": switches, "ports": ports, "buffered": buffered, "groups": groups }))
+    let Preview { hosts, switches, ports, buffered, kernel_s, .. } = preview;
+    Ok(json!({
+        "hosts": hosts,
+        "switches": switches,
+        "ports": ports,
+        "buffered": buffered,
+        "groups": groups,
+        "kernel_s": kernel_s,
+    }))
 }
 
 /// What the traffic can put on the ports of the switches: the tiers between switches, the ports that a fan-in can fill,

@@ -1,8 +1,8 @@
 //! The transfers: sockets of all hosts in one program, which waits for all of them at once.
 
-use crate::info::{Info, loss_probes, tcp_info};
+use crate::info::{Info, counters, loss_probes, tcp_info, window};
 use crate::network::{Node, address, faults_count_from};
-use fanin_engine::backend::{Act, Carrier, Ending, Happening, LISTENING, Line, Seen, State, What};
+use fanin_engine::backend::{Act, Carrier, Ending, Happening, LISTENING, Line, Seen, State, What, Window};
 use fanin_engine::ids::TransferId;
 use fanin_engine::units::Time;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -477,11 +477,21 @@ impl Carrier for Sockets {
         transfers.iter().map(state).collect()
     }
 
+    fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String> {
+        let of = |(line, by_client): &(usize, bool)| match &self.connections[*line].ends[usize::from(!by_client)] {
+            Some(end) => window(&end.socket).map_err(text),
+            None => Ok(Window::default()),
+        };
+        senders.iter().map(of).collect()
+    }
+
     fn packets(&mut self, _: Time) -> Result<Vec<Seen>, String> {
         Ok(Vec::new())
     }
 
     fn end(&mut self) -> Result<Ending, String> {
+        // Before connections are closed, which counts too.
+        let counters = self.counters().map_err(text)?;
         for number in 0..self.connections.len() {
             self.close(number).map_err(text)?;
         }
@@ -493,11 +503,22 @@ impl Carrier for Sockets {
             let &[_, packets, bytes, ..] = numbers.as_slice() else { return Err(format!("/proc/cable_ends: {line}")) };
             links.push((packets, bytes));
         }
-        Ok(Ending { segments: self.segments, links })
+        Ok(Ending { segments: self.segments, links, counters })
     }
 }
 
 impl Sockets {
+    /// The counters of all hosts together that are not zero, by name.
+    fn counters(&self) -> io::Result<Vec<(String, u64)>> {
+        let mut sums = BTreeMap::new();
+        for node in &self.nodes {
+            for (name, value) in counters(&node.counters)?.into_iter().filter(|(_, value)| *value > 0) {
+                *sums.entry(name).or_insert(0) += value;
+            }
+        }
+        Ok(sums.into_iter().collect())
+    }
+
     /// The sender of endless data stops; what it has written is on its way.
     fn stop(&mut self, transfer: TransferId) -> io::Result<()> {
         let Some((number, which)) = self.sending.get(&transfer).copied() else { return Ok(()) };

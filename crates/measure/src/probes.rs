@@ -130,6 +130,11 @@ impl HostProbes {
         });
     }
 
+    /// Records values of a sender that is no [`Sender`].
+    pub fn record_values(&mut self, flow: FlowId, now: Time, values: &[(&'static str, f64)]) {
+        self.of_flows.note(flow.index(), now, |show| values.iter().for_each(|(name, value)| show(name, *value)));
+    }
+
     /// The table of flows, which every run has, and that of hosts, if they were probed.
     pub fn into_tables(self) -> (Table, Option<Table>) {
         let flows = self.of_flows.into_table(

@@ -109,6 +109,7 @@ impl Scenario {
     ///     hold (``buffered``), and for each of the ``groups`` of traffic its ``name``, its largest numbers of transfers in
     ///     all and at once (``flows``, ``at_once``), their mean size (``mean_bytes``, 0 for endless data) and what it is
     ///     ``offered``: ``group mean_bytes interval_s offered_bps load load_of capacity_bps``, or ``None`` without a load.
+    ///     ``kernel_s``: about how many seconds it takes in the Linux kernel, or ``None`` if it does not run there.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.told(py, fanin_binding::check)
     }

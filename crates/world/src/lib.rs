@@ -60,6 +60,8 @@ pub struct Watch {
     pub of_switches: bool,
     /// By link, the bytes that another system has sent on it, if that carries the transfers.
     pub carried: Option<Vec<u64>>,
+    /// Counters of the hosts' own TCP, by name, if they have any.
+    pub counters: Option<Vec<(String, u64)>>,
 }
 
 /// When and how windows are used.

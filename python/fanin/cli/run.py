@@ -23,6 +23,7 @@ from fanin.cli.options import (
 from fanin.cli.terminal import (
     PATIENCE_S,
     counting,
+    duration,
     keeping,
     note,
     note_moved,
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from fanin.choose.trials import Trials
     from fanin.scenario.settings import Settings
     from fanin.show.course import Course
+
+_SHORT_S = 10.0
+"""Runs in the kernel that take longer are announced."""
 
 
 def run(
@@ -114,6 +118,8 @@ def run(
     room, given = memory_of(memory), [*settings, *of_seed]
     needed = estimate(experiment.handle(given)).bytes()
     refuse_oversized(needed, available() if room is None else room)
+    if experiment.resolved(given)["run"]["backend"] == "linux":
+        _say_how_long(experiment.preview(given)["kernel_s"])
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
@@ -157,6 +163,12 @@ def run(
     _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
     if known_as:
         note(known_as)
+
+
+def _say_how_long(seconds: float | None) -> None:
+    """Says about how long a run takes in the kernel, where one has to wait for it."""
+    if seconds is not None and seconds > _SHORT_S:
+        note(f"about {duration(seconds)} in the kernel")
 
 
 def _say_course(told: Course, found: Trials | None, *, all_: bool) -> None:

@@ -54,6 +54,8 @@ class Preview(TypedDict):
     buffered: int
     """Full packets that the switches can hold."""
     groups: list[GroupPreview]
+    kernel_s: float | None
+    """About how long it takes in the Linux kernel; ``None`` if it does not run there."""
 
 
 class TierLoad(TypedDict):

@@ -1,6 +1,6 @@
 //! Drives a carrier: asks the traffic patterns for transfers, and enters what happens to them in the books of a world.
 
-use super::{Act, Carrier, Fate, Happening, Line, Seen, State, What};
+use super::{Act, Carrier, Fate, Happening, Line, Seen, State, What, Window};
 use crate::outcome::totals;
 use crate::sim::{Failure, Outcome, Progress, RunError, build};
 use fanin_core::ids::{FlowId, GroupId, NodeId, TransferId};
@@ -17,6 +17,9 @@ use fanin_scenario::Scenario;
 use fanin_work::transfer::{Carried, Transfer};
 use fanin_world::World;
 use std::collections::{BTreeMap, VecDeque};
+
+/// How often the senders are looked at that are probed: a short round trip.
+const LOOK_EVERY: Time = Time::from_us(20);
 
 /// Runs a scenario on a carrier.
 ///
@@ -41,6 +44,7 @@ pub fn drive(
         under_way: BTreeMap::new(),
         by_port: BTreeMap::new(),
         queues: vec![VecDeque::new(); links],
+        look_at: Time::ZERO,
     };
     driver.run(progress)?;
     Ok(totals::collect(driver.world)?)
@@ -53,6 +57,8 @@ struct Known {
     data_by_client: bool,
     data: FlowId,
     request: FlowId,
+    /// Whether the sender of the data is looked at.
+    probed: bool,
     /// The first sequence numbers of the client and of the server.
     first: [u32; 2],
     /// The highest sequence number, from the first, that each has sent.
@@ -84,6 +90,8 @@ struct Driver<'a> {
     by_port: BTreeMap<(NodeId, u16), usize>,
     /// By link, the sizes of the packets in its port.
     queues: Vec<VecDeque<u16>>,
+    /// When the probed senders are looked at again, if one of them has something to send.
+    look_at: Time,
 }
 
 /// The carrier cannot go on.
@@ -108,12 +116,16 @@ impl Driver<'_> {
         }
         self.world.work.see_whether_finished();
         while !self.world.work.over {
-            let until = self.upcoming();
+            let upcoming = self.upcoming();
+            let look = self.next_look().filter(|at| *at < upcoming);
+            let until = look.unwrap_or(upcoming);
             let happening = self.carrier.wait(until).map_err(|what| halt(self.now(), what))?;
             let now = happening.map_or(until, |happening| happening.at);
             self.book_packets(now)?;
             if let Some(happening) = happening {
                 self.on_happening(happening)?;
+            } else if look.is_some() {
+                self.look_at_windows(now)?;
             } else {
                 let Some(Event::Misc { class, index }) = self.world.net.core.next() else { break };
                 self.on_time(class, index as usize)?;
@@ -128,6 +140,35 @@ impl Driver<'_> {
 
     fn upcoming(&mut self) -> Time {
         self.world.net.core.windows().and_then(|core| core.upcoming()).unwrap_or(self.world.end)
+    }
+
+    /// The probed senders that have something to send.
+    fn probed(&self) -> impl Iterator<Item = &Known> {
+        self.under_way.values().map(|transfer| &self.lines[transfer.line]).filter(|known| known.probed)
+    }
+
+    fn next_look(&self) -> Option<Time> {
+        self.probed().next().map(|_| self.look_at.max(self.now()))
+    }
+
+    fn look_at_windows(&mut self, now: Time) -> Result<(), Failure> {
+        self.look_at = now + LOOK_EVERY;
+        let looked: BTreeMap<FlowId, (usize, bool)> =
+            self.probed().map(|known| (known.data, (known.line.number, known.data_by_client))).collect();
+        let senders: Vec<(usize, bool)> = looked.values().copied().collect();
+        let windows = self.carrier.windows(&senders).map_err(|what| halt(now, what))?;
+        for (flow, window) in looked.into_keys().zip(windows).filter(|(_, window)| window.cwnd > 0) {
+            let Window { cwnd, ssthresh, in_flight, srtt, rto } = window;
+            let values = [
+                ("cwnd", cwnd as f64),
+                ("ssthresh", if ssthresh == u64::MAX { f64::INFINITY } else { ssthresh as f64 }),
+                ("in-flight", in_flight as f64),
+                ("srtt", if srtt == Time::ZERO { f64::NAN } else { srtt.secs() }),
+                ("rto", rto.secs()),
+            ];
+            self.world.hosts.probes.record_values(flow, now, &values);
+        }
+        Ok(())
     }
 
     /// Opens the connections that are open before the run.
@@ -166,6 +207,7 @@ impl Driver<'_> {
             data_by_client: request.is_none(),
             data,
             request: request.unwrap_or(data),
+            probed: self.world.hosts.probes.choose(),
             first: [0; 2],
             highest: [0; 2],
         });
@@ -356,6 +398,7 @@ impl Driver<'_> {
         self.world.hosts.finished.segments = ending.segments;
         self.world.hops = ending.links.iter().map(|(packets, _)| packets).sum();
         self.world.events = self.world.hops;
+        self.world.watch.counters = Some(ending.counters);
         self.world.watch.carried = Some(ending.links.into_iter().map(|(_, bytes)| bytes).collect());
         Ok(())
     }

@@ -90,6 +90,21 @@ pub struct State {
     pub loss_probes: u64,
 }
 
+/// What the sender of a connection has in its mind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window in bytes; zero if there is no connection yet, or no more.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes; [`u64::MAX`] before it is set.
+    pub ssthresh: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Time,
+    /// Retransmission timeout.
+    pub rto: Time,
+}
+
 /// Something that has happened to a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Happening {
@@ -161,6 +176,8 @@ pub struct Ending {
     pub segments: u64,
     /// By link, packets and bytes sent.
     pub links: Vec<(u64, u64)>,
+    /// Counters of all hosts together, by name.
+    pub counters: Vec<(String, u64)>,
 }
 
 /// A system that carries transfers.
@@ -193,6 +210,13 @@ pub trait Carrier {
     ///
     /// The carrier cannot go on.
     fn states(&mut self, transfers: &[TransferId]) -> Result<Vec<State>, String>;
+
+    /// The senders of these connections now: of the client, or else of the server.
+    ///
+    /// # Errors
+    ///
+    /// The carrier cannot go on.
+    fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String>;
 
     /// What happened to packets up to `until`, once, in order; nothing if it is only written down.
     ///

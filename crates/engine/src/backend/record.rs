@@ -1,7 +1,7 @@
 //! The record of a run on a carrier: what happened to its transfers, as lines of text, and to its packets, as the kernel's
 //! module logs them.
 
-use super::{Act, Carrier, Ending, FIRST_ADDRESS, Fate, Happening, Line, Seen, State, What};
+use super::{Act, Carrier, Ending, FIRST_ADDRESS, Fate, Happening, Line, Seen, State, What, Window};
 use fanin_core::ids::{LinkId, NodeId, TransferId};
 use fanin_core::packet::Flags;
 use fanin_core::units::Time;
@@ -65,6 +65,17 @@ impl<C: Carrier, W: Write> Carrier for Recorder<'_, C, W> {
         Ok(states)
     }
 
+    fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String> {
+        let windows = self.carrier.windows(senders)?;
+        let mut lines = String::new();
+        for Window { cwnd, ssthresh, in_flight, srtt, rto } in &windows {
+            let (srtt, rto) = (srtt.ps(), rto.ps());
+            writeln!(lines, "window {cwnd} {ssthresh} {in_flight} {srtt} {rto}").expect("a text grows");
+        }
+        self.write(&lines)?;
+        Ok(windows)
+    }
+
     fn packets(&mut self, until: Time) -> Result<Vec<Seen>, String> {
         self.carrier.packets(until)
     }
@@ -74,6 +85,9 @@ impl<C: Carrier, W: Write> Carrier for Recorder<'_, C, W> {
         let mut lines = format!("ended {}\n", ending.segments);
         for (packets, bytes) in &ending.links {
             writeln!(lines, "link {packets} {bytes}").expect("a text grows");
+        }
+        for (name, value) in &ending.counters {
+            writeln!(lines, "counter {name} {value}").expect("a text grows");
         }
         self.write(&lines)?;
         self.to.flush().map_err(|error| format!("the record cannot be written: {error}"))?;
@@ -186,6 +200,19 @@ impl Carrier for Playback<'_> {
         Ok(states)
     }
 
+    fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String> {
+        let mut windows = Vec::with_capacity(senders.len());
+        for _ in senders {
+            let Some(&[cwnd, ssthresh, in_flight, srtt, rto]) = self.numbers("window").as_deref() else {
+                return Err(self.bad("a window"));
+            };
+            let [srtt, rto] = [srtt, rto].map(Time::from_ps);
+            windows.push(Window { cwnd, ssthresh, in_flight, srtt, rto });
+            self.next += 1;
+        }
+        Ok(windows)
+    }
+
     fn packets(&mut self, until: Time) -> Result<Vec<Seen>, String> {
         let mut seen = Vec::new();
         while let Some((entry, rest)) = self.log.split_first_chunk::<ENTRY>() {
@@ -208,7 +235,13 @@ impl Carrier for Playback<'_> {
             links.push((packets, bytes));
             self.next += 1;
         }
-        Ok(Ending { segments, links })
+        let mut counters = Vec::new();
+        while let Some(rest) = self.lines.get(self.next).and_then(|line| line.strip_prefix("counter ")) {
+            let read = rest.split_once(' ').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
+            counters.push(read.ok_or_else(|| self.bad("a counter"))?);
+            self.next += 1;
+        }
+        Ok(Ending { segments, links, counters })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a scenario asks of a carrier that is Linux: hosts, links, ports and the settings of hosts. What Linux cannot follow is
 //! refused by name.
 
-use crate::sim::build;
+use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
 use fanin_core::units::{Rate, Size, Time};
@@ -12,6 +12,7 @@ use fanin_network::topology::{NodeKind, Topology, twin};
 use fanin_param::{SpecError, Values};
 use fanin_port::spec::Limit;
 use fanin_scenario::Scenario;
+use std::collections::VecDeque;
 
 /// A network of Linux hosts.
 #[derive(Clone, Debug)]
@@ -149,7 +150,9 @@ const TRANSPORT: &[&str] = &[
     "host-queue",
 ];
 /// Keys of `[measure]` that can be measured.
-const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup"];
+const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup", "probes", "probe-flows"];
+/// Values of a sender that Linux tells.
+const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto"];
 /// Keys of schemes that Linux can be told.
 const SCHEMES: &[&str] = &["mark-threshold", "mark-at"];
 
@@ -190,6 +193,50 @@ impl Site {
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
+    }
+}
+
+/// Seconds of one core that a kernel takes to start, for each of its hosts, and for a packet on a link.
+const START: f64 = 0.1;
+const HOST: f64 = 0.005;
+const HOP: f64 = 30e-6;
+/// Packets for each data segment: every other one is acknowledged.
+const PACKETS: f64 = 1.5;
+
+impl Site {
+    /// About how many seconds of one core the run takes in the kernel: what its network takes to start, and all data over the
+    /// longest of the shortest paths. Endless data are taken to fill one link.
+    pub(crate) fn seconds(&self, scenario: &Scenario, preview: &Preview) -> f64 {
+        let duration = scenario.run.time("duration").secs();
+        let rate = self.links.iter().map(|link| link.rate.bps() as f64 / 8.0).fold(0.0, f64::max);
+        let bytes = |group: &GroupPreview| match group.mean_bytes {
+            0.0 => rate * duration,
+            mean => group.forecast.flows * mean,
+        };
+        let all: f64 = preview.groups.iter().map(bytes).sum();
+        let segments = all.min(rate * duration * preview.hosts as f64) / scenario.transport.bytes("mss").get() as f64;
+        START + HOST * preview.hosts as f64 + HOP * PACKETS * segments * self.hops() as f64
+    }
+
+    /// Links from the first host to the farthest one.
+    fn hops(&self) -> u64 {
+        let mut distances = vec![None; self.hosts.len()];
+        let mut queue: VecDeque<usize> = self.hosts.iter().position(|is_host| *is_host).into_iter().collect();
+        for first in &queue {
+            distances[*first] = Some(0_u64);
+        }
+        let mut most = 0;
+        while let Some(node) = queue.pop_front() {
+            most = distances[node].unwrap_or(0);
+            for link in self.links.iter().filter(|link| link.from.index() == node) {
+                let to = link.to.index();
+                if distances[to].is_none() {
+                    distances[to] = Some(most + 1);
+                    queue.push_back(to);
+                }
+            }
+        }
+        most
     }
 }
 
@@ -330,6 +377,11 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend tells each change: on-change"));
+    }
+    let mut probes = scenario.measure.text("probes").split(',').map(str::trim);
+    if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !PROBES.contains(name)) {
+        let message = format!("Linux does not tell {other} of a sender; it tells {}", PROBES.join(", "));
+        return Err(scenario.measure.fail("probes", message));
     }
     let waits = scenario.traffic.iter().find(|group| group.values.is_steady("start"));
     waits.map_or(Ok(()), |group| Err(group.values.fail("start", "the Linux backend needs a time here")))

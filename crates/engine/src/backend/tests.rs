@@ -2,10 +2,11 @@
 
 use super::{
     Act, Carrier, Ending, FIRST_ADDRESS, FaultAct, Happening, LISTENING, Limit, Line, Marking, Playback, Recorder,
-    Seen, Site, SiteFault, State, What, drive,
+    Seen, Site, SiteFault, State, What, Window, drive,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::units::{Size, Time};
+use fanin_measure::table::Data;
 use fanin_scenario::Scenario;
 use std::collections::BTreeMap;
 
@@ -80,11 +81,24 @@ impl Carrier for Fixed {
     fn states(&mut self, transfers: &[TransferId]) -> Result<Vec<State>, String> {
         Ok(transfers.iter().map(|_| State { delivered: 7, ..State::default() }).collect())
     }
+    /// Windows of as many bytes as microseconds have passed.
+    fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String> {
+        let window = Window {
+            cwnd: self.now.ps() / 1_000_000,
+            ssthresh: u64::MAX,
+            in_flight: 9,
+            srtt: Time::ZERO,
+            rto: self.now,
+        };
+        assert!(senders.iter().all(|(line, by_client)| *line < 3 && !by_client));
+        Ok(vec![window; senders.len()])
+    }
     fn packets(&mut self, _: Time) -> Result<Vec<Seen>, String> {
         Ok(Vec::new())
     }
     fn end(&mut self) -> Result<Ending, String> {
-        Ok(Ending { segments: 84, links: (0..8).map(|link| (link, 1000 * link)).collect() })
+        let counters = vec![("TCPTimeouts".to_owned(), 3), ("TW".to_owned(), 1)];
+        Ok(Ending { segments: 84, links: (0..8).map(|link| (link, 1000 * link)).collect(), counters })
     }
 }
 
@@ -148,7 +162,10 @@ fn a_record_gives_the_outcome_of_its_run() {
     let scenario = scenario(&[]);
     let (record, hash) = recorded(&scenario);
     assert!(record.starts_with("begun 5000\nasked 10000000 0 0 0 0 0 0\n"), "{record}");
-    assert_eq!(replayed(&scenario, &record, &[]).hash(), hash);
+    let outcome = replayed(&scenario, &record, &[]);
+    assert_eq!(outcome.hash(), hash);
+    let counters = outcome.table("counters").expect("there is one");
+    assert_eq!(format!("{:?}", counters.columns[1].data), "U64([3, 1])");
 }
 
 #[test]
@@ -206,6 +223,28 @@ fn the_log_fills_the_books_of_ports() {
 }
 
 #[test]
+fn probed_senders_are_looked_at_while_they_send() {
+    let scenario = scenario(&[("measure.probes", "cwnd,ssthresh"), ("measure.probe-flows", "2")]);
+    let (record, hash) = recorded(&scenario);
+    let outcome = replayed(&scenario, &record, &[]);
+    assert_eq!(outcome.hash(), hash);
+    let probes = outcome.table("probes").expect("there is one");
+    let column = |name: &str| probes.columns.iter().find(|column| column.name == name).expect("a column").data.clone();
+    let (Data::F64(at), Data::F64(value), Data::U64(of)) = (column("time_s"), column("value"), column("connection"))
+    else {
+        panic!("other columns")
+    };
+    // Not while nothing is under way: rounds take 110 us, and the gap 1 ms.
+    let windows: Vec<f64> =
+        at.iter().zip(&value).filter(|(_, value)| value.is_finite()).map(|(at, _)| at * 1e6).collect();
+    assert!(windows.iter().all(|us| *us < 111.0 || *us > 1109.0), "{windows:?}");
+    let first: Vec<f64> = windows.iter().copied().filter(|us| *us < 111.0).step_by(2).collect();
+    assert_eq!(first.iter().map(|us| us.round()).collect::<Vec<_>>(), [20.0, 40.0, 60.0, 80.0, 100.0]);
+    assert_eq!(of.iter().collect::<std::collections::BTreeSet<_>>().len(), 2);
+    assert_eq!(value.iter().filter(|value| value.is_infinite()).count(), 2, "a row for each change");
+}
+
+#[test]
 fn a_bad_record_is_refused_with_its_line() {
     let scenario = scenario(&[]);
     let (record, _) = recorded(&scenario);
@@ -221,6 +260,8 @@ fn a_bad_record_is_refused_with_its_line() {
     );
     let found = fails(&record.replacen("asked 10000000 0", "asked 10000000 x", 1), &[]).expect_err("no number");
     assert!(found.contains("line 2"), "{found}");
+    let found = fails(&record.replacen("counter TW 1", "counter TW", 1), &[]).expect_err("no number");
+    assert!(found.contains("a counter"), "{found}");
     assert_eq!(fails(&record, &[0; 31]), Err("the log of packets of the kernel's run ends within an entry".to_owned()));
     let found = fails(&record, &entry(0, [0, 0, 17], [0, 0], [0, 0], (0, 0))).expect_err("entries are missing");
     assert!(found.contains("lacks 17 entries"), "{found}");
@@ -290,6 +331,17 @@ fn a_site_has_the_faults_that_choose_packets() {
 }
 
 #[test]
+fn a_run_in_the_kernel_has_an_estimate_of_its_time() {
+    let seconds = |changes: &[(&str, &str)]| crate::sim::check(&scenario(changes)).expect("valid").kernel_s;
+    assert_eq!(seconds(&[("run.backend", "simulator")]), None);
+    // 6 transfers of 20 KB over two links, and four hosts.
+    let found = seconds(&[]).expect("it takes place there");
+    assert!((found - 0.1 - 0.02 - 120_000.0 / 1448.0 * 1.5 * 2.0 * 30e-6).abs() < 1e-4, "{found}");
+    let far = seconds(&[("network.topology", "leaf-spine"), ("traffic.answers.rounds", "2000")]).expect("there too");
+    assert!(far > 1000.0 * found / 20.0, "{far}");
+}
+
+#[test]
 fn routes_are_all_shortest_ways() {
     let site = Site::of(&scenario(&[("network.topology", "leaf-spine")])).expect("Linux can follow it");
     let ways: Vec<usize> = site.routes.iter().map(|(.., links)| links.len()).collect();
@@ -307,7 +359,8 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
-        ("measure.probes", "cwnd", "not measured"),
+        ("measure.probes", "cwnd, duplicate-acks", "Linux does not tell duplicate-acks"),
+        ("measure.bin", "1ms", "not measured"),
         ("control.delay", "1ms", "controller"),
         ("queue.kind", "wred", "drop-tail, ecn-threshold and red"),
         ("traffic.answers.start", "steady", "needs a time"),

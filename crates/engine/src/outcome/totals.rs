@@ -2,7 +2,9 @@
 
 use crate::outcome::declared;
 use crate::outcome::flow_table::{self, FlowTable};
-use crate::outcome::tables::{Queues, bin_tables, delay_table, drop_table, link_table, request_table, trace_table};
+use crate::outcome::tables::{
+    Queues, bin_tables, counter_table, delay_table, drop_table, link_table, request_table, trace_table,
+};
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::roles::DropReason;
 use fanin_core::units::Time;
@@ -136,6 +138,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     tables.extend(switch_probes);
     tables.extend(crossings);
     tables.extend(host_probes);
+    tables.extend(world.watch.counters.take().map(|counters| counter_table(&counters)));
     tables.extend(bins.into_iter().flatten());
     let hash = hash(&flows, &tables, &summary)?;
     summary.shift_insert(0, HASH.to_owned(), json!(hash));

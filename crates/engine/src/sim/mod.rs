@@ -76,13 +76,15 @@ pub fn run_spilling(
 ///
 /// The scenario has an error.
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
-    if scenario.run.is("backend", "linux") {
-        Site::of(scenario)?;
+    let site = if scenario.run.is("backend", "linux") {
+        Some(Site::of(scenario)?)
     } else {
         check_backend(scenario)?;
-    }
+        None
+    };
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
-    Ok(Preview::of(scenario, &mut world))
+    let preview = Preview::of(scenario, &mut world);
+    Ok(Preview { kernel_s: site.map(|site| site.seconds(scenario, &preview)), ..preview })
 }
 
 /// How much memory a run will need, as far as its preview tells.

@@ -21,6 +21,8 @@ pub struct Preview {
     pub buffered: u64,
     /// The traffic groups, in file order.
     pub groups: Vec<GroupPreview>,
+    /// About how many seconds of one core the run takes in the Linux kernel, if it takes place there.
+    pub kernel_s: Option<f64>,
 }
 
 /// The expected traffic of a group.
@@ -67,6 +69,7 @@ impl Preview {
             ports: topology.links.iter().filter(|link| is_switch(&topology.nodes[link.from.index()])).count(),
             buffered,
             groups: groups.collect(),
+            kernel_s: None,
         }
     }
 }

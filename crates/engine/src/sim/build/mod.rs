@@ -87,6 +87,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
             samples: Vec::new(),
             of_switches: measure.is("queues", "all"),
             carried: None,
+            counters: None,
         },
         looks: Looks::new(links),
         windows: Windows::default(),
