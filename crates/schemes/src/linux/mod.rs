@@ -84,7 +84,7 @@ pub(super) const ROW_BBR: SchemeRow = SchemeRow {
     key: "linux-bbr",
     summary: "BBR as Linux has it: congestion control `bbr`, only with --backend linux.",
     params: &[],
-    transport: &[Wish::Stack("linux-6")],
+    transport: &[Wish::Stack("linux-6.12")],
     manual: include_str!("bbr.md"),
     readings: &[],
     totals: &[],
