@@ -137,8 +137,9 @@ class Measured:
 def run(
     cell: Cell, backend: str, seeds: Sequence[int] = tuple(SEEDS), progress: Callable[[float], bool] | None = None
 ) -> Measured:
-    """Runs a cell in the kernel (``linux``) or in the simulator."""
-    experiment = fanin.load(HERE / "incast.toml", cell.settings | {"run.backend": backend})
+    """Runs a cell in the kernel (``linux``) or in the simulator, where packets that meet come in the kernel's order."""
+    ties = {"network.ties": "scheduled"} if backend == "simulator" else {}
+    experiment = fanin.load(HERE / "incast.toml", cell.settings | ties | {"run.backend": backend})
     outputs = experiment.simulate_seeds({}, list(seeds), math.inf, progress)
     totals = [json.loads(output.summary) for output in outputs]
     if any(run["completed"] != run["flows"] for run in totals):

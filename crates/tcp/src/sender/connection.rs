@@ -71,7 +71,8 @@ impl Sender {
 
     pub(super) fn send_syn<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         // RFC 3168 s6.1.1: an ECN-setup SYN carries ECE and CWR; ECT on it only by RFC 5562 or the like.
-        let negotiates = self.ecn != EcnMode::Off;
+        // Linux does not try again where its SYN was lost (`tcp_ecn_clear_syn`).
+        let negotiates = self.ecn != EcnMode::Off && (self.syn_timeouts == 0 || self.linux.is_none());
         let flags = Flags::SYN
             .with_if(Flags::ECE.with(Flags::CWR), negotiates)
             .with_if(Flags::ECT, negotiates && env.cfg.ecn_syn)
@@ -108,7 +109,14 @@ impl Sender {
     }
 
     pub(super) fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
-        if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
+        // After a second SYN Linux goes by the time stamp, which counts milliseconds from one on (`tcp_rtt_tsopt_us`).
+        let by_stamp = |rtt: Time| Time::from_ms((rtt.us() / 1000).max(1));
+        let rtt = match (self.syn_timeouts, self.linux.is_some()) {
+            (0, _) => ack.rtt,
+            (_, true) => ack.rtt.map(by_stamp),
+            (_, false) => None,
+        };
+        if let Some(rtt) = rtt {
             self.take_first_rtt(rtt, env);
         }
         if self.ecn != EcnMode::Off && !ack.flags.has(Flags::ECE) {

@@ -15,7 +15,7 @@ const LINUX: SenderConfig = SenderConfig {
 const PROBING: SenderConfig =
     SenderConfig { linux: Some(LinuxConfig { tail_loss_probe: true, ticks_apart: false }), ..LINUX };
 
-/// The millisecond that a timer of the wheel came in: those of one slot come last set first, within half a microsecond.
+/// The millisecond that a timer of the wheel came in: those of one tick come within two microseconds.
 fn slot(at: Time) -> Time {
     ms(at.ps() / ms(1).ps())
 }
