@@ -134,12 +134,20 @@ class Measured:
         return cls(tuple(tuple(run) for run in row["queries"]), numbers)
 
 
+ORDERED: Mapping[str, str] = {"network.ties": "scheduled"}
+"""What the simulator needs so that packets that meet come in the kernel's order."""
+
+
 def run(
-    cell: Cell, backend: str, seeds: Sequence[int] = tuple(SEEDS), progress: Callable[[float], bool] | None = None
+    cell: Cell,
+    backend: str,
+    seeds: Sequence[int] = tuple(SEEDS),
+    progress: Callable[[float], bool] | None = None,
+    changes: Mapping[str, str] = ORDERED,
 ) -> Measured:
-    """Runs a cell in the kernel (``linux``) or in the simulator, where packets that meet come in the kernel's order."""
-    ties = {"network.ties": "scheduled"} if backend == "simulator" else {}
-    experiment = fanin.load(HERE / "incast.toml", cell.settings | ties | {"run.backend": backend})
+    """Runs a cell in the kernel (``linux``), or in the simulator with changes."""
+    settings = cell.settings | (changes if backend == "simulator" else {})
+    experiment = fanin.load(HERE / "incast.toml", settings | {"run.backend": backend})
     outputs = experiment.simulate_seeds({}, list(seeds), math.inf, progress)
     totals = [json.loads(output.summary) for output in outputs]
     if any(run["completed"] != run["flows"] for run in totals):
@@ -157,11 +165,13 @@ def run_all(
     jobs: int,
     done: Callable[[Cell, Measured], None],
     seeds: Sequence[int] = tuple(SEEDS),
+    changes: Mapping[str, str] = ORDERED,
 ) -> None:
     """Runs cells, ``jobs`` at a time; ``done`` is called with each as it ends."""
     stopped = Event()
     with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(run, cell, backend, seeds, lambda _: not stopped.is_set()): cell for cell in cells}
+        alive = lambda _: not stopped.is_set()  # noqa: E731
+        running = {pool.submit(run, cell, backend, seeds, alive, changes): cell for cell in cells}
         try:
             for ended in as_completed(running):
                 done(running[ended], ended.result())

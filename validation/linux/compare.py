@@ -29,6 +29,7 @@ from cells import (
     COUNTS,
     GROUPS,
     HERE,
+    ORDERED,
     ROOT,
     SEEDS,
     TOLERANCE,
@@ -192,16 +193,20 @@ def judge(entries: Mapping[str, Entry[Measured]], ours: Mapping[str, Measured]) 
 
 
 def simulate(
-    cells: Sequence[Cell], jobs: int, say: Callable[[str], None], first: int = SEEDS[0]
+    cells: Sequence[Cell],
+    jobs: int,
+    say: Callable[[str], None],
+    first: int = SEEDS[0],
+    changes: Mapping[str, str] = ORDERED,
 ) -> dict[str, Measured]:
     """The cells in the simulator, with as many seeds as the kernel had, from ``first`` on."""
     found: dict[str, Measured] = {}
 
     def keep(cell: Cell, measured: Measured) -> None:
         found[cell.name] = measured
-        say(f"simulator, seeds from {first}: {len(found)} of {len(cells)} cells")
+        say(f"simulator, seeds from {first}, {changes}: {len(found)} of {len(cells)} cells")
 
-    run_all(cells, "simulator", jobs, keep, range(first, first + len(SEEDS)))
+    run_all(cells, "simulator", jobs, keep, range(first, first + len(SEEDS)), changes)
     return found
 
 
@@ -220,9 +225,11 @@ def page(
     entries: Mapping[str, Entry[Measured]],
     verdicts: Sequence[Verdict],
     chance: Sequence[Verdict],
+    drawn: Sequence[Verdict],
+    apart: Mapping[str, Measured],
     played: Sequence[Outcome],
 ) -> str:
-    """The page."""
+    """The page: verdicts, those of the simulator against itself and of drawn orders, ticks apart, and the scripts."""
     groups = []
     for name, title in GROUPS.items():
         own, itself = ([each for each in some if each.cell.group == name] for some in (verdicts, chance))
@@ -239,12 +246,22 @@ def page(
         digests=sorted({entries[verdict.cell.name].kernel for verdict in verdicts}),
         bound=critical(100, 100),
         chance=chance,
+        drawn=drawn,
+        apart=moved(drawn, apart),
         among=among,
         tally=lambda verdicts: [among(verdicts, word) for word in WORDS],
         largest=sorted(verdicts, key=lambda verdict: -abs(math.log(verdict.factor)))[:10],
         counts=list(COUNTS),
         scripts=section(played),
     )
+
+
+def moved(drawn: Sequence[Verdict], apart: Mapping[str, Measured]) -> list[tuple[Verdict, float]]:
+    """The cells whose mean query changes by half or more where ticks are apart, and that mean in ms."""
+    whole = np.arange(len(SEEDS))[None, :]
+    means = [(verdict, float(values(apart[verdict.cell.name], whole)["mean"][0])) for verdict in drawn]
+    factors = [(abs(math.log(mean / verdict.numbers["mean"][1])), verdict, mean) for verdict, mean in means]
+    return [(verdict, mean) for factor, verdict, mean in factors if factor >= math.log(1.5)]
 
 
 def draw(verdicts: Sequence[Verdict]) -> None:
@@ -306,7 +323,9 @@ def compare_cells(chosen: argparse.Namespace, played: Sequence[Outcome]) -> dict
     if not chosen.check:
         others = simulate(cells, chosen.jobs, progress, SEEDS[-1] + 1)
         chance = [Verdict(cell, ours[cell.name], others[cell.name]) for cell in cells]
-        PAGE.write_text(page(entries, verdicts, chance, played))
+        drawn = judge(entries, simulate(cells, chosen.jobs, progress, changes={}))
+        apart = simulate(cells, chosen.jobs, progress, changes={"transport.ticks": "apart"})
+        PAGE.write_text(page(entries, verdicts, chance, drawn, apart, played))
         draw(verdicts)
         now = {verdict.cell.name for verdict in verdicts if verdict.word == "within"}
         kept_within = now.union(within()) - (lost.keys() if chosen.drop else set())
