@@ -52,6 +52,8 @@ PARSED = {
     "fanin reproduce --all --quick": "takes a minute on two cores",
     "fanin reproduce --all": "takes some 20 minutes",
     "fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786": "needs a cluster",
+    "fanin run scenario.toml --backend linux --set transport.scheme=linux-dctcp": "needs a kernel",
+    "fanin advise scenario.toml --confirm": "needs a kernel",
 }
 """Commands that are only parsed, and why."""
 
