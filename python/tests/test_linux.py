@@ -309,6 +309,33 @@ def test_a_long_run_is_announced_with_its_time(tmp_path: Path, cli: Any, monkeyp
     assert "in the kernel" not in said[1] + said[2]
 
 
+def test_a_sweep_in_the_kernel_is_announced_with_the_time_of_all_its_runs(
+    tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path / "none"))
+    file = tmp_path / "long.toml"
+    file.write_text(SCENARIO)
+
+    def said(*options: str) -> str:
+        return str(cli("sweep", str(file), "--out", str(tmp_path / "results"), *options).err)
+
+    # Ten runs of six minutes on two cores, or on 20, of which one needs all of them.
+    many = ["--set", "traffic.answers.rounds=100000", "--seeds", "1..10"]
+    assert "about 32 min in the kernel on 2 cores" in said("--backend", "linux", *many, "--jobs", "2")
+    assert "about 6 min in the kernel on 20 cores" in said("--backend", "linux", *many, "--jobs", "20")
+    backends = ["--set", "run.backend=simulator,linux", "--seeds", "1"]
+    assert "in the kernel" not in said(*backends)
+
+
+def test_a_run_whose_machine_is_too_large_is_refused(tmp_path: Path, cli: Any) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    failed = cli("run", str(file), "--backend", "linux", "--no-store", "--memory", "512MiB")
+    assert failed.code == 3
+    assert "the run does not fit in memory: estimated" in failed.err
+    assert "--memory" in failed.err
+
+
 def _killed(tmp_path: Path, by: signal.Signals) -> list[int]:
     """The kernels of a command that was killed."""
     file = tmp_path / "long.toml"

@@ -78,7 +78,7 @@ pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'
     let site = Site::of(scenario)?;
     let built = Built::with(site.stack.hz)?;
     let machine = Machine::new(source, &built)?;
-    machine.run(memory(scenario, &site)?, progress)?;
+    machine.run(site.mebibytes(&sim::check(scenario)?), progress)?;
     replay(scenario, machine.root(), site.links.len())
 }
 
@@ -91,12 +91,6 @@ fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Err
     let log = read("log")?;
     let mut playback = Playback::new(&record, &log, links).map_err(|error| Error::Machine(error.to_string()))?;
     Ok(drive(scenario, &mut playback, None)?)
-}
-
-/// Memory of the machine in MiB: of the kernel and its log, of hosts, and of connections.
-fn memory(scenario: &Scenario, site: &Site) -> Result<u64, Error> {
-    let flows: f64 = sim::check(scenario)?.groups.iter().map(|group| group.forecast.at_once).sum();
-    Ok(512 + site.hosts.len() as u64 + flows as u64 / 4)
 }
 
 /// The error for a run that its caller stopped.

@@ -23,9 +23,9 @@ from fanin.cli.options import (
 from fanin.cli.terminal import (
     PATIENCE_S,
     counting,
-    duration,
     keeping,
     note,
+    note_kernel_time,
     note_moved,
     print_json,
     print_table,
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from fanin.choose.trials import Trials
     from fanin.scenario.settings import Settings
     from fanin.show.course import Course
-
-_SHORT_S = 10.0
-"""Runs in the kernel that take longer are announced."""
 
 
 def run(
@@ -119,7 +116,7 @@ def run(
     needed = estimate(experiment.handle(given)).bytes()
     refuse_oversized(needed, available() if room is None else room)
     if experiment.resolved(given)["run"]["backend"] == "linux":
-        _say_how_long(experiment.preview(given)["kernel_s"])
+        note_kernel_time(experiment.preview(given)["kernel_s"])
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
@@ -163,12 +160,6 @@ def run(
     _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
     if known_as:
         note(known_as)
-
-
-def _say_how_long(seconds: float | None) -> None:
-    """Says about how long a run takes in the kernel, where one has to wait for it."""
-    if seconds is not None and seconds > _SHORT_S:
-        note(f"about {duration(seconds)} in the kernel")
 
 
 def _say_course(told: Course, found: Trials | None, *, all_: bool) -> None:

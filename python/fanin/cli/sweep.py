@@ -27,7 +27,17 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say, say_wrapped
+from fanin.cli.terminal import (
+    counting,
+    explain_intervals,
+    keeping,
+    note,
+    note_kernel_time,
+    print_json,
+    print_table,
+    say,
+    say_wrapped,
+)
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import FEWEST, Spread
 from fanin.numbers.summary import format_spread, heading, is_text, table_names
@@ -35,6 +45,7 @@ from fanin.numbers.summary import format_spread, heading, is_text, table_names
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
     from fanin.run.experiment import Experiment
+    from fanin.run.job import Job
 
 _MOST_ROWS = 40
 """Tables with more rows are cut short."""
@@ -112,12 +123,10 @@ def sweep(
         note(f"warning: {remark}")
     every = points(experiment, seeds(seeds_))
     todo = [Job(experiment, point.overrides, columns.tables(experiment, point.row) | kept) for point in every]
-    with (
-        keeping(f"finished runs are kept in {out}"),
-        workers(cluster, jobs, memory) as pool,
-        counting("runs") as counter,
-    ):
-        found = outcomes(todo, out, workers=pool, again=failed, advance=counter.advance)
+    with keeping(f"finished runs are kept in {out}"), workers(cluster, jobs, memory) as pool:
+        note_kernel_time(*_kernel_time(todo, pool.slots))
+        with counting("runs") as counter:
+            found = outcomes(todo, out, workers=pool, again=failed, advance=counter.advance)
     rows: list[Row] = []
     broken: list[Row] = []
     given = []
@@ -138,6 +147,17 @@ def sweep(
         print_json(shown)
     if broken:
         raise typer.Exit(1)
+
+
+def _kernel_time(jobs: list[Job], slots: int) -> tuple[float, int]:
+    """About how many seconds so many slots take for the runs in the kernel, and how many there are."""
+    seconds: dict[object, float] = {}
+    for job in jobs:
+        if job.kind not in seconds:
+            in_kernel = job.experiment.resolved(job.point)["run"]["backend"] == "linux"
+            seconds[job.kind] = (job.experiment.preview(job.point)["kernel_s"] or 0.0) if in_kernel else 0.0
+    each, cores = [seconds[job.kind] for job in jobs], max(slots, 1)
+    return max(sum(each) / cores, *each), cores
 
 
 def _show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:

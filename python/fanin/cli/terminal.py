@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _PLAIN_INTERVAL_S = 5.0
 
+_SHORT_S = 10.0
+"""Runs in the kernel that take longer are announced."""
+
 _LABEL_WIDTH = 10
 """Of the labels of rows."""
 
@@ -440,6 +443,13 @@ def reading(what: str) -> Callable[[int, int], None]:
 def duration(seconds: float) -> str:
     """A time to wait, in words."""
     return f"{max(seconds, 1):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def note_kernel_time(seconds: float | None, cores: int | None = None) -> None:
+    """Says about how long runs take in the kernel, where one has to wait for them."""
+    if seconds is not None and seconds > _SHORT_S:
+        of_many = f" on {cores} core{'s' if cores > 1 else ''}" if cores else ""
+        note(f"about {duration(seconds)} in the kernel{of_many}")
 
 
 @contextmanager

@@ -218,6 +218,12 @@ impl Site {
         START + HOST * preview.hosts as f64 + HOP * PACKETS * segments * self.hops() as f64
     }
 
+    /// Memory of the kernel's machine in MiB: of the kernel and its log, of hosts, and of connections.
+    pub fn mebibytes(&self, preview: &Preview) -> u64 {
+        let flows: f64 = preview.groups.iter().map(|group| group.forecast.at_once).sum();
+        512 + self.hosts.len() as u64 + flows as u64 / 4
+    }
+
     /// Links from the first host to the farthest one.
     fn hops(&self) -> u64 {
         let mut distances = vec![None; self.hosts.len()];

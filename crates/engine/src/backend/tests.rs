@@ -342,6 +342,18 @@ fn a_run_in_the_kernel_has_an_estimate_of_its_time() {
 }
 
 #[test]
+fn a_run_in_the_kernel_needs_the_memory_of_its_machine() {
+    let bytes = |changes: &[(&str, &str)]| {
+        let scenario = scenario(changes);
+        crate::sim::memory(&scenario, &crate::sim::check(&scenario).expect("valid")).rest
+    };
+    // Five nodes, and six transfers at once at most.
+    assert_eq!(bytes(&[]) - bytes(&[("run.backend", "simulator")]), 518.0 * 1_048_576.0);
+    let more = bytes(&[("traffic.answers.senders", "1003")]) - bytes(&[]);
+    assert!(more > 1250.0 * 1_048_576.0, "a MiB for each host, and a quarter for each transfer: {more}");
+}
+
+#[test]
 fn routes_are_all_shortest_ways() {
     let site = Site::of(&scenario(&[("network.topology", "leaf-spine")])).expect("Linux can follow it");
     let ways: Vec<usize> = site.routes.iter().map(|(.., links)| links.len()).collect();

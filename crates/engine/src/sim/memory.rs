@@ -16,6 +16,7 @@ const PER_PACKET: f64 = 48.0;
 const PER_TRACE_ROW: f64 = 70.0;
 const PER_BIN: f64 = 450.0;
 const PER_CAPTURED: f64 = 130.0;
+const MEBIBYTE: f64 = 1_048_576.0;
 
 /// Bytes of a full packet, of an Ethernet without jumbo frames.
 const FRAME: f64 = 1500.0;
@@ -72,12 +73,13 @@ impl Memory {
         let captured = if measure.is("capture", "off") { 0.0 } else { (2.0 * carried).min(most) };
         let groups = preview.groups.len() as f64;
         let tables = rows * PER_TRACE_ROW + bins * (groups + observed) * PER_BIN + captured * PER_CAPTURED;
+        let machine = preview.kernel_mib.unwrap_or(0) as f64 * MEBIBYTE;
         Self {
             flows,
             at_once: preview.groups.iter().map(|group| group.forecast.at_once).sum(),
             per_flow: PER_FLOW,
             per_finished: PER_FINISHED,
-            rest: BASE + preview.hosts as f64 * PER_HOST + buffered * PER_PACKET + tables,
+            rest: BASE + preview.hosts as f64 * PER_HOST + buffered * PER_PACKET + tables + machine,
         }
     }
 }

@@ -84,7 +84,12 @@ pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
     };
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     let preview = Preview::of(scenario, &mut world);
-    Ok(Preview { kernel_s: site.map(|site| site.seconds(scenario, &preview)), ..preview })
+    let site = site.as_ref();
+    Ok(Preview {
+        kernel_s: site.map(|site| site.seconds(scenario, &preview)),
+        kernel_mib: site.map(|site| site.mebibytes(&preview)),
+        ..preview
+    })
 }
 
 /// How much memory a run will need, as far as its preview tells.

@@ -23,6 +23,8 @@ pub struct Preview {
     pub groups: Vec<GroupPreview>,
     /// About how many seconds of one core the run takes in the Linux kernel, if it takes place there.
     pub kernel_s: Option<f64>,
+    /// The memory that its machine gets there, in MiB.
+    pub kernel_mib: Option<u64>,
 }
 
 /// The expected traffic of a group.
@@ -70,6 +72,7 @@ impl Preview {
             buffered,
             groups: groups.collect(),
             kernel_s: None,
+            kernel_mib: None,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Linux's TCP in an incast, and what each of its parts and of the cheap remedies changes there.
 
 use crate::outcome::{numbers, run};
-use fanin_engine::sim::Outcome;
+use fanin_engine::scenario::Scenario;
+use fanin_engine::sim::{self, Outcome};
 
 /// Servers respond to one client at 1 Gbps through a port of 64 packets; a round trip takes 0.1 ms.
 fn incast(senders: u32, bytes: &str, transport: &str, traffic: &str) -> Outcome {
@@ -193,4 +194,31 @@ fn linux_meets_another_scheme_with_its_own_transport() {
     // once, or after 40 ms.
     let fct = numbers(&outcome, "flows", "fct_s");
     assert!(fct[0] < 0.002 && (0.040..0.043).contains(&fct[1]), "{fct:?}");
+}
+
+#[test]
+fn probes_of_hosts_expire_together_or_each_at_its_own_ticks() {
+    // Both servers lose the last of five segments, and send it again when their timers expire. No FIN tells them before.
+    let lost = "connections = \"persistent\"\n[[fault]]\nkind = \"drop\"\nsegments = \"5\"";
+    let between = |keys: &str| {
+        let outcome = incast(2, "7240B", keys, lost);
+        assert_eq!((total(&outcome, "loss_probes"), total(&outcome, "drops")), (2.0, 2.0), "{keys}");
+        let fct = numbers(&outcome, "flows", "fct_s");
+        (fct[0] - fct[1]).abs()
+    };
+    let (usual, together, apart) = (between(""), between("ticks = \"together\""), between("ticks = \"apart\""));
+    assert_eq!(usual, together);
+    assert!(together < 20e-6, "the port sends one behind the other: {together}");
+    assert!((100e-6..1e-3).contains(&apart), "a part of a tick of a millisecond: {apart}");
+}
+
+#[test]
+fn bbr_brings_its_stack_and_is_refused_by_name() {
+    let text = "[network]\ntopology = \"star\"\n[transport]\nscheme = \"linux-bbr\"\n[[traffic]]\nkind = \"incast\"\n\
+                senders = 1\nbytes-each = \"10KB\"\n";
+    let scenario = Scenario::parse(text, "test.toml", &[]).expect("the file is valid");
+    let transport = &scenario.transport;
+    assert_eq!((transport.choice("stack"), transport.choice("loss-detection")), ("linux-6.12", "linux"));
+    let error = sim::run(&scenario, None).expect_err("the simulator has no BBR").to_string();
+    assert!(error.contains("transport.scheme") && error.contains("no model of linux-bbr"), "{error}");
 }
