@@ -27,12 +27,6 @@ SOURCED = {
         "RFC 8257, section 5": LINK,
         "96 and 255 long flows": LINK,
     },
-    "linux": {
-        "64 KiB (TSO)": KERNEL,
-        "Linux 6.11": KERNEL,
-        "40 ms and more": KERNEL,
-        "would take 299": "the fewest n with 0.99^n below 5 %, as the warning of `fanin compare` has it",
-    },
 }
 """Page -> words with numbers that no output has -> where these are from."""
 
