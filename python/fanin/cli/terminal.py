@@ -99,7 +99,9 @@ def agrees(question: str) -> bool:
     """
     sys.stderr.write(f"{harmless(question)} [y/N]: ")
     sys.stderr.flush()
-    select.select([sys.stdin], [], [])
+    # A signal that comes just before a wait is seen only after it, so waits are short.
+    while not select.select([sys.stdin], [], [], 0.2)[0]:
+        pass
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
