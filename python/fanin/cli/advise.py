@@ -149,12 +149,9 @@ def advise(
     told, title = describe_course(happened), experiment.document.title or experiment.name
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
-    def in_linux() -> dict[str, Any]:
-        return {"kernel": linux or None, "confirmed": [each.as_dict() for each in confirmed]}
-
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
         if json:
-            _print_json({**question, **in_linux()}, found, {**as_record(happened), "headline": told.headline}, paths)
+            _print_json({**question, **_in_linux(linux, confirmed)}, found, {**as_record(happened), "headline": told.headline}, paths)
             return
         # What a remedy sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
@@ -183,7 +180,7 @@ def advise(
     folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
     command = f"fanin advise {with_options(scenario, given)}{' --confirm' * confirm}"
     beside = advice_page.word_confirmed(confirmed, found.seeds, linux)
-    paths = advice_page.write(found, told, title, command, {**question, **in_linux()}, folder, beside)
+    paths = advice_page.write(found, told, title, command, {**question, **_in_linux(linux, confirmed)}, folder, beside)
     show(found, paths)
     _note_failures(found)
 
@@ -320,6 +317,10 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     say_rows(best, lines=_MAX_LINES_OF_BEST)
     more = f"{hidden} more row{'s' if hidden != 1 else ''}, " if hidden else ""
     say(f"--all shows {more}all remedies, what each needs, and other hosts.")
+
+
+def _in_linux(linux: str, confirmed: Sequence[Confirmed]) -> dict[str, Any]:
+    return {"kernel": linux or None, "confirmed": [each.as_dict() for each in confirmed]}
 
 
 def _print_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str) -> None:

@@ -113,8 +113,7 @@ def run(
     wanted, of_seed = overrides(set_, backend), [] if seed is None else [("run.seed", str(seed))]
     settings = _capturing(experiment, wanted) if pcap else wanted
     room, given = memory_of(memory), [*settings, *of_seed]
-    needed = estimate(experiment.handle(given)).bytes()
-    refuse_oversized(needed, available() if room is None else room)
+    refuse_oversized(estimate(experiment.handle(given)).bytes(), available() if room is None else room)
     if experiment.resolved(given)["run"]["backend"] == "linux":
         note_kernel_time(experiment.preview(given)["kernel_s"])
     place = Store(out) if store else None
