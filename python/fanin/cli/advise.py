@@ -151,7 +151,8 @@ def advise(
 
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
         if json:
-            _print_json({**question, **_in_linux(linux, confirmed)}, found, {**as_record(happened), "headline": told.headline}, paths)
+            asked = {**question, **_in_linux(linux, confirmed)}
+            _print_json(asked, found, {**as_record(happened), "headline": told.headline}, paths)
             return
         # What a remedy sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
