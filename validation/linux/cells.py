@@ -170,8 +170,9 @@ def run_all(
     """Runs cells, ``jobs`` at a time; ``done`` is called with each as it ends."""
     stopped = Event()
     with ThreadPoolExecutor(jobs) as pool:
-        alive = lambda _: not stopped.is_set()  # noqa: E731
-        running = {pool.submit(run, cell, backend, seeds, alive, changes): cell for cell in cells}
+        running = {
+            pool.submit(run, cell, backend, seeds, lambda _: not stopped.is_set(), changes): cell for cell in cells
+        }
         try:
             for ended in as_completed(running):
                 done(running[ended], ended.result())

@@ -226,7 +226,7 @@ def page(
     verdicts: Sequence[Verdict],
     chance: Sequence[Verdict],
     drawn: Sequence[Verdict],
-    apart: Mapping[str, Measured],
+    apart: Sequence[Verdict],
     played: Sequence[Outcome],
 ) -> str:
     """The page: verdicts, those of the simulator against itself and of drawn orders, ticks apart, and the scripts."""
@@ -244,7 +244,7 @@ def page(
         missing=[cell for cell in CELLS if cell.name not in entries],
         releases=sorted({entries[verdict.cell.name].release for verdict in verdicts}),
         digests=sorted({entries[verdict.cell.name].kernel for verdict in verdicts}),
-        bound=critical(100, 100),
+        bound=critical(200, 200),
         chance=chance,
         drawn=drawn,
         apart=moved(drawn, apart),
@@ -256,12 +256,10 @@ def page(
     )
 
 
-def moved(drawn: Sequence[Verdict], apart: Mapping[str, Measured]) -> list[tuple[Verdict, float]]:
-    """The cells whose mean query changes by half or more where ticks are apart, and that mean in ms."""
-    whole = np.arange(len(SEEDS))[None, :]
-    means = [(verdict, float(values(apart[verdict.cell.name], whole)["mean"][0])) for verdict in drawn]
-    factors = [(abs(math.log(mean / verdict.numbers["mean"][1])), verdict, mean) for verdict, mean in means]
-    return [(verdict, mean) for factor, verdict, mean in factors if factor >= math.log(1.5)]
+def moved(drawn: Sequence[Verdict], apart: Sequence[Verdict]) -> list[tuple[Verdict, Verdict]]:
+    """The cells whose mean query changes by half or more where ticks are apart."""
+    both = zip(drawn, apart, strict=True)
+    return [(one, other) for one, other in both if abs(math.log(other.factor / one.factor)) >= math.log(1.5)]
 
 
 def draw(verdicts: Sequence[Verdict]) -> None:
@@ -324,7 +322,7 @@ def compare_cells(chosen: argparse.Namespace, played: Sequence[Outcome]) -> dict
         others = simulate(cells, chosen.jobs, progress, SEEDS[-1] + 1)
         chance = [Verdict(cell, ours[cell.name], others[cell.name]) for cell in cells]
         drawn = judge(entries, simulate(cells, chosen.jobs, progress, changes={}))
-        apart = simulate(cells, chosen.jobs, progress, changes={"transport.ticks": "apart"})
+        apart = judge(entries, simulate(cells, chosen.jobs, progress, changes={"transport.ticks": "apart"}))
         PAGE.write_text(page(entries, verdicts, chance, drawn, apart, played))
         draw(verdicts)
         now = {verdict.cell.name for verdict in verdicts if verdict.word == "within"}
