@@ -44,6 +44,7 @@ pub fn drive(
         under_way: BTreeMap::new(),
         by_port: BTreeMap::new(),
         queues: vec![VecDeque::new(); links],
+        any_probed: false,
         look_at: Time::ZERO,
     };
     driver.run(progress)?;
@@ -90,6 +91,8 @@ struct Driver<'a> {
     by_port: BTreeMap<(NodeId, u16), usize>,
     /// By link, the sizes of the packets in its port.
     queues: Vec<VecDeque<u16>>,
+    /// Whether a connection's sender is probed.
+    any_probed: bool,
     /// When the probed senders are looked at again, if one of them has something to send.
     look_at: Time,
 }
@@ -148,7 +151,9 @@ impl Driver<'_> {
     }
 
     fn next_look(&self) -> Option<Time> {
-        self.probed().next().map(|_| self.look_at.max(self.now()))
+        // Asked before each thing that happens, mostly in runs without probes.
+        let looks = self.any_probed && self.probed().next().is_some();
+        looks.then(|| self.look_at.max(self.now()))
     }
 
     fn look_at_windows(&mut self, now: Time) -> Result<(), Failure> {
@@ -202,12 +207,14 @@ impl Driver<'_> {
         // Flows have numbers in the order in which they are opened, as in the simulator.
         let request = request.map(|_| flow());
         let data = flow();
+        let probed = self.world.hosts.probes.choose();
+        self.any_probed |= probed;
         self.lines.push(Known {
             line,
             data_by_client: request.is_none(),
             data,
             request: request.unwrap_or(data),
-            probed: self.world.hosts.probes.choose(),
+            probed,
             first: [0; 2],
             highest: [0; 2],
         });
