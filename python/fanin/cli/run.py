@@ -114,8 +114,7 @@ def run(
     settings = _capturing(experiment, wanted) if pcap else wanted
     room, given = memory_of(memory), [*settings, *of_seed]
     refuse_oversized(estimate(experiment.handle(given)).bytes(), available() if room is None else room)
-    if experiment.resolved(given)["run"]["backend"] == "linux":
-        note_kernel_time(experiment.preview(given)["kernel_s"])
+    note_kernel_time(experiment.kernel_seconds(given))
     place = Store(out) if store else None
     if place is not None:
         place.prepare()

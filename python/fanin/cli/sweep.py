@@ -154,8 +154,7 @@ def _kernel_time(jobs: list[Job], slots: int) -> tuple[float, int]:
     seconds: dict[object, float] = {}
     for job in jobs:
         if job.kind not in seconds:
-            in_kernel = job.experiment.resolved(job.point)["run"]["backend"] == "linux"
-            seconds[job.kind] = (job.experiment.preview(job.point)["kernel_s"] or 0.0) if in_kernel else 0.0
+            seconds[job.kind] = job.experiment.kernel_seconds(job.point)
     each, cores = [seconds[job.kind] for job in jobs], max(slots, 1)
     return max(sum(each) / cores, *each), cores
 

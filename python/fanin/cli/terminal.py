@@ -447,9 +447,9 @@ def duration(seconds: float) -> str:
     return f"{max(seconds, 1):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def note_kernel_time(seconds: float | None, cores: int | None = None) -> None:
+def note_kernel_time(seconds: float, cores: int | None = None) -> None:
     """Says about how long runs take in the kernel, where one has to wait for them."""
-    if seconds is not None and seconds > _SHORT_S:
+    if seconds > _SHORT_S:
         of_many = f" on {cores} core{'s' if cores > 1 else ''}" if cores else ""
         note(f"about {duration(seconds)} in the kernel{of_many}")
 

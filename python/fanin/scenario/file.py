@@ -348,6 +348,17 @@ class ScenarioFile:
         """
         return self.handle(overrides).check()
 
+    def kernel_seconds(self, overrides: Overrides | None = None) -> float:
+        """About how many seconds of one core a run takes in the Linux kernel; zero in the simulator.
+
+        Raises:
+            ScenarioError: the message names file, line, key and the nearest valid name.
+
+        """
+        # A preview takes milliseconds, and most runs are in the simulator.
+        in_kernel = self.resolved(overrides)["run"]["backend"] == "linux"
+        return (self.preview(overrides)["kernel_s"] or 0.0) if in_kernel else 0.0
+
     def loads(self, overrides: Overrides | None = None) -> Loads:
         """What the traffic can put on the ports of the switches.
 
