@@ -7,8 +7,9 @@
 //!
 //! Segments are merged as in Linux 6, `tcp_gro_receive` and `inet_gro_receive`: data of one flow without a gap, with the same
 //! options and ECN field, equally long but for the last, and none behind one with CWR, FIN or PSH. What TCP sees then is one
-//! segment with the stamp of the first. Simpler than Linux: stamps are not options that keep segments apart, as those of
-//! Linux have a resolution of a millisecond.
+//! segment with the stamp of the first. It reaches TCP when it is complete, before segments that wait for more of their flow
+//! until the end of the interrupt (`napi_gro_flush`). Simpler than Linux: stamps are not options that keep segments apart, as
+//! those of Linux have a resolution of a millisecond; and flows whose segments wait follow by their first one, not by a hash.
 
 use fanin_core::ids::NodeId;
 use fanin_core::packet::{Flags, Packet};
@@ -94,22 +95,28 @@ fn compared(flags: Flags) -> Flags {
 }
 
 impl Handed {
-    pub(crate) fn one(packet: Packet) -> Self {
+    fn one(packet: Packet) -> Self {
         Self { packet, parts: Vec::new() }
     }
 
-    /// Merges `next` into this one, if it may follow; `most` bytes at most, headers included.
-    pub(crate) fn merges(&mut self, next: &Packet, header: u16, most: u64) -> bool {
+    /// Whether nothing may follow: its last segment is pushed or ends the stream, or is shorter than the first.
+    fn ends(&self, header: u16) -> bool {
+        let first = self.parts.first().unwrap_or(&self.packet);
+        let last = self.parts.last().unwrap_or(&self.packet);
+        last.flags.has(LAST) || payload(last, header) < payload(first, header)
+    }
+
+    /// Merges `next` into this one, which does not end yet, if it may follow; `most` bytes at most, headers included.
+    fn merges(&mut self, next: &Packet, header: u16, most: u64) -> bool {
         let first = self.parts.first().unwrap_or(&self.packet);
         let full = payload(first, header);
         let size = u64::from(self.packet.size) + payload(next, header);
-        let last = self.parts.last().unwrap_or(&self.packet);
         let follows = next.seq == self.packet.seq.wrapping_add(u32::from(self.packet.size - header));
         let same = compared(first.flags) == compared(next.flags)
             && (first.field, first.priority) == (next.field, next.priority);
-        let lengths = payload(last, header) == full && (1..=full).contains(&payload(next, header));
-        let ends = last.flags.has(LAST) || next.flags.has(Flags::CWR.with(Flags::SYN).with(Flags::ACK));
-        if !(follows && same && lengths && !ends && size < most) {
+        let fits = (1..=full).contains(&payload(next, header)) && size < most;
+        let starts = next.flags.has(Flags::CWR.with(Flags::SYN).with(Flags::ACK));
+        if !(follows && same && fits && !starts) {
             return false;
         }
         if self.parts.is_empty() {
@@ -123,16 +130,83 @@ impl Handed {
     }
 }
 
+/// What one interrupt has handed to GRO: `dev_gro_receive`.
+pub(crate) struct Gro {
+    /// In the order in which TCP sees it.
+    complete: Vec<Handed>,
+    /// At most one a flow, which the next segment may continue.
+    waiting: Vec<Handed>,
+    header: u16,
+}
+
+impl Gro {
+    /// Before the first of so many packets.
+    pub(crate) fn new(packets: usize, header: u16) -> Self {
+        Self { complete: Vec::with_capacity(packets), waiting: Vec::new(), header }
+    }
+
+    /// Takes the next packet, which may be merged with others up to `most` bytes.
+    pub(crate) fn receive(&mut self, packet: Packet, most: Option<u64>) {
+        let Some(most) = most else { return self.complete.push(Handed::one(packet)) };
+        if let Some(at) = self.waiting.iter().position(|waiting| waiting.packet.flow == packet.flow) {
+            let waiting = &mut self.waiting[at];
+            let merged = waiting.merges(&packet, self.header, most);
+            if merged && !waiting.ends(self.header) {
+                return;
+            }
+            self.complete.push(self.waiting.remove(at));
+            if merged {
+                return;
+            }
+        }
+        let to = if packet.flags.has(LAST) { &mut self.complete } else { &mut self.waiting };
+        to.push(Handed::one(packet));
+    }
+
+    /// The end of the interrupt: everything in the order in which TCP sees it.
+    pub(crate) fn complete(mut self) -> Vec<Handed> {
+        self.complete.append(&mut self.waiting);
+        self.complete
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fanin_core::ids::FlowId;
+
+    const HEADER: u16 = 40;
+
+    fn data(flow: usize, n: u32, flags: Flags) -> Packet {
+        Packet { flow: FlowId::new(flow), seq: 1 + 100 * n, size: HEADER + 100, flags, ..Packet::default() }
+    }
+
+    /// Flow and payload of what TCP sees.
+    fn seen(packets: &[Packet]) -> Vec<(FlowId, u64)> {
+        let mut gro = Gro::new(packets.len(), HEADER);
+        packets.iter().for_each(|packet| gro.receive(*packet, Some(1000)));
+        gro.complete().iter().map(|handed| (handed.packet.flow, payload(&handed.packet, HEADER))).collect()
+    }
 
     #[test]
     fn gro_merges_up_to_a_push() {
-        let data = |n: u32, flags| Packet { seq: 1 + 100 * n, size: 140, flags, ..Packet::default() };
-        let mut handed = Handed::one(data(0, Flags::NONE));
-        assert!(handed.merges(&data(1, Flags::PSH), 40, 1000));
-        assert!(handed.packet.flags.has(Flags::PSH), "which TCP sees");
-        assert!(!handed.merges(&data(2, Flags::NONE), 40, 1000));
+        let burst = [data(0, 0, Flags::NONE), data(0, 1, Flags::PSH), data(0, 2, Flags::NONE)];
+        assert_eq!(seen(&burst), [(FlowId::new(0), 200), (FlowId::new(0), 100)]);
+        let mut gro = Gro::new(2, HEADER);
+        burst[..2].iter().for_each(|packet| gro.receive(*packet, Some(1000)));
+        assert!(gro.complete()[0].packet.flags.has(Flags::PSH), "which TCP sees");
+    }
+
+    #[test]
+    fn a_complete_burst_reaches_tcp_before_one_that_waits_for_more() {
+        let packets =
+            [data(0, 0, Flags::NONE), data(1, 0, Flags::NONE), data(1, 1, Flags::PSH), data(0, 1, Flags::NONE)];
+        assert_eq!(seen(&packets), [(FlowId::new(1), 200), (FlowId::new(0), 200)]);
+    }
+
+    #[test]
+    fn a_gap_ends_what_waits() {
+        let packets = [data(0, 0, Flags::NONE), data(0, 2, Flags::NONE), data(0, 3, Flags::NONE)];
+        assert_eq!(seen(&packets), [(FlowId::new(0), 100), (FlowId::new(0), 200)]);
     }
 }

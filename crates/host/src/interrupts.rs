@@ -1,7 +1,7 @@
 //! Interrupts of hosts: what waits for one, and what one hands over.
 
 use crate::hosts::Hosts;
-use crate::interfaces::{Arrived, Handed};
+use crate::interfaces::{Arrived, Gro, Handed};
 use fanin_core::ids::NodeId;
 use fanin_core::packet::Packet;
 use fanin_core::units::Time;
@@ -29,23 +29,18 @@ impl Hosts {
     /// An interrupt of a node: what it hands over, in order.
     pub fn on_interrupt(&mut self, node: NodeId, now: Time, header: u16) -> Vec<Handed> {
         let packets = self.interfaces.as_mut().map_or_else(Vec::new, |interfaces| interfaces.on_interrupt(node, now));
-        let mut handed: Vec<Handed> = Vec::with_capacity(packets.len());
+        let mut gro = Gro::new(packets.len(), header);
         for packet in packets {
-            if !self.merges_into(&mut handed, &packet, header) {
-                handed.push(Handed::one(packet));
-            }
+            gro.receive(packet, self.largest_merged(&packet));
         }
-        handed
+        gro.complete()
     }
 
-    /// Merges a segment into the last one of its flow, if it may.
-    fn merges_into(&self, handed: &mut [Handed], packet: &Packet, header: u16) -> bool {
+    /// Bytes that segments are merged up to, headers included; none if they are not.
+    fn largest_merged(&self, packet: &Packet) -> Option<u64> {
         // Flowcells are put in order before anything is merged.
-        let Some(flow) = self.flows.get(packet.flow).filter(|_| !self.resequences && !packet.is_ack()) else {
-            return false;
-        };
+        let flow = self.flows.get(packet.flow).filter(|_| !self.resequences && !packet.is_ack())?;
         let most = self.endpoints[flow.wire.endpoint as usize].gro;
-        let last = handed.iter_mut().rev().find(|handed| handed.packet.flow == packet.flow);
-        most > 0 && last.is_some_and(|last| last.merges(packet, header, most))
+        (most > 0).then_some(most)
     }
 }

@@ -57,8 +57,10 @@ impl Sender {
     ) -> bool {
         if room.is_some() && interface.begun == env.now && interface.left >= len {
             interface.left -= len;
+            interface.pushes = interface.left == 0;
             return true;
         }
+        interface.pushes = false;
         let self_paced = self.packet.gap > Time::ZERO;
         if (self_paced || cfg.paced) && env.now < self.pace_next {
             self.wait_until(self.pace_next, env);

@@ -13,7 +13,7 @@ pub struct OutSegment {
     pub seq: u64,
     /// Payload in bytes.
     pub len: u64,
-    /// SYN, FIN, CWR, ECT and the retransmission mark.
+    /// SYN, FIN, PSH, CWR, ECT and the retransmission mark.
     pub flags: Flags,
 }
 

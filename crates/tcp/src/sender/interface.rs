@@ -9,6 +9,8 @@ pub(super) struct Interface {
     /// Bytes of the present burst that are still to be sent, and when it began.
     pub(super) left: u64,
     pub(super) begun: Time,
+    /// Whether the segment that leaves now is the last of a burst of several: Linux sets PSH in it (`__tcp_transmit_skb`).
+    pub(super) pushes: bool,
     /// Whether a burst was put off in the present round trip because the congestion window had too little room for it.
     pub(super) lacks_window: bool,
     /// Segments of all bursts.

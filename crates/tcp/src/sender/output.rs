@@ -138,6 +138,7 @@ impl Sender {
             .with_if(Flags::FIN, fin)
             .with_if(Flags::ECT, ect)
             .with_if(Flags::CWR, cwr)
+            .with_if(Flags::PSH, !again && self.interface.as_ref().is_some_and(|interface| interface.pushes))
             .with_if(Flags::RETRANSMITTED, again);
         self.retransmissions += u64::from(again);
         self.segments_sent += 1;

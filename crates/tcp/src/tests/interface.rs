@@ -50,6 +50,17 @@ fn tso_waits_until_a_full_burst_may_leave() {
 }
 
 #[test]
+fn the_last_segment_of_a_burst_is_pushed_if_there_are_several() {
+    let mut bench = Bench::bursts(60, InterfaceConfig { burst: 300, ..NONE }, None, false);
+    bench.at(us(100)).ack(301);
+    let pushed: Vec<bool> = bench.wire.sent.drain(..).map(|segment| segment.flags.has(Flags::PSH)).collect();
+    assert_eq!(pushed, [false, false, true]);
+    let mut bench = Bench::bursts(60, InterfaceConfig { burst: 300, ..NONE }, None, false);
+    bench.at(us(1001)).ack(101);
+    assert!(!bench.wire.sent[0].flags.has(Flags::PSH), "a single segment");
+}
+
+#[test]
 fn tso_waits_for_a_third_of_the_window_at_most() {
     let mut bench = Bench::bursts(9, InterfaceConfig { burst: 60_000, ..NONE }, None, false);
     bench.at(us(100)).ack(101);
