@@ -359,6 +359,15 @@ static void fly(struct cable *cable, struct sk_buff *skb)
 		hrtimer_start(&cable->arrival.timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_HARD);
 }
 
+/*
+ * Whether Linux limits the bytes in the ring (BQL). It then takes several packets at once out of a queueing discipline, and
+ * keeps those aside for which the ring has no room. A switch's port has room for one, and counts what it holds itself.
+ */
+static bool limits_bytes(const struct cable *cable)
+{
+	return cable->ring_size > 1;
+}
+
 /* A packet has left: it is under way to the other end, and the next one takes the wire. */
 static void on_sent(struct tasklet_struct *rest)
 {
@@ -385,7 +394,8 @@ static void on_sent(struct tasklet_struct *rest)
 		take_wire(cable, cable->free_ps);
 	if (completes) {
 		cable->descriptors--;
-		netdev_completed_queue(cable->dev, 1, completes);
+		if (limits_bytes(cable))
+			netdev_completed_queue(cable->dev, 1, completes);
 		if (netif_queue_stopped(cable->dev))
 			netif_wake_queue(cable->dev);
 	}
@@ -475,7 +485,8 @@ static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
 		}
 		consume_skb(skb);
 	}
-	netdev_sent_queue(dev, bytes);
+	if (limits_bytes(cable))
+		netdev_sent_queue(dev, bytes);
 	cable->descriptors++;
 	skb_list_walk_safe(segments, skb, next) {
 		skb_mark_not_on_list(skb);
@@ -495,8 +506,11 @@ static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
 
 static void stop_clock(struct clock *clock)
 {
-	hrtimer_cancel(&clock->timer);
-	tasklet_kill(&clock->rest);
+	/* The rest may set the timer again. */
+	do {
+		hrtimer_cancel(&clock->timer);
+		tasklet_kill(&clock->rest);
+	} while (hrtimer_active(&clock->timer));
 }
 
 static int cable_open(struct net_device *dev)
@@ -661,9 +675,9 @@ struct port {
 #define POOLS 1024
 static u64 pool_used[POOLS];
 
-/* What a port holds, the packet on the wire included unless its last bit leaves just now. */
+/* What a port holds, the packet on the wire included unless its last bit leaves just now, and the bytes of that one. */
 struct backlog {
-	u64 packets, bytes;
+	u64 packets, bytes, leaving_bytes;
 };
 
 static struct backlog backlog_of(struct Qdisc *sch)
@@ -674,8 +688,10 @@ static struct backlog backlog_of(struct Qdisc *sch)
 	struct backlog backlog = { .packets = sch->q.qlen, .bytes = port->waiting_bytes };
 
 	skb_queue_walk(&cable->ring, leaving) {
-		if (arrived_ps && note_of(leaving)->at_ps <= arrived_ps)
+		if (arrived_ps && note_of(leaving)->at_ps <= arrived_ps) {
+			backlog.leaving_bytes += wire_bytes(cable, leaving);
 			continue;
+		}
 		backlog.packets++;
 		backlog.bytes += wire_bytes(cable, leaving);
 	}
@@ -694,7 +710,7 @@ static bool has_room(const struct port *port, const struct backlog *backlog, u32
 	case LIMIT_BYTES_BELOW:
 		return backlog->bytes < port->limit;
 	case LIMIT_SHARED:
-		free = port->memory - min(port->memory, pool_used[port->pool]);
+		free = port->memory - min(port->memory, pool_used[port->pool] - backlog->leaving_bytes);
 		return bytes <= free && backlog->bytes << 16 < free * port->alpha;
 	}
 	return false;

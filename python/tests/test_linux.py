@@ -131,6 +131,25 @@ def test_a_port_drops_and_marks_where_the_simulators_does() -> None:
     assert kernel["marks"] == pytest.approx(simulated["marks"], rel=0.1)
 
 
+@built
+def test_a_port_never_holds_more_than_its_bytes() -> None:
+    text = SCENARIO.replace("100pkt", "60KB").split("[[traffic]]")[0]
+    text += '[[traffic]]\nname = "long"\nkind = "background"\nflows = 2\n[run]\nduration = "20ms"\n'
+    queues = decode(_engine.Scenario(text, "scenario.toml", LINUX).run(1).columns("queues"))
+    assert queues["drops"].sum() > 0
+    assert 58_000 < queues["max_bytes"].max() <= 60_000  # type: ignore[operator]
+
+
+@built
+def test_connections_are_opened_without_waiting_for_each_other() -> None:
+    changes = {**LINUX, "transport.interrupt-interval": "10us", "measure.probes": "srtt"}
+    run = _engine.Scenario(SCENARIO, "scenario.toml", changes).run(1)
+    first = decode(run.columns("probes")).group_by("connection").first()
+    # Four times 5 us, three headers on each link, and a microsecond for rounding.
+    assert first.height == 8
+    assert first["value"].max() == pytest.approx(20.5e-6, abs=1e-6)
+
+
 LONG = (
     SCENARIO[: SCENARIO.index("[[traffic]]")]
     + """
