@@ -96,7 +96,8 @@ pub(super) struct Linux {
     state: CaState,
     pending: Option<Pending>,
     armed_at: Time,
-    /// When the timer comes, needed or not: one that is stopped stays on the wheel (`inet_csk_clear_xmit_timer`).
+    /// When the timer comes, needed or not, and never before it is set: one that is stopped stays on the wheel
+    /// (`inet_csk_clear_xmit_timer`).
     on_wheel: Time,
     /// How long before the run the tick began that runs at its start.
     tick_begun: Time,
@@ -170,7 +171,7 @@ impl Linux {
             state: CaState::Open,
             pending: None,
             armed_at: Time::ZERO,
-            on_wheel: Time::ZERO,
+            on_wheel: Time::NEVER,
             tick_begun: Time::ZERO,
             high_seq: 0,
             delivered: 0,
