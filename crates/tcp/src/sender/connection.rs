@@ -26,7 +26,7 @@ impl Sender {
             self.take_first_rtt(rtt, env);
         }
         self.establish(peer_window, env);
-        self.send(env);
+        self.write(env);
     }
 
     /// What a sender knows if it begins on a connection that is already open: the round-trip time of its idle path.
@@ -57,7 +57,7 @@ impl Sender {
         }
         if self.recovery == Recovery::Linux {
             self.restart_after_idle(env);
-            return self.linux_output(env);
+            return self.write(env);
         }
         // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
         if env.cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {
@@ -67,6 +67,11 @@ impl Sender {
             }
         }
         self.send(env);
+    }
+
+    /// Sends what the application has written, as far as the windows let it go.
+    fn write<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        if self.recovery == Recovery::Linux { self.linux_write(env) } else { self.send(env) }
     }
 
     pub(super) fn send_syn<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
@@ -137,7 +142,7 @@ impl Sender {
         self.establish(ack.window, env);
         self.with_cc(env, |cc, cx| cc.on_syn_ack(cx, ack.field));
         self.arm_wake(env);
-        self.send(env);
+        self.write(env);
     }
 
     /// The SYN-ACK has arrived and the following packets are held elsewhere: the SYN is not retransmitted meanwhile.

@@ -31,7 +31,7 @@ impl Bench {
     fn count(&mut self) -> usize {
         self.wire.sent.drain(..).count()
     }
-    fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.now = self.wire.paces.remove(0);
         self.sender.on_pace(&mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }

@@ -511,6 +511,24 @@ fn the_fin_goes_again_with_its_data() {
 }
 
 #[test]
+fn tcp_should_autocork_what_does_not_fill_a_segment_until_the_first_one_has_left() {
+    let mut bench = Bench::closed(LINUX, Some(250), false);
+    bench.adopt();
+    bench.expect("1:101 101:201");
+    assert_eq!(bench.wire.paces, [Time::from_us(140)], "with its header");
+    bench.resume();
+    bench.expect("201:251");
+    // One that follows alone does not wait, and what an acknowledgement finds goes with it.
+    bench.ack(251);
+    bench.push_data(50);
+    bench.expect("251:301");
+    bench.push_data(150);
+    bench.expect("301:401");
+    bench.ack(301);
+    bench.expect("401:451");
+}
+
+#[test]
 fn a_request_starts_recovery() {
     let mut bench = flying(10);
     bench.receive(1, Flags::PSH, &[]);

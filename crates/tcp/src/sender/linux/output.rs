@@ -9,10 +9,30 @@ use fanin_core::units::real;
 impl Sender {
     /// Sends new data as far as the windows let it go: `tcp_data_snd_check`.
     pub(in crate::sender) fn linux_output<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        let sent = self.send_new(false, env);
+        self.output_before(self.stream_end(), env);
+    }
+
+    fn output_before<I: SenderIo>(&mut self, end: u64, env: &mut Env<'_, I>) {
+        let sent = self.send_new(end, false, env);
         let waits = self.nxt < self.stream_end() && self.nxt == self.una;
         if sent == 0 && waits && !self.pace_armed && self.deadline.is_never() {
             self.start_persist_timer(env);
+        }
+    }
+
+    /// The application has written: `tcp_sendmsg_locked`. What does not fill a buffer waits until the first packet of those
+    /// before it has left the host (`tcp_should_autocork`), or an acknowledgement comes.
+    pub(in crate::sender) fn linux_write<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let segment = self.packet.segment_of(env.cfg.mss);
+        let buffer = env.cfg.interface.map_or(segment, |interface| (interface.burst / segment).max(1) * segment);
+        let written = self.data_end.saturating_sub(self.nxt);
+        if written <= buffer || written % buffer == 0 {
+            return self.linux_output(env);
+        }
+        let (corked, first_leaves) = (self.data_end - written % buffer, env.io.leaves(segment, 1));
+        self.output_before(corked, env);
+        if self.nxt == corked {
+            self.wait_until(first_leaves, env);
         }
     }
 
@@ -22,11 +42,11 @@ impl Sender {
         self.linux_output(env);
     }
 
-    /// `tcp_write_xmit`, or a probe of new data. Returns how many segments left.
-    pub(super) fn send_new<I: SenderIo>(&mut self, probe: bool, env: &mut Env<'_, I>) -> u64 {
+    /// `tcp_write_xmit` of what is before `end`, or a probe of new data. Returns how many segments left.
+    pub(super) fn send_new<I: SenderIo>(&mut self, end: u64, probe: bool, env: &mut Env<'_, I>) -> u64 {
         let segment = self.packet.segment_of(env.cfg.mss);
         let mut sent = 0;
-        while self.nxt < self.stream_end() {
+        while self.nxt < end {
             let room = self.room(env.cfg);
             let len = segment.min(self.data_end.saturating_sub(self.nxt));
             if (room == 0 && !probe) || self.nxt + len > self.peer_edge {
@@ -116,7 +136,7 @@ impl Sender {
             Resend::Nothing => return,
             Resend::Lost => {}
             Resend::NewFirst => {
-                self.send_new(false, env);
+                self.send_new(self.stream_end(), false, env);
                 let nxt = self.nxt;
                 if nxt > self.linux().high_seq {
                     return;

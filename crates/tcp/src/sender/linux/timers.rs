@@ -121,7 +121,7 @@ impl Sender {
         if self.linux().probe.is_none() {
             let len = self.packet.segment_of(env.cfg.mss).min(self.data_end.saturating_sub(self.nxt));
             if self.nxt < self.stream_end() && self.nxt + len <= self.peer_edge {
-                if self.send_new(true, env) > 0 {
+                if self.send_new(self.stream_end(), true, env) > 0 {
                     sent = Some(false);
                 }
             } else if let Some(last) = self.linux().board.last().copied() {
