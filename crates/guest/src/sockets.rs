@@ -412,10 +412,12 @@ impl Sockets {
     }
 
     /// Opens these connections, waits until they are open and idle, and begins. One is opened after another, so that none waits
-    /// for others: the least round-trip time that TCP keeps is then that of its idle path.
+    /// for others: the least round-trip time that TCP keeps is then that of its idle path. TCP counts whole microseconds, so
+    /// each begins with one; a fraction would make that time longer by one.
     fn start(&mut self, lines: &[Line]) -> io::Result<()> {
         self.sleep_until(OPENING)?;
         for (number, line) in lines.iter().enumerate() {
+            self.sleep_until((clock() + 1).next_multiple_of(1000))?;
             self.open(*line)?;
             while !self.connections[number].is_open() {
                 self.poll()?;

@@ -9,7 +9,7 @@
 
 use super::interface::Interface;
 use super::linux::CaState;
-use super::{Env, InterfaceConfig, Sender, SenderIo};
+use super::{Env, InterfaceConfig, Sender, SenderConfig, SenderIo};
 use fanin_core::roles::CongestionWindow;
 use fanin_core::units::{Time, real};
 
@@ -154,6 +154,12 @@ impl Sender {
         if cfg.burst == 0 || rest <= self.packet.segment_of(env.cfg.mss) || repairs {
             return false;
         }
+        // What stands in front of other data is not waited for if it may leave as a whole.
+        let buffer = self.largest_buffer(env.cfg);
+        let ends = self.nxt + buffer - (self.nxt - interface.buffered_from) % buffer;
+        if ends < self.data_end && room >= ends - self.nxt {
+            return false;
+        }
         let peer = self.peer_edge.saturating_sub(self.una);
         let window = if self.obeys_peer { peer } else { peer.min(self.window.cwnd as u64) };
         if room >= most || room >= window / WINDOW_SHARE || env.now.saturating_sub(self.last_sent) > PATIENCE {
@@ -167,6 +173,12 @@ impl Sender {
         // What fits as a whole does not get more data behind its end, but the application may add some before that.
         let buffered = rest.min(most);
         room <= buffered || !(self.closing() && rest == buffered)
+    }
+
+    /// `tcp_xmit_size_goal`: bytes of data that Linux puts into one buffer.
+    pub(super) fn largest_buffer(&self, cfg: &SenderConfig) -> u64 {
+        let segment = self.packet.segment_of(cfg.mss);
+        cfg.interface.map_or(segment, |interface| (interface.burst / segment).max(1) * segment)
     }
 
     /// `tcp_small_queue_check`: bytes in the host's queue beyond which a burst of `size` waits.

@@ -11,6 +11,9 @@ pub(super) struct Interface {
     pub(super) begun: Time,
     /// Whether the segment that leaves now is the last of a burst of several: Linux sets PSH in it (`__tcp_transmit_skb`).
     pub(super) pushes: bool,
+    /// The first number of the data that stand in buffers of the largest size, since all before had been sent when they were
+    /// written.
+    pub(super) buffered_from: u64,
     /// Whether a burst was put off in the present round trip because the congestion window had too little room for it.
     pub(super) lacks_window: bool,
     /// Segments of all bursts.

@@ -241,6 +241,11 @@ impl Sender {
 
     /// The application gives `bytes` more (none: endless data), and closes the stream after them if `fin`.
     pub fn push_data(&mut self, bytes: Option<u64>, fin: bool) {
+        if let Some(interface) = &mut self.interface
+            && self.nxt >= self.data_end
+        {
+            interface.buffered_from = self.data_end;
+        }
         self.data_end = bytes.map_or(ENDLESS, |bytes| self.data_end + bytes);
         self.fin = fin;
     }

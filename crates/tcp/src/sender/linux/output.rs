@@ -24,7 +24,7 @@ impl Sender {
     /// before it has left the host (`tcp_should_autocork`), or an acknowledgement comes.
     pub(in crate::sender) fn linux_write<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let segment = self.packet.segment_of(env.cfg.mss);
-        let buffer = env.cfg.interface.map_or(segment, |interface| (interface.burst / segment).max(1) * segment);
+        let buffer = self.largest_buffer(env.cfg);
         let written = self.data_end.saturating_sub(self.nxt);
         if written <= buffer || written % buffer == 0 {
             return self.linux_output(env);
