@@ -131,6 +131,12 @@ impl Sender {
         (share.saturating_add(near).min(cfg.burst) / segment).max(LEAST_SEGMENTS) * segment
     }
 
+    /// The same in segments.
+    pub(super) fn largest_burst_segments(&self, cfg: &SenderConfig) -> u64 {
+        let segment = self.packet.segment_of(cfg.mss);
+        cfg.interface.map_or(1, |interface| self.largest_burst(&interface, segment) / segment)
+    }
+
     /// Bytes of the next burst: whole segments, unless it ends with the data (`tcp_mss_split_point`). At least two bursts
     /// fit a window (`tcp_cwnd_test`).
     fn burst(&self, room: u64, most: u64, segment: u64) -> u64 {

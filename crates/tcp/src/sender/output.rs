@@ -134,11 +134,12 @@ impl Sender {
         if cwr {
             self.cwr_pending = false;
         }
+        let pushes = self.interface.as_mut().is_some_and(|interface| std::mem::take(&mut interface.pushes));
         let flags = Flags::NONE
             .with_if(Flags::FIN, fin)
             .with_if(Flags::ECT, ect)
             .with_if(Flags::CWR, cwr)
-            .with_if(Flags::PSH, !again && self.interface.as_ref().is_some_and(|interface| interface.pushes))
+            .with_if(Flags::PSH, pushes)
             .with_if(Flags::RETRANSMITTED, again);
         self.retransmissions += u64::from(again);
         self.segments_sent += 1;

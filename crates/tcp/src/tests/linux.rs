@@ -529,6 +529,25 @@ fn tcp_should_autocork_what_does_not_fill_a_segment_until_the_first_one_has_left
 }
 
 #[test]
+fn what_is_lost_of_a_burst_leaves_together_again_and_its_last_segment_is_pushed() {
+    let interface = Some(InterfaceConfig { burst: 400, paced: false, small_queue: 0 });
+    let pushed = |bench: &mut Bench| -> Vec<(u64, bool)> {
+        bench.wire.sent.drain(..).map(|segment| (segment.seq, segment.flags.has(Flags::PSH))).collect()
+    };
+    for (from, again) in [
+        (201, vec![(1, false), (101, true)]),
+        (501, vec![(1, false), (101, false), (201, false), (301, true), (401, false)]),
+    ] {
+        let mut bench = Bench::closed(SenderConfig { initial_window: 1200, interface, ..LINUX }, Some(1200), false);
+        bench.adopt();
+        assert_eq!(pushed(&mut bench).into_iter().filter(|(_, pushed)| *pushed).count(), 3, "bursts of four");
+        bench.wait(Time::from_us(100));
+        bench.sack(&[(from, 1201)]);
+        assert_eq!(pushed(&mut bench), again);
+    }
+}
+
+#[test]
 fn a_request_starts_recovery() {
     let mut bench = flying(10);
     bench.receive(1, Flags::PSH, &[]);

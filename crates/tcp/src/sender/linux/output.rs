@@ -92,6 +92,8 @@ impl Sender {
     /// `tcp_transmit_skb` and `tcp_event_new_data_sent`
     fn send_next<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
         let (start, now, ticks) = (self.nxt, env.now.us(), tick(env));
+        let (ends_burst, pushed) =
+            self.interface.as_ref().map_or((true, false), |below| (below.left == 0, below.pushes));
         self.transmit_next(len, env);
         let end = self.nxt;
         let linux = self.linux();
@@ -107,6 +109,8 @@ impl Sender {
             lost: false,
             resent: false,
             ever_resent: false,
+            ends_burst,
+            pushed,
         });
         if idle || linux.pending == Some(Pending::Probe) {
             self.rearm_retransmission(env);
@@ -116,6 +120,9 @@ impl Sender {
     /// `tcp_retransmit_skb`; `counted` as a retransmission in flight, which a probe is not.
     pub(super) fn send_again<I: SenderIo>(&mut self, segment: &Segment, counted: bool, env: &mut Env<'_, I>) {
         let (now, ticks) = (env.now.us(), tick(env));
+        if let Some(interface) = &mut self.interface {
+            interface.pushes = segment.pushed;
+        }
         self.emit(segment.start, segment.len, segment.end > segment.start + segment.len, env);
         let linux = self.linux();
         let delivered = linux.delivered;
@@ -150,13 +157,19 @@ impl Sender {
     /// `tcp_xmit_retransmit_queue`
     pub(super) fn resend_lost<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let una = self.una;
-        let mut first = false;
+        let (mut first, mut together, mut several) = (false, 0, false);
         while self.room(env.cfg) > 0 {
             let Some(segment) = self.linux().board.next_to_resend() else { break };
             if self.is_shaped() && !self.may_leave(segment.len, None, env) {
                 break;
             }
-            self.send_again(&segment, true, env);
+            if together == 0 {
+                let most = self.room(env.cfg).min(self.largest_burst_segments(env.cfg));
+                together = self.linux().board.resent_together(segment.start, most);
+                several = together > 1;
+            }
+            together -= 1;
+            self.send_again(&Segment { pushed: segment.pushed || (several && together == 0), ..segment }, true, env);
             let linux = self.linux();
             linux.prr_out += u64::from(linux.reduces());
             first |= segment.start <= una && linux.pending != Some(Pending::Reordering);

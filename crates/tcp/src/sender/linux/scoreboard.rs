@@ -24,6 +24,9 @@ pub(super) struct Segment {
     pub(super) resent: bool,
     /// `TCPCB_EVER_RETRANS`.
     pub(super) ever_resent: bool,
+    /// Whether it was the last of the burst in which it was sent first, and whether it was pushed then.
+    pub(super) ends_burst: bool,
+    pub(super) pushed: bool,
 }
 
 /// The outstanding segments in order of their numbers, without gaps.
@@ -192,6 +195,15 @@ impl Scoreboard {
         let segment = self.segments.range(from..).find(waits).copied();
         self.resend_from = segment.map_or(u64::MAX, |segment| segment.start);
         segment
+    }
+
+    /// How many segments of a burst leave together again, from the lost one at `start` on, of `most` that may.
+    pub(super) fn resent_together(&self, start: u64, most: u64) -> u64 {
+        let from = self.segments.partition_point(|segment| segment.start < start);
+        let waits = |segment: &&Segment| segment.lost && !segment.resent && !segment.sacked;
+        let lost = self.segments.range(from..).take(most as usize).take_while(waits).count();
+        let rest = self.segments.range(from..).take(lost).position(|segment| segment.ends_burst);
+        rest.map_or(lost, |last| last + 1) as u64
     }
 
     /// The segments within `start..end`.
