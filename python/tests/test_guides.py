@@ -13,7 +13,7 @@ import fanin
 from fanin.cli.commands import COMMANDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "guides"
-GUIDES = sorted(FOLDER.glob("*.md"))
+GUIDES = [*sorted(FOLDER.glob("*.md")), *sorted(FOLDER.with_name("tutorials").glob("*.md"))]
 
 pytestmark = pytest.mark.skipif(not GUIDES, reason="an installed package has no guides")
 
