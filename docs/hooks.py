@@ -14,7 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -36,7 +38,7 @@ ITEM = re.compile(r"( *)([-*+]|\d+[.)])( +)(?=\S)")
 log = logging.getLogger("mkdocs.plugins.fanin")
 
 
-def on_config(config: Any) -> Any:
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Gives headings their anchors, and the section of decisions its pages."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = anchor
     decisions = sorted(path.name for path in (ROOT / "docs/adr").glob("[0-9]*.md"))
@@ -44,14 +46,14 @@ def on_config(config: Any) -> Any:
     return config
 
 
-def on_files(files: Files, *, config: Any) -> Files:
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Adds the pages of the repository that are outside the folder."""
     for source, target in PAGES.items():
         files.append(File.generated(config, target, abs_src_path=str(ROOT / source)))
     return files
 
 
-def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Leads links to where things are in the site, and indents lists."""
     here = page.file.src_uri
     source = next((path for path, target in PAGES.items() if target == here), f"docs/{here}")
@@ -63,7 +65,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
     return indented(_outside_code(markdown, lambda text: LINK.sub(lead, text)))
 
 
-def _place(target: str, here: str, config: Any, files: Files) -> str:
+def _place(target: str, here: str, config: MkDocsConfig, files: Files) -> str:
     """Where a path of the repository is in the site; a file that is not yet there is added."""
     if target in PAGES:
         return PAGES[target]
@@ -99,15 +101,16 @@ def indented(markdown: str) -> str:
         if item and item[2][0].isdigit() and item[2][:-1] != "1" and not levels and shown and shown[-1].strip():
             # A number that a line of a text happens to begin with.
             item = None
+        begins = not levels
         if line.strip() and not inside:
             # A line without indentation that follows a text goes on with it.
             while levels and indent < levels[-1] and (item or not shown[-1].strip() or FENCE.match(line)):
                 levels.pop()
         outer = levels[-1] if levels else 0
         if item and indent - outer < 4:
-            if shown and shown[-1].strip() and not ITEM.match(shown[-1]) and not levels:
+            if begins and shown and shown[-1].strip():
                 shown.append("")
-            shown.append("    " * len(levels) + f"{item[2]} {line[item.end():]}")
+            shown.append("    " * len(levels) + f"{item[2]} {line[item.end() :]}")
             levels.append(item.end())
         else:
             shown.append("    " * len(levels) + line[min(indent, outer) :] if line.strip() else "")

@@ -13,8 +13,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 LEDGER = DOCS.parent / "web/ledger.json.xz"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
 TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
-READ = [DOCS.with_name("README.md"), *TUTORIALS, *sorted(DOCS.glob("how-to/*.md")), *sorted(DOCS.glob("explanation/*.md"))]
-READ += [DOCS / "guides/twelve-questions.md"]
+README = DOCS.with_name("README.md")
+READ = [
+    *[README, *TUTORIALS, DOCS / "guides/twelve-questions.md"],
+    *[page for folder in ("how-to", "explanation") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
+]
 VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installed package has no pages")
@@ -57,7 +60,9 @@ MOST_NUMBERS = 2
 """Numbers of a sentence; more are a table."""
 REPLACED = {"remedy": "fix", "remedies": "fixes", "mend": "fix", "mends": "fixes", "admit": "allow", "admits": "allows"}
 """Words that a page does not use -> what it says instead."""
-PLACES = re.compile(r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b")
+PLACES = re.compile(
+    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+)
 """Numbers that are part of a name."""
 
 Number = tuple[str, str | None]
@@ -202,6 +207,20 @@ def test_a_number_agrees_with_what_is_printed_if_it_is_rounded_in_the_same_unit(
     assert [each for each in (*right, *wrong) if any(agree(each, other) for other in shown)] == right
 
 
+def test_each_number_of_the_readme_on_trust_and_papers_is_on_the_page_beside_it():
+    text = README.read_text(encoding="utf-8")
+    found = sections(text)
+    said = re.findall(r"(?ms)^- .*?(?=\n- |\n\n)", found["how-far-to-trust-it"])
+    said += re.findall(r"(?m)^\| \[.*$", found["the-papers"])
+    assert len(said) == 10
+    wrong = []
+    for each in said:
+        (link,) = re.findall(r"\]\(([^)#]+)\)", each)
+        shown = numbers((README.parent / link).read_text(encoding="utf-8"))
+        wrong += strays(prose(each), shown, [])
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.parametrize("page", READ, ids=lambda path: path.stem)
 def test_sentences_are_short_and_have_few_numbers_and_plain_words(page):
     found = sentences(page.read_text(encoding="utf-8"))
@@ -211,7 +230,8 @@ def test_sentences_are_short_and_have_few_numbers_and_plain_words(page):
 
 
 def test_a_sentence_is_judged_by_its_words_and_numbers():
-    page = "# Head\n\nOne two. Three `a b c` four: [five](six.md).\n\n| a | table |\n\n- Item 1,024 of Fig. 9.\n- Next?\n\n    code\n"
+    page = "# Head\n\nOne two. Three `a b c` four: [five](six.md).\n\n| a | table |\n\n"
+    page += "- Item 1,024 of Fig. 9.\n- Next?\n\n    code\n"
     assert sentences(page) == ["One two.", "Three CODE four: five.", "Item 1,024 of Fig. 9.", "Next?"]
     assert complaints(" ".join(["word"] * LONGEST)) == []
     assert complaints(" ".join(["word"] * (LONGEST + 1))) == ["26 words"]
