@@ -91,7 +91,7 @@ def indented(markdown: str) -> str:
     """The same lists with four blanks a level, and a blank line before each, which Python-Markdown needs."""
     shown: list[str] = []
     levels: list[int] = []
-    fenced = False
+    fenced = loose = False
     for line in markdown.splitlines():
         inside = fenced
         if FENCE.match(line):
@@ -101,17 +101,19 @@ def indented(markdown: str) -> str:
         if item and item[2][0].isdigit() and item[2][:-1] != "1" and not levels and shown and shown[-1].strip():
             # A number that a line of a text happens to begin with.
             item = None
-        begins = not levels
+        # So it does before an item that follows a second paragraph of another.
+        loose = loose or not line.strip() if levels else True
         if line.strip() and not inside:
             # A line without indentation that follows a text goes on with it.
             while levels and indent < levels[-1] and (item or not shown[-1].strip() or FENCE.match(line)):
                 levels.pop()
         outer = levels[-1] if levels else 0
         if item and indent - outer < 4:
-            if begins and shown and shown[-1].strip():
+            if loose and shown and shown[-1].strip() and not ITEM.match(shown[-1]):
                 shown.append("")
             shown.append("    " * len(levels) + f"{item[2]} {line[item.end() :]}")
             levels.append(item.end())
+            loose = False
         else:
             shown.append("    " * len(levels) + line[min(indent, outer) :] if line.strip() else "")
     return "\n".join(shown) + "\n"

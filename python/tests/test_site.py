@@ -1,12 +1,14 @@
 """What the site's hooks make of pages that are written for a code host too; `make docs` builds the site itself."""
 
 import importlib.util
-from pathlib import Path
+import re
+from collections import Counter
 
 import pytest
-from test_prose import anchor
+from markdown_it import MarkdownIt
+from test_prose import DOCS, anchor
 
-HOOKS = Path(__file__).parents[2] / "docs/hooks.py"
+HOOKS = DOCS / "hooks.py"
 
 pytestmark = pytest.mark.skipif(not HOOKS.is_file(), reason="an installed package has no pages")
 
@@ -25,6 +27,7 @@ def hooks():
     [
         ("Text:\n- one\n  goes on\n- two\n", "Text:\n\n- one\n    goes on\n- two\n"),
         ("- one\n\n  | a | b |\n  |---|---|\n\nText\n", "- one\n\n    | a | b |\n    |---|---|\n\nText\n"),
+        ("- one\n\n  more\n- two\n- three\n", "- one\n\n    more\n\n- two\n- three\n"),
         ("1. one\n   - inner\n2. two\n", "1. one\n    - inner\n2. two\n"),
         ("A name of\n2018. It says\n", "A name of\n2018. It says\n"),
         ("- one\n\n  ```sh\n  - no item\n  ```\n", "- one\n\n    ```sh\n    - no item\n    ```\n"),
@@ -34,6 +37,18 @@ def hooks():
 )
 def test_lists_are_indented_as_python_markdown_wants_them(hooks, written, shown):
     assert hooks.indented(written) == shown
+
+
+def elements(page: str) -> Counter[str]:
+    return Counter(re.findall(r"<(h\d|[ou]l|li|table|tr|pre|blockquote)\b", page))
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))
+def test_a_page_has_the_lists_tables_and_code_that_a_code_host_shows(hooks, page):
+    text = page.read_text(encoding="utf-8")
+    markdown = pytest.importorskip("markdown").Markdown(extensions=["tables", "pymdownx.superfences"])
+    wanted = elements(MarkdownIt("commonmark").enable("table").render(text))
+    assert elements(markdown.convert(hooks.indented(text))) == wanted
 
 
 @pytest.mark.parametrize("heading", ["`fanin advise`", "What is Linux, and what is not", "A -- b: 95 %"])
