@@ -76,7 +76,7 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         plain = re.sub(r"[\[\]*]|\(CODE\)", "", " ".join(paragraph.split()))
-        found += re.split(r"(?<=[.!?:])(?<!Fig\.)(?<!Figs\.) (?=[A-Z\d])", plain)
+        found += re.split(r"(?<=[.!?:])(?<!Fig\.)(?<!Figs\.) (?=[\"A-Z\d])", plain)
     return [each for each in found if each.strip()]
 
 
