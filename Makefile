@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.md' -o -name '*.toml')
 
-.PHONY: help demo test lint bench ledger page validate linux picture screenshots guide clean
+.PHONY: help demo test lint bench ledger page validate linux docs picture screenshots guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a dr
 linux: ## Build Linux as a program that runs scenarios (ten minutes, once), for --backend linux
 	linux/build.sh
 
+docs: $(VENV)/installed-dev ## Build the documentation into site/, which opens from the disk; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 picture: $(VENV)/installed ## Draw the README's picture anew
 	$(BIN)/fanin reproduce tour/collapse
 	mkdir -p docs/pictures
@@ -66,11 +69,11 @@ picture: $(VENV)/installed ## Draw the README's picture anew
 screenshots: page ## Draw the README's pictures of the page anew (needs Chromium)
 	cd web && npm run screenshots
 
-guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (ten minutes)
-	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md docs/papers/linux.md
+guide: $(VENV)/installed-dev ## Run the commands of the README, tutorials and guides, and write their outputs into them (half an hour; make linux before)
+	$(BIN)/python docs/guides/regenerate.py README.md docs/tutorials/*.md docs/guides/*.md docs/papers/linux.md
 
 clean: ## Remove what was built and installed, and the results
-	rm -rf $(VENV) target results web/dist python/fanin/page web/node_modules web/public/fanin.wasm web/public/data validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
+	rm -rf $(VENV) target results site web/dist python/fanin/page web/node_modules web/public/fanin.wasm web/public/data validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'

@@ -22,14 +22,13 @@ from fanin.registry import heading, registry
 from fanin.show.plots import styles
 
 FOLDER = Path(__file__).parent
-README = FOLDER.parents[1] / "README.md"
 PALETTE = FOLDER.parents[1] / "web/src/ui/palette.json"
 
 
 def pages() -> dict[Path, str]:
     """Every page that has generated parts, as it should be."""
     parts = {
-        README: {"schemes": schemes()},
+        FOLDER / "schemes.md": {"schemes": schemes()},
         FOLDER / "output.md": {"json": shapes(), "totals": totals()},
         FOLDER / "networks.md": {
             "topologies": topologies(),

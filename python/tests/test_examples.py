@@ -1,7 +1,7 @@
 """The examples of every command's help, run as a user pastes them.
 
-Each runs in a folder of its own that has what such commands are given: the scenario of the README, a sweep, records,
-files of other tools and results.
+Each runs in a folder of its own that has what such commands are given: the scenario of the page of tasks, a sweep,
+records, files of other tools and results.
 """
 
 import inspect
@@ -21,6 +21,7 @@ import fanin
 from fanin.cli.commands import COMMANDS, load
 
 README = Path(__file__).parents[2] / "README.md"
+TASKS = README.with_name("docs") / "how-to/tasks.md"
 
 pytestmark = pytest.mark.skipif(not README.is_file(), reason="an installed package has no README")
 
@@ -82,8 +83,8 @@ def examples() -> list[str]:
 
 
 def snippets() -> list[str]:
-    """The indented blocks of the README."""
-    blocks = re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", README.read_text(encoding="utf-8"), re.MULTILINE)
+    """The indented blocks of the page of tasks."""
+    blocks = re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", TASKS.read_text(encoding="utf-8"), re.MULTILINE)
     return [textwrap.dedent(block) for block in blocks]
 
 
@@ -181,4 +182,5 @@ def test_commands_that_are_not_run_are_parsed_and_still_there():
     assert set(NOT_RUN) <= set(examples())
     for command in NOT_RUN:
         parse(command)
-    assert set(re.findall(r"`fanin ([a-z]+)", README.read_text(encoding="utf-8"))) <= set(COMMANDS)
+    for page in (README, TASKS):
+        assert set(re.findall(r"`fanin ([a-z]+)", page.read_text(encoding="utf-8"))) <= set(COMMANDS)

@@ -7,13 +7,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_examples import parse
+from test_examples import parse, paste
 
 import fanin
 from fanin.cli.commands import COMMANDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "guides"
-GUIDES = sorted(FOLDER.glob("*.md"))
+TUTORIALS = sorted(FOLDER.with_name("tutorials").glob("*.md"))
+GUIDES = [*sorted(FOLDER.glob("*.md")), *TUTORIALS]
 
 pytestmark = pytest.mark.skipif(not GUIDES, reason="an installed package has no guides")
 
@@ -52,6 +53,26 @@ def test_scenarios_and_commands_are_valid(guide, tmp_path):
             assert not after.startswith("$ "), command
     for _, target in script().PICTURE.findall(guide.read_text()):
         assert (guide.parent / target).is_file()
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda path: path.stem)
+def test_runs_of_tutorials_print_what_stands_below_them(page, tmp_path, monkeypatch, cli):
+    """But for those in the kernel, and one with long flows, which takes long."""
+    monkeypatch.chdir(tmp_path)
+    for kind, content in script().BLOCK.findall(page.read_text()):
+        if kind == "toml":
+            Path(re.match(r"# (\S+)\n", content).group(1)).write_text(content)
+            continue
+        for part in re.split(r"(?m)^\$ ", content)[1:]:
+            command, *lines = part.splitlines()
+            if not command.startswith("fanin run ") or "--backend linux" in command or "busy.toml" in command:
+                continue
+            shown = [
+                line.rstrip() for line in script()._aligned(paste(command.partition(" | ")[0], cli).out.splitlines())
+            ]
+            wanted = [line for line in lines if not line.startswith("warning: ")]
+            assert wanted
+            assert shown[: len(wanted)] == wanted
 
 
 def test_choosing_a_remedy_takes_three_commands_that_follow_one_another():

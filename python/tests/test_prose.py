@@ -1,4 +1,5 @@
-"""The numbers in the prose of generated pages are those of their outputs, which `make guide` may change."""
+"""Pages that people read: their numbers are those of their outputs, which `make guide` may change, and they keep to the
+section on words of STYLE.md where a program can see it."""
 
 import json
 import lzma
@@ -11,6 +12,12 @@ from test_guides import script
 DOCS = Path(__file__).parents[2] / "docs"
 LEDGER = DOCS.parent / "web/ledger.json.xz"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
+TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
+README = DOCS.with_name("README.md")
+READ = [
+    *[README, *TUTORIALS, DOCS / "guides/twelve-questions.md"],
+    *[page for folder in ("how-to", "explanation") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
+]
 VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installed package has no pages")
@@ -47,7 +54,40 @@ UNITS = {
 NUMBER = re.compile(rf"(?<![\w-])(?<!\d\.)(\d(?:[\d,]*\d)?(?:\.\d+)?)(?: ?({'|'.join(UNITS)})(?!\w))?")
 NO_PROSE = re.compile(r"^```.*?^```$|^ {4}.*?$|^#.*?$|^\d+\. |`[^`]*`|\]\([^)]*\)|\b\d+th\b", re.MULTILINE | re.DOTALL)
 
+LONGEST = 25
+"""Words of a sentence."""
+MOST_NUMBERS = 2
+"""Numbers of a sentence; more are a table."""
+REPLACED = {"remedy": "fix", "remedies": "fixes", "mend": "fix", "mends": "fixes", "admit": "allow", "admits": "allows"}
+"""Words that a page does not use -> what it says instead."""
+PLACES = re.compile(
+    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+)
+"""Numbers that are part of a name."""
+
 Number = tuple[str, str | None]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a page, those of lists too, without code, tables, headings and where links lead."""
+    text = re.sub(r"(?ms)^```.*?^```$|^<!--.*?-->$|^#.*?$|^\|.*?$|^!\[.*?\]\(.*?\)$|^ {4}.*?$", "\n", text)
+    text = re.sub(r"(?m)^ *(?:[-*]|\d+\.) ", "\n\n", text)
+    text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "CODE", text))
+    found: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        plain = re.sub(r"[\[\]*]|\(CODE\)", "", " ".join(paragraph.split()))
+        found += re.split(r"(?<=[.!?:])(?<!Fig\.)(?<!Figs\.) (?=[\"A-Z\d])", plain)
+    return [each for each in found if each.strip()]
+
+
+def complaints(sentence: str) -> list[str]:
+    """What is against the section on words of STYLE.md in a sentence."""
+    words = re.findall(r"[\w'/.,%-]*\w[\w'/.,%-]*", sentence)
+    counted = re.findall(r"(?<![\w.])\d[\d,.]*", PLACES.sub("", sentence))
+    wrong = [f"{len(words)} words"] if len(words) > LONGEST else []
+    wrong += [f"{len(counted)} numbers"] if len(counted) > MOST_NUMBERS else []
+    known = {word.strip(".,").lower() for word in words}
+    return wrong + [f"{word}: {better}" for word, better in REPLACED.items() if word in known]
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -165,3 +205,36 @@ def test_a_number_agrees_with_what_is_printed_if_it_is_rounded_in_the_same_unit(
     right = [("11", "ms"), ("11.3", "ms"), ("0.011", "s"), ("1,205", None), ("85", "Gbit/s"), ("11.32", None)]
     wrong = [("12", "ms"), ("11.4", "ms"), ("11", "us"), ("1,205", "ms"), ("84", "Gbit/s"), ("5", "%"), ("1,200", None)]
     assert [each for each in (*right, *wrong) if any(agree(each, other) for other in shown)] == right
+
+
+def test_each_number_of_the_readme_on_trust_and_papers_is_on_the_page_beside_it():
+    text = README.read_text(encoding="utf-8")
+    found = sections(text)
+    said = re.findall(r"(?ms)^- .*?(?=\n- |\n\n)", found["how-far-to-trust-it"])
+    said += re.findall(r"(?m)^\| \[.*$", found["the-papers"])
+    assert len(said) == 10
+    wrong = []
+    for each in said:
+        (link,) = re.findall(r"\]\(([^)#]+)\)", each)
+        shown = numbers((README.parent / link).read_text(encoding="utf-8"))
+        wrong += strays(prose(each), shown, [])
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda path: path.stem)
+def test_sentences_are_short_and_have_few_numbers_and_plain_words(page):
+    found = sentences(page.read_text(encoding="utf-8"))
+    assert found
+    wrong = [f"{', '.join(said)}: {each}" for each in found if (said := complaints(each))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_sentence_is_judged_by_its_words_and_numbers():
+    page = "# Head\n\nOne two. Three `a b c` four: [five](six.md).\n\n| a | table |\n\n"
+    page += "- Item 1,024 of Fig. 9.\n- Next?\n\n    code\n"
+    assert sentences(page) == ["One two.", "Three CODE four: five.", "Item 1,024 of Fig. 9.", "Next?"]
+    assert complaints(" ".join(["word"] * LONGEST)) == []
+    assert complaints(" ".join(["word"] * (LONGEST + 1))) == ["26 words"]
+    assert complaints("In 2018, Linux 6.12 had 10 of 20 in ns-3.") == []
+    assert complaints("It has 1, 2.5 and 3 %.") == ["3 numbers"]
+    assert complaints("A remedy, which the text admits.") == ["remedy: fix", "admits: allows"]

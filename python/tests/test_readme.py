@@ -1,5 +1,6 @@
-"""The snippets of the README in their order, as a user pastes them in one folder."""
+"""The README: its size, its outputs and its targets; and the snippets of the page of tasks, pasted in one folder."""
 
+import json
 import os
 import re
 import shlex
@@ -10,7 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from test_examples import README, parse, paste, scenario, snippets
+from test_examples import README, TASKS, parse, paste, scenario, snippets
+from test_guides import script
 
 import fanin
 from fanin import extras
@@ -68,14 +70,62 @@ def written(block: str) -> list[str]:
     return re.findall(r"(?m)^cat (?:.*\n)+?END$", block)
 
 
-def test_every_snippet_runs_in_its_order(tmp_path, monkeypatch, cli):
+def rack(folder: Path) -> Path:
+    """Writes the README's scenario."""
+    (found,) = (content for kind, content in script().BLOCK.findall(README.read_text()) if kind == "toml")
+    path = folder / "rack.toml"
+    path.write_text(found, encoding="utf-8")
+    return path
+
+
+def shown(verb: str) -> tuple[str, list[str]]:
+    """The README's command of that verb without what cuts its output, and the lines below it."""
+    for kind, content in script().BLOCK.findall(README.read_text()):
+        if kind == "console" and content.startswith(f"$ fanin {verb} "):
+            first, *lines = content.splitlines()
+            return first.removeprefix("$ ").partition(" 2>")[0], lines
+    raise AssertionError(verb)
+
+
+def test_it_is_read_in_two_minutes():
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 110
+    assert len(text.encode()) <= 8192
+
+
+def test_its_run_prints_what_stands_below_it(tmp_path, monkeypatch, cli):
+    rack(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    command, lines = shown("run")
+    assert lines
+    assert paste(command, cli).out.splitlines()[: len(lines)] == lines
+
+
+def test_its_advice_has_the_simulated_times_and_a_command_that_gives_them(tmp_path, monkeypatch, cli):
+    """The kernel's column is as the command printed it; one that has the kernel makes it anew with `make guide`."""
+    rack(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    command, lines = shown("advise")
+    parse(command)
+    tried = next(line for line in lines if line.startswith("Try it: ")).removeprefix("Try it: ")
+    title, header, as_it_is, first = lines[2:6]
+    assert "with seeds 1, 2 and 3, simulated and in Linux" in title
+    assert (as_it_is[:8], first.split("  ")[0] in lines[0]) == ("as it is", True)
+    at = header.index("simulated")
+    for run, line in (("fanin run rack.toml", as_it_is), (tried, first)):
+        found = [json.loads(paste(f"{run} --seed {seed} --json --no-store", cli).out) for seed in (1, 2, 3)]
+        mean = sum(each["query_p99_s"] for each in found) / len(found)
+        assert float(line[at:].split()[0]) == pytest.approx(mean * 1e3, rel=1e-3)
+
+
+def test_every_snippet_of_a_task_runs_in_its_order(tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
     seen = set()
     for block in snippets():
         if block.startswith("# scenario.toml\n"):
             Path("scenario.toml").write_text(block, encoding="utf-8")
         elif block.startswith("import fanin\n"):
-            exec(compile(block, str(README), "exec"), {})
+            exec(compile(block, str(TASKS), "exec"), {})
         for text in written(block):
             subprocess.run(["sh", "-c", text], check=True)
         for command in commands(block):
@@ -104,7 +154,7 @@ def test_tables_of_snippets_belong_to_a_scenario(tmp_path):
 def test_targets_of_make_exist():
     text = README.read_text(encoding="utf-8")
     targets = set(re.findall(r"^    make ([a-z]+)", text, re.MULTILINE)) | set(re.findall(r"`make ([a-z]+)`", text))
-    assert {"demo", "test"} <= targets
+    assert {"demo", "test", "docs"} <= targets
     declared = re.findall(r"^([a-z]+):.*## \S", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
     assert targets <= set(declared)
 

@@ -42,7 +42,7 @@ WRITTEN = runpy.run_path(str(REFERENCE / "regenerate.py"))
 def test_documents_are_what_the_code_declares():
     pages = WRITTEN["pages"]()
     assert {path.name for path in pages} == {
-        "README.md", "environments.md", "networks.md", "output.md", "palette.json"
+        "environments.md", "networks.md", "output.md", "palette.json", "schemes.md"
     }  # fmt: skip
     for path, page in pages.items():
         assert path.read_text() == page, f"{path} is out of date: run docs/reference/regenerate.py"
@@ -51,7 +51,7 @@ def test_documents_are_what_the_code_declares():
 @pytest.mark.parametrize(
     ("page", "rows"),
     [
-        ("README.md", ["NewReno, ", " RCC, "]),
+        ("schemes.md", ["NewReno, ", " RCC, "]),
         ("networks.md", ["| `leaf-spine` |", "| `incast` |", "| `link-down` |", '| `"web-search"` |', "`spine-0`"]),
         ("output.md", ["| `goodput_bps` |", "| `sweep` |"]),
         ("environments.md", ["## qualnet"]),
