@@ -55,7 +55,7 @@ hosts of this page; times are medians of 100 queries (20 rounds, 5 seeds).
 - A server's timer for its SYN-ACK, and the window of one segment after one was lost. The client's SYN comes again after as long, so that
   a lost SYN-ACK costs 1.04 s in both.
 - SACK on acknowledgements that data carry, and acknowledgements older than the last. Nothing is lost by that while requests are short. If
-  they have 32 KB as well, `32x32KB` on hosts without offloads takes 7.00 ms in the kernel and 5.21 here, with 2,790 and 2,000
+  they have 32 KB as well, `32x32KB` on hosts without offloads takes 7.00 ms in the kernel and 5.21 here, with 2,900 and 1,760
   retransmissions a run. It is not proven that this is the cause.",
     stack: &[
         set("mss", "1448B", "Linux 6.12: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
