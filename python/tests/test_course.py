@@ -198,7 +198,7 @@ def test_queries_that_wait_for_other_traffic_without_a_timer_are_told_to(tmp_pat
     found = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=2), **few)
     assert (found.outcome, found.is_fast) == ("crowded", False)
     assert found.port.name == "switch-0->receiver-0"
-    assert noted(found)["other-traffic"]["own_share"] == pytest.approx(0.0258, rel=1e-2)
+    assert noted(found)["other-traffic"]["own_share"] == pytest.approx(0.0266, rel=1e-2)
     assert found.port.largest_bytes == pytest.approx(999e3, rel=1e-3)
 
 
@@ -487,15 +487,15 @@ def test_gaps_between_rounds_are_said_to_count(tmp_path):
 
 
 def test_waits_for_probes_of_many_round_trips_are_a_collapse_however_short_the_timer(tmp_path):
-    # Two of 48 answers lose their last segments; the wait for a probe is of 24 round trips with a full queue.
+    # Two of 44 answers lose their last segments; the wait for a probe is of 24 round trips with a full queue.
     text = STALL.format(
-        buffer="150KB", scheme="linux", stack="linux-6", window="2mss", more="", senders=48, bytes="20KB"
+        buffer="150KB", scheme="linux", stack="linux-6", window="2mss", more="", senders=44, bytes="20KB"
     )
     found = told(tmp_path / "s.toml", text, **{"transport.rto-min": "10ms", "network.delay": "5us"})
-    assert (found.outcome, found.waits.timed, found.waits.probed, found.transfers) == ("collapse", 0, 2, 48)
+    assert (found.outcome, found.waits.timed, found.waits.probed, found.transfers) == ("collapse", 0, 2, 44)
     assert found.loaded_s < found.waits.longest_probed_s / 15
     assert (found.waits.timed_in_fan_in, found.waits.waiting_in_fan_in) == (0, 0)
-    assert found.waits.longest_probed_s == pytest.approx(3.79e-3, rel=2e-3)
+    assert found.waits.longest_probed_s == pytest.approx(3.74e-3, rel=2e-3)
     # Where the path is longer than such a wait, a probe costs few round trips, and decides nothing.
     far = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms", "network.delay": "200us"})
     assert far.waits.probed == 0
@@ -594,7 +594,7 @@ BAD_CABLE = ON_A_STAR.replace('stack = "linux-6"\n', "") + '[[fault]]\nkind = "l
 def test_the_timer_that_was_waited_for_longest_is_the_one_that_is_named(tmp_path):
     text = BAD_CABLE.format(senders=20, bytes="2KB") + "[run]\nseed = 3\n"
     found = told(tmp_path / "f.toml", text)
-    assert (found.waits.least, found.timers) == (1, ["syn-timeout", "rto-min"])
+    assert (found.waits.least, found.timers) == (2, ["syn-timeout", "rto-min"])
     assert found.as_dict()["timers"] == {"syn-timeout": 1, "rto-min": 0.2}
     cured = told(tmp_path / "f.toml", text, **{"transport.syn-timeout": "10ms"})
     assert (cured.timers[0], cured.as_dict()["timers"]["rto-min"]) == ("rto-min", 0.2)
@@ -602,7 +602,7 @@ def test_the_timer_that_was_waited_for_longest_is_the_one_that_is_named(tmp_path
 
 def test_tail_loss_probes_are_among_the_main_totals_where_there_are_any(cli, work):
     (work / "f.toml").write_text(BAD_CABLE.format(senders=4, bytes="20KB"))
-    assert "\nTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "1").out
+    assert "\nTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "2").out
     assert "Tail loss probes" not in cli("run", "small.toml", "--no-store").out
 
 
@@ -641,7 +641,7 @@ def test_a_link_that_was_down_is_named_beside_the_waits(tmp_path):
 
 
 def test_a_syn_and_probes_that_did_not_wait_for_it_are_no_matter_of_the_minimum(tmp_path):
-    found = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="200KB"), **{"run.seed": "49"})
+    found = told(tmp_path / "f.toml", BAD_CABLE.format(senders=4, bytes="200KB"), **{"run.seed": "68"})
     assert (found.waits.probed, found.waits.longest_probed_s) == (1, pytest.approx(3.5e-3, rel=0.1))
     assert found.timers == ["syn-timeout"]
 
@@ -810,7 +810,7 @@ def all_to_all(path, **overrides):
 
 def test_of_transfers_that_begin_together_the_slowest_decides(tmp_path):
     # One of 132 waits for a timer, and the links are idle until it ends.
-    found = all_to_all(tmp_path, **{"network.buffer": "130KB"})
+    found = all_to_all(tmp_path, **{"network.buffer": "135KB"})
     assert (found.outcome, found.waits.timed, found.goal) == ("collapse", 1, "fct_max_s")
     assert found.is_incast
     assert found.summary["fct_max_s"] > 100 * found.summary["fct_p50_s"]
@@ -821,7 +821,7 @@ def test_of_transfers_that_begin_together_the_slowest_decides(tmp_path):
     # Whatever most timers were for, that of the slowest was for a loss.
     others = replace(found, summary=found.summary | {"timeouts_spurious": 5})
     assert (others.is_spurious, others.outcome) == (True, "collapse")
-    found = all_to_all(tmp_path, **{"network.buffer": "300KB"})
+    found = all_to_all(tmp_path, **{"network.buffer": "410KB"})
     assert found.outcome == "losses"
 
 
