@@ -184,7 +184,9 @@ mod tests {
     /// Flow and payload of what TCP sees.
     fn seen(packets: &[Packet]) -> Vec<(FlowId, u64)> {
         let mut gro = Gro::new(packets.len(), HEADER);
-        packets.iter().for_each(|packet| gro.receive(*packet, Some(1000)));
+        for packet in packets {
+            gro.receive(*packet, Some(1000));
+        }
         gro.complete().iter().map(|handed| (handed.packet.flow, payload(&handed.packet, HEADER))).collect()
     }
 
@@ -193,7 +195,9 @@ mod tests {
         let burst = [data(0, 0, Flags::NONE), data(0, 1, Flags::PSH), data(0, 2, Flags::NONE)];
         assert_eq!(seen(&burst), [(FlowId::new(0), 200), (FlowId::new(0), 100)]);
         let mut gro = Gro::new(2, HEADER);
-        burst[..2].iter().for_each(|packet| gro.receive(*packet, Some(1000)));
+        for packet in &burst[..2] {
+            gro.receive(*packet, Some(1000));
+        }
         assert!(gro.complete()[0].packet.flags.has(Flags::PSH), "which TCP sees");
     }
 

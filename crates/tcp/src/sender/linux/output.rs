@@ -26,7 +26,7 @@ impl Sender {
         let segment = self.packet.segment_of(env.cfg.mss);
         let buffer = self.largest_buffer(env.cfg);
         let written = self.data_end.saturating_sub(self.nxt);
-        if written <= buffer || written % buffer == 0 {
+        if written <= buffer || written.is_multiple_of(buffer) {
             return self.linux_output(env);
         }
         let (corked, first_leaves) = (self.data_end - written % buffer, env.io.leaves(segment, 1));
