@@ -19,7 +19,7 @@ impl Sender {
             left = bytes;
         }
         let segment = self.packet.segment_of(env.cfg.mss);
-        let edge = self.edge(self.least_window(segment, env.cfg), left);
+        let edge = self.edge(env.cfg.quirks.least_window(segment), left);
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -42,12 +42,6 @@ impl Sender {
         } else if self.nxt < end && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
             self.start_persist_timer(env);
         }
-    }
-
-    /// What a congestion window counts as at least, with segments of `segment` bytes.
-    #[inline(always)]
-    pub(super) fn least_window(&self, segment: u64, cfg: &SenderConfig) -> u64 {
-        if cfg.quirks.ns3.silent_below_segment { 0 } else { segment }
     }
 
     /// Whether the congestion window lets nothing through, and nothing is outstanding: only the timer helps.

@@ -121,6 +121,12 @@ impl Quirks {
         ..Self::RFC
     };
 
+    /// What a congestion window counts as at least, with segments of `segment` bytes.
+    #[inline(always)]
+    pub(crate) const fn least_window(self, segment: u64) -> u64 {
+        if self.ns3.silent_below_segment { 0 } else { segment }
+    }
+
     /// Whether an echo of congestion takes the place of recovery.
     pub(crate) const fn echoes_end_recovery(self) -> bool {
         self.repairs_as_ns3_44() && self.ns3.echo_ends_recovery
