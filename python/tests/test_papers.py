@@ -20,6 +20,7 @@ from fanin.claims.standing import Standing
 from fanin.claims.verdicts import OUTCOMES, names
 from fanin.cli import main
 from fanin.numbers.units import quantity
+from fanin.registry import scheme_row
 from fanin.results.frames import read_table
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
@@ -151,6 +152,22 @@ def test_a_papers_page_begins_with_what_to_act_on(paper):
     first = page.split("\n## ")[1]
     assert first.startswith("In short\n")
     assert 3 <= first.count("\n- **") <= 7
+
+
+def test_what_fanin_explains_of_pfdct_does_not_contradict_its_page():
+    page = (Path(__file__).parents[2] / "docs/papers/pfdct.md").read_text(encoding="utf-8")
+    manual = " ".join(scheme_row("pfdct")["manual"].split())
+    assert "Neither the moving threshold nor the bands carry the gain" in page
+    assert "neither the bands nor the moving threshold carry what PFDCT gains" in manual
+
+
+def test_table_2_of_pfdct_is_the_script_of_ns3s_example_within_a_tenth():
+    document = Experiment("pfdct/table2", library.experiments()["pfdct/table2"]).document
+    fct = next(plot for plot in document.plot if plot.id == "fct")
+    for printed in fct.published:
+        for flows, seconds in zip(printed.x, printed.y, strict=True):
+            begun = min(flows, sum(0.105 * i < 5 for i in range(100)))
+            assert 0.9 <= seconds / (5 - 0.105 * (begun - 1) / 2) < 1
 
 
 def test_the_demo_explains_every_entry_of_its_legend():

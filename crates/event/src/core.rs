@@ -183,7 +183,9 @@ impl Core {
             let ready = slow.spec.jitter.as_mut().map_or(self.now, |jitter| jitter.ready(self.now));
             slow.waiting[band].push_back(Packet { arrival: ready.ps(), ..*packet });
             slow.add(band, packet.size);
-            if idle && self.serve(link, self.now) {
+            if !idle {
+                self.fill_device(link, self.now);
+            } else if self.serve(link, self.now) {
                 self.announce_head(link);
             }
         }
@@ -201,11 +203,41 @@ impl Core {
 
     /// Takes the next packet of an idle scheduled port into service at `at`. Returns whether there was one.
     fn serve(&mut self, link: LinkId, at: Time) -> bool {
-        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
-        if !slow.spec.up || slow.behind.packets == 0 {
+        let slow = &mut self.slow[link.index()];
+        if !slow.spec.up {
             return false;
         }
-        let Some(band) = slow.waiting.iter().position(|queue| !queue.is_empty()) else { return false };
+        let first = slow.device.pop_front();
+        slow.device_bytes -= first.map_or(0, |packet| u64::from(packet.size));
+        let Some(packet) = first.or_else(|| self.take_waiting(link, at)) else { return false };
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        // A waiting packet stores its earliest departure time instead of its arrival time.
+        let ready = Time::from_ps(packet.arrival);
+        slow.begun = slow.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
+        port.begin(&packet, slow.begun.ps());
+        self.fill_device(link, at);
+        true
+    }
+
+    /// The device of a port takes packets out of its bands at `at`, as long as its queue has room.
+    #[inline]
+    fn fill_device(&mut self, link: LinkId, at: Time) {
+        while self.slow[link.index()].device_has_room() {
+            let Some(packet) = self.take_waiting(link, at) else { return };
+            let slow = &mut self.slow[link.index()];
+            slow.device_bytes += u64::from(packet.size);
+            slow.device.push_back(packet);
+        }
+    }
+
+    /// Takes the next packet out of the bands of a scheduled port at `at`, if any waits there.
+    #[inline]
+    fn take_waiting(&mut self, link: LinkId, at: Time) -> Option<Packet> {
+        let slow = &mut self.slow[link.index()];
+        if slow.behind.packets == 0 {
+            return None;
+        }
+        let band = slow.waiting.iter().position(|queue| !queue.is_empty())?;
         let mut packet = slow.waiting[band].pop_front().expect("not empty");
         slow.remove(band, packet.size);
         if slow.acts_on_dequeue {
@@ -216,11 +248,7 @@ impl Core {
                 self.books.on_mark(link, &packet, at);
             }
         }
-        // A waiting packet stores its earliest departure time instead of its arrival time.
-        let ready = Time::from_ps(packet.arrival);
-        slow.begun = slow.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
-        port.begin(&packet, slow.begun.ps());
-        true
+        Some(packet)
     }
 
     /// Brings a port's state up to date and returns its backlog.
@@ -243,6 +271,9 @@ impl Core {
     #[inline(always)]
     fn counted(&self, link: LinkId, backlog: Backlog) -> Backlog {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
+        if slow.spec.device_queue > 0 {
+            return slow.behind;
+        }
         if !slow.spec.waiting_only {
             return backlog;
         }
@@ -309,7 +340,7 @@ impl Core {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let at = Time::from_ps(port.busy_until);
         let size = std::mem::take(&mut port.in_service);
-        let (begun, backlog) = (slow.begun, slow.behind);
+        let (begun, backlog) = (slow.begun, slow.waits());
         self.serve(link, at);
         let next = self.ports[link.index()].in_service;
         self.books.on_departure(link, &Departure { begun, at, size, next, backlog });
@@ -340,6 +371,11 @@ impl Core {
     /// Drops the packets that wait in a scheduled port.
     fn lose_waiting(&mut self, link: LinkId) {
         let i = link.index();
+        while let Some(packet) = self.slow[i].device.pop_front() {
+            self.slow[i].device_bytes -= u64::from(packet.size);
+            self.ports[i].bytes_in -= u64::from(packet.size);
+            self.discard(link, &packet, DropReason::LinkDown);
+        }
         for band in 0..self.slow[i].waiting.len() {
             while let Some(packet) = self.slow[i].waiting[band].pop_front() {
                 self.slow[i].remove(band, packet.size);
@@ -562,7 +598,7 @@ impl EventCore for Core {
                 count(port.at(i));
                 i = i.wrapping_add(1);
             }
-            slow.waiting.iter().flatten().for_each(&mut *count);
+            slow.waiting.iter().flatten().chain(&slow.device).for_each(&mut *count);
         }
     }
 
@@ -577,7 +613,7 @@ impl EventCore for Core {
             let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
             let counts_bytes = port.exact || port.scheduled;
             let mut audit = PortAudit { entered: port.bytes_in, believed, counts_bytes, ..PortAudit::default() };
-            slow.waiting.iter().flatten().for_each(|packet| audit.find(packet.size, true));
+            slow.waiting.iter().flatten().chain(&slow.device).for_each(|packet| audit.find(packet.size, true));
             let mut i = port.head;
             while i != port.tail {
                 let packet = port.at(i);

@@ -200,6 +200,9 @@ pub(super) struct SlowPort {
     pub(super) bands: Vec<Backlog>,
     /// Total backlog of all bands.
     pub(super) behind: Backlog,
+    /// Lazy service: packets that have left the bands and wait in the device's queue, and their bytes.
+    pub(super) device: VecDeque<Packet>,
+    pub(super) device_bytes: u64,
     /// The discipline acts on each departing packet.
     pub(super) acts_on_dequeue: bool,
     /// Lazy service: the ports of its switch share a state, so none is brought up to date without the others.
@@ -223,8 +226,22 @@ impl SlowPort {
             waiting: (0..bands).map(|_| VecDeque::new()).collect(),
             bands: vec![Backlog::default(); bands],
             behind: Backlog::default(),
+            device: VecDeque::new(),
+            device_bytes: 0,
             begun: Time::ZERO,
         }
+    }
+
+    /// What waits, in the bands and in the device's queue.
+    #[inline(always)]
+    pub(super) fn waits(&self) -> Backlog {
+        let Backlog { packets, bytes } = self.behind;
+        Backlog { packets: packets + self.device.len() as u32, bytes: bytes + self.device_bytes }
+    }
+
+    /// Whether the device's queue takes another packet.
+    pub(super) fn device_has_room(&self) -> bool {
+        self.device.len() < self.spec.device_queue as usize
     }
 
     /// Counts a packet that starts to wait in a band.
@@ -249,10 +266,8 @@ impl SlowPort {
 /// The contents of a scheduled port, the packet in transmission included.
 #[inline(always)]
 pub(super) fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
-    Backlog {
-        packets: slow.behind.packets + u32::from(port.in_service > 0),
-        bytes: slow.behind.bytes + u64::from(port.in_service),
-    }
+    let Backlog { packets, bytes } = slow.waits();
+    Backlog { packets: packets + u32::from(port.in_service > 0), bytes: bytes + u64::from(port.in_service) }
 }
 
 /// Whether a packet that finds the port idle leaves at once, unchanged.

@@ -57,6 +57,8 @@ struct Port {
     spec: PortSpec,
     bands: Vec<VecDeque<(Time, Packet)>>,
     counts: Vec<Backlog>,
+    /// The queue of the device, below the bands.
+    device: VecDeque<(Time, Packet)>,
     in_service: u16,
     /// When the transmission of that began.
     begun: Time,
@@ -65,12 +67,29 @@ struct Port {
 
 impl Port {
     fn backlog(&self) -> Backlog {
-        let mut sum = Backlog { packets: u32::from(self.in_service > 0), bytes: u64::from(self.in_service) };
+        let mut sum = self.in_bands();
+        for (_, packet) in &self.device {
+            sum.packets += 1;
+            sum.bytes += u64::from(packet.size);
+        }
+        sum.packets += u32::from(self.in_service > 0);
+        sum.bytes += u64::from(self.in_service);
+        sum
+    }
+
+    fn in_bands(&self) -> Backlog {
+        let mut sum = Backlog::default();
         for count in &self.counts {
             sum.packets += count.packets;
             sum.bytes += count.bytes;
         }
         sum
+    }
+
+    /// What counts against the limit, and for the discipline.
+    fn counted(&self) -> Backlog {
+        let device = self.spec.device_queue > 0;
+        if device { self.in_bands() } else { self.spec.counted(self.backlog(), u64::from(self.in_service)) }
     }
 }
 
@@ -99,11 +118,32 @@ impl ReferenceCore {
         if !port.spec.up {
             return;
         }
-        let Some(band) = port.bands.iter().position(|band| !band.is_empty()) else { return };
+        let first = port.device.pop_front();
+        let Some((ready, packet)) = first.or_else(|| self.take_waiting(link, at)) else { return };
+        let port = &mut self.ports[link];
+        port.in_service = packet.size;
+        port.begun = port.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
+        let departure = port.begun + port.spec.transmission(packet.size);
+        self.push(departure, (0, link as u64), link, Kind::Departure(packet));
+        self.fill_device(link, at);
+    }
+
+    /// Moves packets from the bands of a port to its device while that has room.
+    fn fill_device(&mut self, link: usize, at: Time) {
+        while self.ports[link].device.len() < self.ports[link].spec.device_queue as usize {
+            let Some(next) = self.take_waiting(link, at) else { return };
+            self.ports[link].device.push_back(next);
+        }
+    }
+
+    /// Takes the next packet out of the bands of a port.
+    fn take_waiting(&mut self, link: usize, at: Time) -> Option<(Time, Packet)> {
+        let port = &mut self.ports[link];
+        let band = port.bands.iter().position(|band| !band.is_empty())?;
         let (ready, mut packet) = port.bands[band].pop_front().expect("not empty");
         port.counts[band].packets -= 1;
         port.counts[band].bytes -= u64::from(packet.size);
-        let behind = port.backlog();
+        let behind = port.in_bands();
         let node = &mut *self.nodes[port.spec.node];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
         let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, at, node);
@@ -111,10 +151,7 @@ impl ReferenceCore {
         if marked {
             self.books.on_mark(LinkId::new(link), &packet, at);
         }
-        port.in_service = packet.size;
-        port.begun = port.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
-        let departure = port.begun + port.spec.transmission(packet.size);
-        self.push(departure, (0, link as u64), link, Kind::Departure(packet));
+        Some((ready, packet))
     }
 
     fn depart(&mut self, link: usize, packet: Packet, at: Time) {
@@ -168,12 +205,7 @@ impl ReferenceCore {
         let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
         let port = &mut self.ports[link];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
-        let mut backlog = Backlog { packets: u32::from(port.in_service > 0), bytes: u64::from(port.in_service) };
-        for count in &port.counts {
-            backlog.packets += count.packets;
-            backlog.bytes += count.bytes;
-        }
-        let backlog = port.spec.counted(backlog, u64::from(port.in_service));
+        let backlog = port.counted();
         let node = &mut *self.nodes[port.spec.node];
         port.spec.admit(packet, Situation { now: self.now, backlog, bands, pool_bytes, node })
     }
@@ -191,6 +223,7 @@ impl EventCore for ReferenceCore {
                 spec,
                 bands: (0..bands).map(|_| VecDeque::new()).collect(),
                 counts: vec![Backlog::default(); bands],
+                device: VecDeque::new(),
                 in_service: 0,
                 begun: Time::ZERO,
                 bytes_in: 0,
@@ -229,11 +262,13 @@ impl EventCore for ReferenceCore {
         port.counts[band].bytes += u64::from(packet.size);
         if port.in_service == 0 {
             self.serve(i, self.now);
+        } else {
+            self.fill_device(i, self.now);
         }
         let backlog = self.ports[i].backlog();
         self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
         let pool_bytes = self.pool_bytes(self.ports[i].spec.limit).saturating_sub(u64::from(packet.size));
-        let counted = self.ports[i].spec.counted(backlog, u64::from(self.ports[i].in_service));
+        let counted = self.ports[i].counted();
         self.books.on_admitted(link, self.now, &packet, counted, pool_bytes);
     }
 
@@ -253,7 +288,8 @@ impl EventCore for ReferenceCore {
         }
         let port = &mut self.ports[i];
         if !state.admits {
-            for packet in port.bands.iter_mut().flat_map(|band| band.drain(..)).map(|(_, packet)| packet) {
+            let bands = port.bands.iter_mut().flat_map(|band| band.drain(..));
+            for packet in port.device.drain(..).chain(bands).map(|(_, packet)| packet) {
                 port.bytes_in -= u64::from(packet.size);
                 lost.push(packet);
             }
@@ -330,7 +366,7 @@ impl EventCore for ReferenceCore {
 
     fn in_network(&self, count: &mut dyn FnMut(&Packet)) {
         for port in &self.ports {
-            port.bands.iter().flatten().for_each(|(_, packet)| count(packet));
+            port.bands.iter().flatten().chain(&port.device).for_each(|(_, packet)| count(packet));
         }
         for Reverse(entry) in &self.queue {
             if let Kind::Departure(packet) | Kind::Arrival(packet) = &entry.kind {
@@ -352,7 +388,7 @@ impl EventCore for ReferenceCore {
         };
         let mut audits: Vec<PortAudit> = self.ports.iter().map(start).collect();
         for (port, audit) in self.ports.iter().zip(&mut audits) {
-            port.bands.iter().flatten().for_each(|(_, packet)| audit.find(packet.size, true));
+            port.bands.iter().flatten().chain(&port.device).for_each(|(_, packet)| audit.find(packet.size, true));
         }
         for Reverse(entry) in &self.queue {
             match &entry.kind {

@@ -136,6 +136,8 @@ pub struct PortSpec {
     pub buffer: Option<Size>,
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub waiting_only: bool,
+    /// Packets that a queue of the device holds, below the buffer and its discipline; 0 if there is none.
+    pub device_queue: u32,
     /// A packet that should be marked on arrival but is not ECT is dropped.
     pub drops_unmarkable: bool,
     pub discipline: Box<dyn QueueDiscipline>,
@@ -188,7 +190,7 @@ impl PortSpec {
 
     /// Whether packets wait in bands until their transmission starts, because departures are not known on arrival.
     pub fn is_scheduled(&self) -> bool {
-        self.faulty || self.shows_bands
+        self.faulty || self.shows_bands || self.device_queue > 0
     }
 
     /// Applies the effect of a fault.

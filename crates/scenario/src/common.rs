@@ -63,6 +63,16 @@ pub static NETWORK: &[Param] = &[
          transmit it",
     ),
     Param::new(
+        "device-queue",
+        Kind::Size,
+        "0pkt",
+        "Packets that each switch port holds below its buffer, first in, first out. A packet leaves the buffer, and its \
+         queue discipline, as soon as there is room here; with such a queue buffer-counts has no effect: neither these \
+         packets nor the one in transmission count.",
+        "our choice: none, as a switch has one buffer a port; ns-3 has the queue of its device below that of the traffic \
+         control layer",
+    ),
+    Param::new(
         "buffer-full",
         Kind::Choice(&["no-room", "reached"]),
         "no-room",

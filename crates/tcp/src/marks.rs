@@ -15,9 +15,16 @@ pub(super) struct Marks {
     lost_to: u64,
     /// An acknowledgement has moved on in the present recovery.
     moved_on: bool,
+    /// What is lost above the highest report goes before new data.
+    beyond_reports: bool,
 }
 
 impl Marks {
+    /// None. `beyond_reports`: what is lost above the highest report goes before new data.
+    pub(super) fn new(beyond_reports: bool) -> Self {
+        Self { beyond_reports, ..Self::default() }
+    }
+
     /// Everything below `una` is acknowledged.
     pub(super) fn drop_below(&mut self, una: u64) {
         if !self.resent.is_empty() {
@@ -98,9 +105,10 @@ impl Marks {
         hole.filter(|_| holes).map(|(start, end)| piece(start, end, Rule::Hole, out, cfg))
     }
 
-    /// The first numbers neither reported nor retransmitted; below the highest reported segment, if there is one.
+    /// The first numbers neither reported nor retransmitted; if reports bound them, below the highest reported segment.
     fn first_unmarked(&self, out: &Outstanding, board: &Scoreboard, cfg: &SackConfig) -> Option<(u64, u64)> {
-        let limit = highest_reported(board, cfg).unwrap_or(out.high_data);
+        let reported = highest_reported(board, cfg).filter(|_| !self.beyond_reports);
+        let limit = reported.unwrap_or(out.high_data);
         let mut gaps = board.reported().gaps_within(out.una, limit);
         gaps.find_map(|(from, to)| self.resent.gaps_within(from, to).next())
     }

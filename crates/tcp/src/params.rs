@@ -90,13 +90,13 @@ pub static PARAMS: &[Param] = &[
     ),
     Param::new(
         "like",
-        Kind::Choice(&["rfc", "ns3.44", "ns3.31", "ns3.18-rdtcp"]),
+        Kind::Choice(&["rfc", "ns3.44", "ns3.36", "ns3.31", "ns3.18-rdtcp"]),
         "rfc",
         "Whose departures from the RFCs senders share, in loss recovery, RTT samples and the rounding of windows: rfc is \
-         nobody's, ns3.44 and ns3.31 are releases of ns-3, and ns3.18-rdtcp is the code of RCC's authors. Without effect \
-         with loss-detection linux.",
-        "RFC 5681, RFC 6298, RFC 6582, RFC 6675; ns3.44: docs/validation/ns3.md; ns3.31: its tcp-socket-base.cc, \
-         EstimateRtt; ns3.18-rdtcp: docs/validation/rcc.md",
+         nobody's, ns3.44, ns3.36 (3.34 to 3.37) and ns3.31 are releases of ns-3, and ns3.18-rdtcp is the code of RCC's \
+         authors. Without effect with loss-detection linux.",
+        "RFC 5681, RFC 6298, RFC 6582, RFC 6675; ns3.44, and in what ns3.36 and ns3.31 differ: docs/validation/ns3.md; \
+         ns3.18-rdtcp: docs/validation/rcc.md",
     ),
     Param::new(
         "duplicate-ack-threshold",
@@ -160,8 +160,9 @@ pub static PARAMS: &[Param] = &[
         Kind::Time,
         "0s",
         "Tick of the clock that measures RTTs for the timeout: an RTT is a whole number of ticks, and one of zero \
-         ticks is discarded, so that the initial timeout remains. 0s is an exact clock. Schemes see exact times.",
-        "our choice: exact; 1ms is what ns-3 up to 3.33 does with its timestamps",
+         ticks is discarded, so that the initial timeout remains, or with like ns3.36 or ns3.44 counts as 1us. 0s is an \
+         exact clock. Schemes see exact times, but for the smoothed RTT.",
+        "our choice: exact; 1ms is that of ns-3's timestamps, which discards zero ticks up to 3.33",
     ),
     Param::new(
         "rto-min",
@@ -406,6 +407,7 @@ impl Quirks {
         let programs = [
             ("rfc", Self::RFC),
             ("ns3.44", Self::NS3_44),
+            ("ns3.36", Self::NS3_36),
             ("ns3.31", Self::NS3_31),
             ("ns3.18-rdtcp", Self::NS3_18_RDTCP),
         ];
@@ -468,6 +470,7 @@ impl From<&Values> for RtoConfig {
             maximum: transport.time("rto-max"),
             granularity,
             clock: transport.time("rtt-clock"),
+            unseen: Quirks::chosen(transport).ns3.zero_is_sample.then_some(Time::from_us(1)),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
         }
     }

@@ -19,6 +19,8 @@ pub struct RtoConfig {
     pub(crate) granularity: Time,
     /// Tick of the clock that times round trips; zero for an exact one.
     pub(crate) clock: Time,
+    /// What a round trip counts as in which no tick falls; none if it is no sample.
+    pub(crate) unseen: Option<Time>,
     /// Number of consecutive timeouts that double the timer (section 5.5); later ones do not.
     pub(crate) backoff_limit: u32,
 }
@@ -31,6 +33,7 @@ impl RtoConfig {
         maximum: Time::from_secs(60),
         granularity: Time::ZERO,
         clock: Time::ZERO,
+        unseen: None,
         backoff_limit: 6,
     };
 
@@ -44,8 +47,7 @@ impl RtoConfig {
         self.ticks().0
     }
 
-    /// What the clock shows of a round trip of `rtt` that ends at `now`: the ticks that fell into it, and no sample if none
-    /// did.
+    /// What the clock shows of a round trip of `rtt` that ends at `now`: the ticks that fell into it, or [`Self::unseen`].
     #[inline]
     pub(crate) fn measured(&self, rtt: Time, now: Time) -> Option<Time> {
         let tick = self.clock.ps();
@@ -53,7 +55,7 @@ impl RtoConfig {
             return Some(rtt);
         }
         let ticks = now.ps() / tick - now.saturating_sub(rtt).ps() / tick;
-        (ticks > 0).then(|| Time::from_ps(ticks * tick))
+        if ticks > 0 { Some(Time::from_ps(ticks * tick)) } else { self.unseen }
     }
 }
 
@@ -175,6 +177,9 @@ mod tests {
         assert_eq!(cfg.measured(at(1000), at(1950)), Some(Time::from_ms(1)), "the tick at 1 ms");
         assert_eq!(cfg.measured(at(40), at(1020)), Some(Time::from_ms(1)), "40 us with a tick among them");
         assert_eq!(cfg.measured(at(800), at(1900)), None, "800 us without");
+        let since_3_34 = RtoConfig { unseen: Some(at(1)), ..cfg };
+        assert_eq!(since_3_34.measured(at(800), at(1900)), Some(at(1)), "ns-3 from 3.34 on");
+        assert_eq!(since_3_34.measured(at(1000), at(1950)), Some(Time::from_ms(1)));
         assert_eq!(
             cfg.measured(at(2100), at(3000)),
             Some(Time::from_ms(3)),

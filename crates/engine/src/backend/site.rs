@@ -128,7 +128,8 @@ pub struct Stack {
 }
 
 /// Keys of `[network]` that Linux does not follow.
-const NETWORK: &[&str] = &["buffer-counts", "host-jitter", "ties", "non-ect", "switch", "path-selector", "flowcell"];
+const NETWORK: &[&str] =
+    &["buffer-counts", "device-queue", "host-jitter", "ties", "non-ect", "switch", "path-selector", "flowcell"];
 /// Keys of `[transport]` that hosts can be told.
 const TRANSPORT: &[&str] = &[
     "scheme",

@@ -360,6 +360,17 @@ fn a_discipline_sees_the_packet_in_transmission_or_not() {
         outcome.number("marks")
     };
     assert_eq!((marked(""), marked("buffer-counts = \"waiting\"")), (20.0, 19.0));
+    assert_eq!(marked("device-queue = \"5pkt\""), 14.0, "five more are below the discipline");
+}
+
+#[test]
+fn a_device_queue_holds_its_packets_below_the_buffer() {
+    // Thirty arrive at once: one is sent, the device takes its share, and the buffer has the rest.
+    assert_eq!(lost_of_thirty("buffer = \"10pkt\"\ndevice-queue = \"1pkt\""), 18.0);
+    assert_eq!(lost_of_thirty("buffer = \"10pkt\"\ndevice-queue = \"15pkt\""), 4.0);
+    assert_eq!(lost_of_thirty("buffer = \"15000B\"\ndevice-queue = \"15pkt\""), 4.0);
+    assert_eq!(lost_of_thirty("buffer = \"10pkt\"\ndevice-queue = \"15pkt\"\nbuffer-counts = \"waiting\""), 4.0);
+    assert_eq!(lost_of_thirty("buffer = \"10pkt\"\ndevice-queue = \"100pkt\""), 0.0);
 }
 
 /// Twenty answers over a fast cable between two switches, where incast is expected, to a slow receiver.

@@ -15,11 +15,10 @@ The default attributes of ns-3.31 (June 2020), from `tcp-socket.cc`, `tcp-socket
 delay and thresholds are those of the example `dctcp-example`, which ns-3.31 is the first release to have. The paper does not name
 the simulator's version, and which one it used is open: it was submitted on 9 March 2023, when 3.32 to 3.37 were out too.
 
-**Releases since 3.34.** Four of those (3.34 of July 2021 to 3.37 of November 2022) count an RTT of 0 ms as 1 us, so that the next
-paragraph does not apply to them. An exact clock, `transport.rtt-clock = 0s`, stands for theirs.
+Those from 3.34 on are the environment `ns3-2022`.
 
 **The timeout** depends on more than `MinRto`. RTTs are measured with millisecond timestamps; an RTT measured as 0 ms is discarded
-(`TcpSocketBase::EstimateRtt`; since 3.34 it counts as 1 us). Until an RTT of at least a millisecond has been measured, the RTO of a
+(`TcpSocketBase::EstimateRtt`). Until an RTT of at least a millisecond has been measured, the RTO of a
 connection is therefore `InitialEstimation`, 1 s, regardless of the `MinRto` that a script sets.
 
 **Simultaneous events** are executed in the order in which they were scheduled. The end of a transmission is scheduled when it
@@ -29,9 +28,16 @@ links of 25 us, a packet that an ACK has just released.
 
 **ECN.** With DCTCP every packet is ECT, including SYNs, pure ACKs and retransmissions.
 
+**The device.** Below its queue disc every port has the queue of its device, 100 packets by default, which scripts seldom
+change. The disc sees a packet only while that is full: what a script gives as the buffer, and RED's thresholds, begin there.
+
+**Loss recovery** is that of `transport.like = \"ns3.31\"`: the rules of `docs/validation/ns3.md` as this release has them. The ACK
+that repairs a timeout does not grow the window, so that a sender with one segment a window and delayed ACKs stays there. An echo
+reduces the window with the next new segment. ns-3's own DCTCP is `scheme.dctcp.flavour = \"ns-3.31\"`, which a file must choose.
+
 **Left out.** ns-3 aborts a connection at its seventh consecutive timeout, and installs FQ-CoDel on every device that has an address
-and no queue discipline. The link layer's 2 bytes are not counted. Congestion control and loss recovery follow the RFCs; how
-ns-3.44 deviates from them is in `docs/validation/ns3.md`, and was not checked in 3.31.",
+and no queue discipline. The link layer's 2 bytes are not counted. The rules of this release were read in its source, and
+not compared with runs of it.",
     stack: &[
         set("mss", "536B", "ns-3.31, tcp-socket.cc: SegmentSize 536"),
         set("header", "52B", "ns-3.31, tcp-socket-base.cc: Timestamp true, 12 bytes besides 40 of IPv4 and TCP"),
@@ -45,7 +51,8 @@ ns-3.44 deviates from them is in `docs/validation/ns3.md`, and was not checked i
         set("loss-detection", "dup-ack", "ns-3.31 has no RACK"),
         set("limited-transmit", "true", "ns-3.31, tcp-socket-base.cc: LimitedTransmit true"),
         set("rtt-clock", "1ms", "ns-3.31, tcp-option-ts.cc: milliseconds; tcp-socket-base.cc, EstimateRtt: 0 ms is discarded"),
-        set("like", "ns3.31", "ns-3.31, tcp-socket-base.cc, EstimateRtt: the oldest segment, unless it was retransmitted"),
+        set("like", "ns3.31", "ns-3.31, tcp-socket-base.cc and tcp-tx-buffer.cc"),
+        set("window-validation", "false", "ns-3.31, tcp-socket-base.cc, ProcessAck: windows that are not used grow"),
         set("rto-min", "1s", "ns-3.31, tcp-socket-base.cc: MinRto 1 s"),
         set("rto-initial", "1s", "ns-3.31, rtt-estimator.cc: InitialEstimation 1 s"),
         set("rto-granularity", "1ms", "ns-3.31, tcp-socket-base.cc: ClockGranularity 1 ms"),
@@ -71,6 +78,7 @@ ns-3.44 deviates from them is in `docs/validation/ns3.md`, and was not checked i
             "waiting",
             "ns-3.31, point-to-point-net-device.cc: a packet leaves the queue before its transmission",
         ),
+        set("network.device-queue", "100pkt", "ns-3.31, drop-tail-queue.h: MaxSize 100p, of PointToPointNetDevice"),
         set(
             "network.ties",
             "scheduled",

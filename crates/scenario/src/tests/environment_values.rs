@@ -35,6 +35,7 @@ loss-detection = dup-ack
 limited-transmit = true
 rtt-clock = 1ms
 like = ns3.31
+window-validation = false
 rto-min = 1s
 rto-initial = 1s
 rto-granularity = 1ms
@@ -46,6 +47,46 @@ ecn-syn = true
 ecn-retransmit = true
 ecn-ack = true
 network.buffer-counts = waiting
+network.device-queue = 100pkt
+network.ties = scheduled
+network.non-ect = drop
+queue.red-weight = 0.002
+queue.red-max-p = 0.02
+queue.red-gentle = true
+queue.red-wait = true
+queue.red-hard-drop = true
+",
+    ),
+    (
+        "ns3-2022",
+        "
+mss = 536B
+header = 52B
+initial-window = 10mss
+receive-buffer = 131072B
+ack-every = 2
+ack-delay = 200ms
+quickack = 0
+duplicate-ack-threshold = 3
+sack = true
+loss-detection = dup-ack
+limited-transmit = true
+rtt-clock = 1ms
+like = ns3.36
+window-validation = false
+rto-min = 1s
+rto-initial = 1s
+rto-granularity = 1ms
+rto-backoff-reset = new-ack
+rto-after-syn-timeout = 1s
+syn-timeout = 3s
+syn-retries = 6
+growth-after-echo = false
+ecn-syn = true
+ecn-retransmit = true
+ecn-ack = true
+network.buffer-counts = waiting
+network.device-queue = 100pkt
 network.ties = scheduled
 network.non-ect = drop
 queue.red-weight = 0.002

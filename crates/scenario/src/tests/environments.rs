@@ -85,6 +85,7 @@ fn a_sender_has_the_quirks_of_the_program_that_is_named_unless_it_detects_losses
     for (program, of) in [
         ("rfc", Quirks::RFC),
         ("ns3.44", Quirks::NS3_44),
+        ("ns3.36", Quirks::NS3_36),
         ("ns3.31", Quirks::NS3_31),
         ("ns3.18-rdtcp", Quirks::NS3_18_RDTCP),
     ] {
@@ -92,6 +93,7 @@ fn a_sender_has_the_quirks_of_the_program_that_is_named_unless_it_detects_losses
         assert_eq!(quirks(&format!("like={program} sack=true loss-detection=linux")), Quirks::RFC);
     }
     assert_eq!(quirks("environment=ns3-2020"), Quirks::NS3_31);
+    assert_eq!(quirks("environment=ns3-2022"), Quirks::NS3_36);
     assert_eq!(quirks("environment=ns3.18-rdtcp"), Quirks::NS3_18_RDTCP);
 }
 

@@ -10,7 +10,7 @@ use super::{Effort, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Signal};
 use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, QueueDiscipline, SenderCx};
 use fanin_network::queue::{MARKING_RULE, MARKING_SOURCE, MarkAt, Threshold};
 use fanin_param::{Kind, Param, Values, Window};
-use ns3::Ns3;
+use ns3::{Ns3, Release};
 use rcc_code::RccCode;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -21,12 +21,14 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         MarkAt::PARAM,
         Param::new(
             "flavour",
-            Kind::Choice(&["rfc8257", "ns-3", "rcc-code"]),
+            Kind::Choice(&["rfc8257", "ns-3", "ns-3.31", "ns-3.36", "rcc-code"]),
             "rfc8257",
             "The sender of the RFC; that of ns-3, whose windows of data end one segment earlier, which reduces by the \
-             estimate before the ACK of the echo, and which counts in whole segments; or the one in RCC's published \
-             code, which also fixes alpha0 at 0 and min-window at 1mss.",
-            "RFC 8257; ns-3.44, tcp-dctcp.cc, PktsAcked, and tcp-linux-reno.cc, IncreaseWindow",
+             estimate before the ACK of the echo, and which counts in whole segments; ns-3's own with its reaction to loss \
+             and its least window, as in 3.31 and 3.32 (two segments, growth as NewReno) or from 3.33 on (by the estimate, \
+             no least window); or the one in RCC's published code, which also fixes alpha0 at 0 and min-window at 1mss.",
+            "RFC 8257; ns-3.44, 3.31 and 3.36, tcp-dctcp.cc, PktsAcked, ReduceCwnd and GetSsThresh, and tcp-linux-reno.cc, \
+             IncreaseWindow",
         )
         .reading("DCTCP1"),
         DctcpSender::G,
@@ -47,7 +49,13 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             marking: DctcpSender::marking(params),
             flavour: params.choose(
                 "flavour",
-                &[("rfc8257", Flavour::Rfc8257), ("ns-3", Flavour::Ns3), ("rcc-code", Flavour::RccCode)],
+                &[
+                    ("rfc8257", Flavour::Rfc8257),
+                    ("ns-3", Flavour::Ns3(Release::Ns3_44)),
+                    ("ns-3.31", Flavour::Ns3(Release::Ns3_31)),
+                    ("ns-3.36", Flavour::Ns3(Release::Ns3_36)),
+                    ("rcc-code", Flavour::RccCode),
+                ],
             ),
             sender: DctcpSender::new(params),
         })
@@ -63,7 +71,7 @@ struct Bundle {
 #[derive(Clone, Copy, PartialEq)]
 enum Flavour {
     Rfc8257,
-    Ns3,
+    Ns3(Release),
     RccCode,
 }
 
@@ -72,7 +80,7 @@ impl Scheme for Bundle {
         let DctcpSender { g, alpha0, min_window } = self.sender;
         match self.flavour {
             Flavour::Rfc8257 => Box::new(self.sender.build(flow.mss)),
-            Flavour::Ns3 => Box::new(Ns3::new(g, alpha0, min_window.bytes(flow.mss) as f64)),
+            Flavour::Ns3(release) => Box::new(Ns3::new(release, g, alpha0, min_window.bytes(flow.mss) as f64)),
             Flavour::RccCode => Box::new(RccCode::new(g)),
         }
     }

@@ -1,12 +1,29 @@
-//! The DCTCP sender of ns-3.44 (`tcp-dctcp.cc`, `tcp-linux-reno.cc`), apart from its reaction to loss.
+//! The DCTCP senders of ns-3 (`tcp-dctcp.cc`, `tcp-linux-reno.cc`, `tcp-congestion-ops.cc`).
+//!
+//! - Up to 3.32 it grows as NewReno does, also with an echo; an echo reduces it by the estimate, to two segments at least,
+//!   and a loss halves what is in flight.
+//! - From 3.33 on it grows as Linux does; an echo and a loss reduce it by the estimate, to whatever that leaves.
+//! - That of 3.44 has RFC 8257's reaction to loss, and a least window, as in our comparison with ns-3.
 
-use crate::Growth;
-use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, SenderCx};
+use crate::{Growth, NewReno};
+use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, SenderCx, half_flight};
 use fanin_core::units::real;
+
+/// Which releases have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// 3.31 and 3.32.
+    Ns3_31,
+    /// 3.33 to 3.37, and later ones as they are shipped.
+    Ns3_36,
+    /// 3.44 with RFC 8257's reaction to loss.
+    Ns3_44,
+}
 
 /// A sender that counts whole segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ns3 {
+    release: Release,
     /// Estimated share of marked segments, and what it was before the present acknowledgement.
     alpha: f64,
     alpha_before: f64,
@@ -21,9 +38,19 @@ pub(super) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(super) fn new(g: f64, alpha0: f64, min_window: f64) -> Self {
+    pub(super) fn new(release: Release, g: f64, alpha0: f64, min_window: f64) -> Self {
         let (alpha, alpha_before) = (alpha0, alpha0);
-        Self { alpha, alpha_before, g, min_window, acked: 0, marked: 0, window_end: 0, growth: Growth::default() }
+        Self {
+            release,
+            alpha,
+            alpha_before,
+            g,
+            min_window,
+            acked: 0,
+            marked: 0,
+            window_end: 0,
+            growth: Growth::default(),
+        }
     }
 
     /// `PktsAcked`.
@@ -43,7 +70,13 @@ impl Ns3 {
 
     /// `IncreaseWindow` of the base class, which follows Linux but for what slow start leaves.
     fn grow(&mut self, segments: u64, cx: &mut SenderCx<'_>) {
-        if cx.window.cwnd < cx.window.ssthresh {
+        if self.release == Release::Ns3_31 {
+            let below = cx.window.cwnd < cx.window.ssthresh;
+            NewReno::grow(cx, segments * cx.mss as u64);
+            if below && cx.window.cwnd >= cx.window.ssthresh && segments > 1 {
+                NewReno::grow(cx, cx.mss as u64);
+            }
+        } else if cx.window.cwnd < cx.window.ssthresh {
             Growth::slow_start(segments, cx);
         } else {
             self.growth.avoid_congestion(segments, cx);
@@ -59,15 +92,27 @@ impl CongestionControl for Ns3 {
         // In recovery, and for a duplicate, it counts one segment whatever is acknowledged.
         let segments = if ack.acked == 0 || ack.in_recovery { 1 } else { ack.acked / cx.mss as u64 };
         self.observe(segments, ack.ece, cx);
-        if ack.acked > 0 && !ack.in_recovery && !ack.ece && ack.window_limited {
+        let echo = ack.ece && self.release != Release::Ns3_31;
+        if ack.acked > 0 && !ack.in_recovery && !echo && ack.window_limited {
             self.grow(segments, cx);
         }
     }
-    /// The reduction comes before the acknowledgement is counted.
+    /// The reduction comes before the acknowledgement is counted; up to 3.32 with the next segment, and so after it.
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
-        let window = (cx.window.cwnd * (1.0 - self.alpha_before / 2.0)).max(self.min_window);
+        let cut = |alpha: f64| cx.window.cwnd * (1.0 - alpha / 2.0);
+        let window = match self.release {
+            Release::Ns3_31 => cut(self.alpha).max(2.0 * cx.mss),
+            Release::Ns3_36 => cut(self.alpha_before),
+            Release::Ns3_44 => cut(self.alpha_before).max(self.min_window),
+        };
         cx.window.cwnd = window;
         cx.window.ssthresh = window;
+    }
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        if self.release == Release::Ns3_36 { cx.window.cwnd * (1.0 - self.alpha / 2.0) } else { half_flight(cx) }
+    }
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        self.on_loss(cx)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("alpha", self.alpha);
@@ -80,7 +125,36 @@ mod tests {
     use crate::test_sender::{MSS, TestSender};
 
     fn sender(alpha: f64, segments: f64) -> TestSender<Ns3> {
-        TestSender::new(Ns3::new(0.5, alpha, 2.0 * MSS), segments)
+        of(Release::Ns3_44, alpha, segments)
+    }
+
+    fn of(release: Release, alpha: f64, segments: f64) -> TestSender<Ns3> {
+        TestSender::new(Ns3::new(release, 0.5, alpha, 2.0 * MSS), segments)
+    }
+
+    #[test]
+    fn from_3_33_on_nothing_bounds_a_reduction_from_below_and_a_loss_goes_by_the_estimate() {
+        for (release, floor, loss) in
+            [(Release::Ns3_31, 2.0, 5.0), (Release::Ns3_36, 10.0 / 1024.0, 7.5), (Release::Ns3_44, 2.0, 5.0)]
+        {
+            let mut bench = of(release, 1.0, 10.0);
+            (0..10).for_each(|_| bench.echo());
+            assert!((bench.segments() - floor).abs() < 1e-9, "{release:?}: {}", bench.segments());
+            let mut bench = of(release, 0.5, 10.0);
+            bench.send(10);
+            assert!((bench.call(CongestionControl::on_loss) - loss * MSS).abs() < 1e-9, "{release:?}");
+            assert!((bench.call(CongestionControl::on_timeout) - loss * MSS).abs() < 1e-9, "{release:?}");
+        }
+    }
+
+    #[test]
+    fn up_to_3_32_the_window_grows_as_newreno_s_also_with_an_echo() {
+        for (release, after) in [(Release::Ns3_31, 10.1), (Release::Ns3_36, 10.0)] {
+            let mut bench = of(release, 0.0, 10.0);
+            bench.send(10);
+            bench.ack(true);
+            assert!((bench.segments() - after).abs() < 1e-9, "{release:?}: {}", bench.segments());
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use fanin_param::{Kind, Param};
 const KT_DIR: usize = 0;
 
 /// The keys of `[scheme.pfdct]`.
-pub(super) const PARAMS: [Param; 46] = [
+pub(super) const PARAMS: [Param; 47] = [
     Param::new(
         "kt-dir",
         Kind::Choice(&["eq5", "text", "noop", "frozen"]),
@@ -122,10 +122,11 @@ pub(super) const PARAMS: [Param; 46] = [
     Param::new("alpha0", Kind::Fraction, "1", "Initial marked share.", "RFC 8257 section 4.2, as for DCTCP").at_most(1.0),
     Param::new(
         "rtt",
-        Kind::Choice(&["mean", "last", "srtt"]),
+        Kind::Choice(&["mean", "last", "srtt", "ns-3"]),
         "mean",
-        "Current round-trip time of Eq. 1: mean of the window's samples, the last sample, or the smoothed RTT.",
-        "our choice: robust against a single outlier",
+        "Current round-trip time of Eq. 1: mean of the window's samples, the last sample, or the smoothed RTT; with ns-3 \
+         the smoothed one, and for the minimum its minimum, both by transport.rtt-clock.",
+        "our choice: robust against a single outlier; ns-3: TcpSocketState, m_lastRtt and m_minRtt up to 3.37",
     )
     .reading("P2"),
     Param::new(
@@ -235,10 +236,11 @@ pub(super) const PARAMS: [Param; 46] = [
     .reading("P13"),
     Param::new(
         "aqm",
-        Kind::Choice(&["step", "red", "red-dynamic"]),
+        Kind::Choice(&["step", "red", "red-dynamic", "red-between"]),
         "step",
         "Marking: by the instantaneous queue (step), by the average queue between fixed thresholds (red), or by the \
-         average queue at the flows' threshold (red-dynamic).",
+         average queue at the flows' threshold (red-dynamic), or with a probability from the flows' threshold on up to \
+         red-max / red-min times that (red-between).",
         "section 3.2.4; section 3.2.2 for the others",
     )
     .reading("P14"),
@@ -340,11 +342,22 @@ pub(super) const PARAMS: [Param; 46] = [
     .reading("P33"),
     Param::new(
         "cut",
-        Kind::Choice(&["window-end", "first-echo"]),
+        Kind::Choice(&["window-end", "first-echo", "each-ack"]),
         "window-end",
-        "When a marked window is reduced: once it has been acknowledged, or at its first ECN echo, with the alpha of \
-         the previous windows.",
-        "section 3.2.4: once all packets of the window are acknowledged; RFC 8257 section 3.3 for the other",
+        "When a marked window is reduced: once it has been acknowledged; at its first ECN echo, with the alpha of \
+         the previous windows; or with each ACK after a mark in it, by half of the share marked so far.",
+        "section 3.2.4: once all packets of the window are acknowledged; RFC 8257 section 3.3 for the first echo; Algorithm \
+         2 lines 26 and 27 for each ACK",
+    )
+    .reading("P18"),
+    Param::new(
+        "growth",
+        Kind::Choice(&["window-end", "each-ack"]),
+        "window-end",
+        "When a window without marks grows: by a segment once it has been acknowledged, or with each ACK of new data by the \
+         square of a segment over the window, a byte at least. The latter also with the ACK that repairs a timeout, with \
+         which ns-3's own senders do not grow.",
+        "Eq. 3; Algorithm 2 lines 28 to 31 for each ACK",
     )
     .reading("P18"),
     Param::new(
@@ -359,7 +372,7 @@ pub(super) const PARAMS: [Param; 46] = [
 ];
 
 /// The keys of `[scheme.pfdct-st]`: the same, but the threshold is fixed.
-pub(super) const FROZEN: [Param; 46] = {
+pub(super) const FROZEN: [Param; 47] = {
     let mut params = PARAMS;
     params[KT_DIR].default = "frozen";
     params

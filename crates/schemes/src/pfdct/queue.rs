@@ -47,7 +47,7 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(set: QueueSettings, header: u16, packet: u64, oracle: Option<Arc<Oracle>>) -> Self {
         let red = match set.marking {
-            Marking::Red(config) | Marking::RedDynamic(config) => Some(Red::new(config)),
+            Marking::Red(config) | Marking::RedDynamic(config) | Marking::RedBetween(config) => Some(Red::new(config)),
             Marking::Off | Marking::Step => None,
         };
         let short_red = set.short_red.map(|config| [Red::new(config); BANDS]);
@@ -158,13 +158,16 @@ impl Queue {
         if let Marking::Step = self.set.marking {
             return above(occupancy, self.threshold(packet));
         }
-        let dynamic = match self.set.marking {
-            Marking::RedDynamic(_) => Some(self.threshold(packet) as f64 / UNIT),
+        // READING: P14. Of the two thresholds, 20 and 60 packets, the lower one moves and the upper one with it.
+        let times = match self.set.marking {
+            Marking::RedDynamic(_) => Some(1.0),
+            Marking::RedBetween(config) => Some((config.max / config.min).max(1.0)),
             _ => None,
         };
+        let dynamic = times.map(|times| (self.threshold(packet) as f64 / UNIT, times));
         let Some(red) = &mut self.red else { return false };
-        if let Some(threshold) = dynamic {
-            (red.config.min, red.config.max) = (threshold, threshold);
+        if let Some((threshold, times)) = dynamic {
+            (red.config.min, red.config.max) = (threshold, threshold * times);
         }
         red.on_arrival(cx.now, occupancy, transmission(cx, packet), cx.random) != Notice::None
     }

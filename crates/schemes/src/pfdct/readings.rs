@@ -12,7 +12,7 @@ macro_rules! all {
     ($scheme:literal) => {
         $crate::pfdct::readings::readings! { $scheme:
             "P1" "Algorithm 2 line 12 has the opposite sign of Eq. 1. We take Eq. 1, but never below zero, because a queue is not negative." [] [],
-            "P2" "The \"current\" round-trip time is not defined. We take the mean of the samples of the window that ends." ["rtt"] [],
+            "P2" "The \"current\" round-trip time is not defined. We take the mean of the samples of the window that ends; in ns-3 it would be a smoothed one in milliseconds." ["rtt"] [],
             "P3" "A flow that starts with a queue on its path overestimates the shortest round-trip time. We let it \
                   measure all the same, as real senders must." ["rtt-min"] [],
             "P4" "The queue estimate is that of one flow, and Eq. 7 has N K_t = Q: thresholds are per flow, and a queue marks above the sum over its long flows, but at least above one packet." ["kt-scope", "kt-join"] [],
@@ -29,13 +29,15 @@ macro_rules! all {
                    has 100 packets a port. We take two bands of `network.buffer` each, which is the text, and no RED \
                    for short flows, whose packets no threshold discards (3.2.1). A port then holds twice what it does \
                    for the schemes compared; `band-buf = \"split\"` divides the same memory." ["bands", "band-buf", "retransmission-share", "short-share", "kt-high", "short-aqm"] [],
-            "P14" "RED marks by the average queue, section 3.2.4 by the instantaneous one; we take the latter, on which the analysis rests." ["aqm"] [],
+            "P14" "RED marks by the average queue, section 3.2.4 by the instantaneous one; we take the latter, on which the analysis rests. Between its two thresholds RED marks some packets, and the paper has both and one that moves: the lower may be that one, and the upper as many times that as 60 is of 20." ["aqm"] [],
             "P15" "The paper does not say which queue is compared with the threshold. We take the long band's, because each queue has its own threshold." ["occupancy"] [],
             "P16" "The switch's \"PIT\" is a table of sequence numbers, recorded on arrival before any drop: the highest of each flow, which also recognises packets that were lost before the switch." ["pit", "table-entries"] [],
             "P17" "SYNs, acknowledgements and FINs without ECN are treated like short flows." ["ack-band"] [],
             "P18" "Eq. 3 reduces by alpha / 2 once per window, Algorithm 2 line 27 by the marked share for each \
                    acknowledgement; we take Eq. 3. By section 3.2.4 F is known and the window changes once all its \
-                   packets are acknowledged; DCTCP, which PFDCT extends, reduces it at the first echo." ["cut"] [],
+                   packets are acknowledged; DCTCP, which PFDCT extends, reduces it at the first echo. Eq. 3 adds a segment a \
+                   window, lines 28 to 31 a part of one with each acknowledgement, as ns-3 does, but without its condition \
+                   that segments are acknowledged; we take Eq. 3." ["cut", "growth"] [],
             "P19" "The paper's minimum timeout of 200 us is below the 1.2 ms of a full port; it belongs to the experiments, where it is set for every protocol." [] ["transport.rto-min"],
             "P20" "The initial threshold is DCTCP's, but thresholds are per flow; each flow that becomes long starts \
                    with its share of 20 packets, divided by the number of long flows including it, and shares are \

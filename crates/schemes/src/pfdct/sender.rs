@@ -50,6 +50,8 @@ pub(super) struct Sender {
     rtt_last: Option<Time>,
     /// Average of the queue estimate in packets (Eq. 4).
     average_queue: f64,
+    /// What was sent before the last timeout.
+    repair_end: u64,
     /// In packets; none while the flow is short or the number of flows is unknown.
     threshold: Option<f64>,
     /// The number of flows by which the queue's threshold was divided.
@@ -79,6 +81,7 @@ impl Sender {
             rtt_count: 0,
             rtt_last: None,
             average_queue: 0.0,
+            repair_end: 0,
             threshold: None,
             divisor: 1.0,
             flows: 0,
@@ -206,7 +209,7 @@ impl Sender {
     fn current_rtt(&self, cx: &SenderCx<'_>) -> Option<Time> {
         match self.set.rtt {
             RttOf::Mean if self.rtt_count > 0 => Some(Time::from_ps(self.rtt_sum.ps() / self.rtt_count)),
-            RttOf::Smoothed => cx.srtt,
+            RttOf::Smoothed | RttOf::Ns3 => cx.srtt,
             RttOf::Mean | RttOf::Last => self.rtt_last,
         }
     }
@@ -282,8 +285,23 @@ impl Sender {
 
     /// Eq. 3 and Algorithm 2 line 27.
     fn cut(&self, cx: &mut SenderCx<'_>) {
-        cx.window.cwnd = (cx.window.cwnd * (1.0 - self.alpha / 2.0)).max(self.set.min_window);
+        self.cut_by(cx, self.alpha);
+    }
+
+    fn cut_by(&self, cx: &mut SenderCx<'_>, share: f64) {
+        cx.window.cwnd = (cx.window.cwnd * (1.0 - share / 2.0)).max(self.set.min_window);
         cx.window.ssthresh = cx.window.cwnd;
+    }
+
+    /// Algorithm 2 lines 28 to 31, for long flows and short ones.
+    ///
+    /// READING: P18. ns-3's own growth, which they copy, asks whether segments are acknowledged, and so leaves out the
+    /// acknowledgement that repairs a timeout; the lines ask whether bytes are marked.
+    fn grow_with_ack(&self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        let repairs = cx.una >= self.repair_end && cx.una < self.repair_end + cx.mss as u64;
+        if self.bytes_marked == 0 && !ack.in_recovery && (ack.window_limited || repairs) {
+            cx.window.cwnd += (cx.mss * cx.mss / cx.window.cwnd).max(1.0);
+        }
     }
 
     /// Whether the window is cut at the first ECN echo. A sender that marks for itself gets no echo.
@@ -300,10 +318,15 @@ impl Sender {
         // READING: P18. Eq. 3 once per window, rather than line 27 for each acknowledgement. In recovery the loss has
         // reduced the window already.
         if marked > 0.0 {
-            if !ack.in_recovery && !self.cuts_at_echo() {
+            if !ack.in_recovery && !self.cuts_at_echo() && !self.set.cuts_each_ack {
                 self.cut(cx);
             }
-        } else if self.long && ack.window_limited && !ack.in_recovery && cx.window.cwnd >= cx.window.ssthresh {
+        } else if !self.set.grows_each_ack
+            && self.long
+            && ack.window_limited
+            && !ack.in_recovery
+            && cx.window.cwnd >= cx.window.ssthresh
+        {
             cx.window.cwnd += cx.mss;
         }
         (self.bytes_acked, self.bytes_marked) = (0, 0);
@@ -326,7 +349,8 @@ impl CongestionControl for Sender {
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         self.hear(ack.field);
-        if let Some(rtt) = ack.rtt {
+        let rtt = if self.set.rtt == RttOf::Ns3 { cx.srtt } else { ack.rtt };
+        if let Some(rtt) = rtt {
             self.sample(rtt);
         }
         if ack.acked == 0 {
@@ -340,8 +364,15 @@ impl CongestionControl for Sender {
             cx.window.ssthresh = cx.window.ssthresh.min(cx.window.cwnd);
         }
         let slow_start = cx.window.cwnd < cx.window.ssthresh;
-        if (slow_start || !self.long) && !marked && !ack.in_recovery && ack.window_limited {
+        if self.set.grows_each_ack && !slow_start {
+            self.grow_with_ack(cx, ack);
+        } else if (slow_start || !self.long) && !marked && !ack.in_recovery && ack.window_limited {
             NewReno::grow(cx, ack.acked);
+        }
+        if self.set.cuts_each_ack && self.bytes_marked > 0 && !ack.in_recovery {
+            // Algorithm 2 lines 26 and 27.
+            let marked = self.bytes_marked as f64 / self.bytes_acked as f64;
+            self.cut_by(cx, marked);
         }
         if ack.ends_window {
             self.close_window(cx, ack);
@@ -356,6 +387,7 @@ impl CongestionControl for Sender {
         }
     }
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        self.repair_end = cx.max_sent;
         if self.set.slow_start { half_flight(cx) } else { cx.mss }
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {

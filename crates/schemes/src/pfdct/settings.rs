@@ -27,6 +27,8 @@ pub(super) enum RttOf {
     Last,
     /// The smoothed round-trip time of the retransmission timer.
     Smoothed,
+    /// The same, and the minimum is that of smoothed ones: what ns-3 has to offer.
+    Ns3,
 }
 
 /// The direction in which the threshold moves (P6).
@@ -101,6 +103,9 @@ pub(super) struct SenderSettings {
     pub(super) slow_start: bool,
     /// Cut the window at the first echo of a window of data, not at its end.
     pub(super) first_echo: bool,
+    /// Cut and grow it with each acknowledgement: Algorithm 2, lines 26 and 27, and 28 to 31.
+    pub(super) cuts_each_ack: bool,
+    pub(super) grows_each_ack: bool,
     /// Smallest window after a reduction, in bytes.
     pub(super) min_window: f64,
 }
@@ -118,7 +123,10 @@ impl SenderSettings {
             short_bytes: params.bytes("short-bytes").get(),
             sticky: params.flag("sticky"),
             ect_all: params.is("ecn-for", "all"),
-            rtt: params.choose("rtt", &[("mean", RttOf::Mean), ("last", RttOf::Last), ("srtt", RttOf::Smoothed)]),
+            rtt: params.choose(
+                "rtt",
+                &[("mean", RttOf::Mean), ("last", RttOf::Last), ("srtt", RttOf::Smoothed), ("ns-3", RttOf::Ns3)],
+            ),
             rtt_min_known: params.is("rtt-min", "oracle"),
             g: params.number("g"),
             h: params.number("h"),
@@ -158,6 +166,8 @@ impl SenderSettings {
             ),
             slow_start: !params.is("slow-start", "none"),
             first_echo: params.is("cut", "first-echo"),
+            cuts_each_ack: params.is("cut", "each-ack"),
+            grows_each_ack: params.is("growth", "each-ack"),
             min_window: 0.0,
         }
     }
@@ -199,6 +209,8 @@ pub(super) enum Marking {
     Red(RedConfig),
     /// The average queue and the flows' threshold.
     RedDynamic(RedConfig),
+    /// The average queue between the flows' threshold and a multiple of it.
+    RedBetween(RedConfig),
 }
 
 /// Settings common to all ports of a scheme.
@@ -253,8 +265,15 @@ impl QueueSettings {
             marking: if transport == Transport::SenderMark {
                 Marking::Off
             } else {
-                let (fixed, dynamic) = (Marking::Red(red), Marking::RedDynamic(red));
-                params.choose("aqm", &[("step", Marking::Step), ("red", fixed), ("red-dynamic", dynamic)])
+                params.choose(
+                    "aqm",
+                    &[
+                        ("step", Marking::Step),
+                        ("red", Marking::Red(red)),
+                        ("red-dynamic", Marking::RedDynamic(red)),
+                        ("red-between", Marking::RedBetween(red)),
+                    ],
+                )
             },
             short_red: params.is("short-aqm", "red").then_some(red),
             by_port: params.is("occupancy", "port"),

@@ -51,10 +51,13 @@ impl Sender {
         };
         self.sample(rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
+        let mut in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         if env.cfg.quirks.recovery != LossRecovery::Rfc {
             self.take_new_ack_first(acked, news, env.cfg);
+            if env.cfg.quirks.ns3.full_ack_grows {
+                in_recovery = self.in_recovery();
+            }
         }
-        let in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         self.tell_ack(acked, ack, rtt, in_recovery, env);
         let restart = match self.recovery {
             Recovery::Open => {
@@ -201,7 +204,7 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        let replaces = env.cfg.quirks.repairs_as_ns3_44() && self.replace_recovery(env);
+        let replaces = env.cfg.quirks.echoes_end_recovery() && self.replace_recovery(env);
         if !replaces {
             self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
         }

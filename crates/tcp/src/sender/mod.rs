@@ -231,7 +231,8 @@ impl Sender {
             silent: false,
             history: (cfg.quirks.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.quirks.rtt_of))),
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
-            marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack).then(Box::default),
+            marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)
+                .then(|| Box::new(Marks::new(cfg.quirks.ns3.lost_goes_first))),
             interface: cfg.interface.is_some().then(Box::default),
             linux: cfg.linux.is_some().then(|| Box::new(Linux::new(cfg))),
             retransmissions: 0,

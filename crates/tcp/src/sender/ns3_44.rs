@@ -13,6 +13,8 @@
 //! - The acknowledgement of all that was sent before a timeout grows the window only if it covers a segment more.
 //!
 //! With SACK it goes by marks: see `ns3_44_sack.rs`.
+//!
+//! Releases from 3.31 on differ in the details of [`Ns3Release`](super::quirks::Ns3Release).
 
 use super::guesses::Guesses;
 use super::{Env, Growth, Recovery, Sender, SenderConfig, SenderIo};

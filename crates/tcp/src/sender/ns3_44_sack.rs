@@ -98,7 +98,7 @@ impl Sender {
     pub(super) fn transmit_marked<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let holes = self.recovery == Recovery::Sack;
         while let Some((board, marks)) = self.scoreboard.as_ref().zip(self.marks.as_ref()) {
-            let room = self.edge(env.cfg.mss, 0) - self.una;
+            let room = self.edge(env.cfg.quirks.least_window(env.cfg.mss), 0) - self.una;
             let free = room.saturating_sub(marks.pipe(self.una, self.max_sent, board));
             let next = marks.next(&self.outstanding(env.cfg), holes, board, &env.cfg.sack_config());
             let Some(next) = next else { return };

@@ -1,7 +1,7 @@
 //! The output of a sender: new data and retransmissions, as far as the windows and pacing allow.
 
 use super::quirks::LossRecovery;
-use super::{Env, OutSegment, Recovery, Sender, SenderIo, State};
+use super::{Env, OutSegment, Recovery, Sender, SenderConfig, SenderIo, State};
 use fanin_core::packet::Flags;
 use fanin_core::roles::EcnMode;
 use fanin_core::units::Time;
@@ -19,7 +19,7 @@ impl Sender {
             left = bytes;
         }
         let segment = self.packet.segment_of(env.cfg.mss);
-        let edge = self.edge(segment, left);
+        let edge = self.edge(env.cfg.quirks.least_window(segment), left);
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -44,15 +44,22 @@ impl Sender {
         }
     }
 
-    /// One past the last number that the windows let go, where `left` bytes are thought to have left the network.
+    /// Whether the congestion window lets nothing through, and nothing is outstanding: only the timer helps.
+    pub(super) fn is_silent(&self, cfg: &SenderConfig) -> bool {
+        let below = cfg.quirks.ns3.silent_below_segment && self.window.cwnd < cfg.mss as f64;
+        below && self.nxt == self.una && self.nxt < self.stream_end()
+    }
+
+    /// One past the last number that the windows let go, where `left` bytes are thought to have left the network. A
+    /// congestion window counts as `least` bytes at least.
     #[inline(always)]
-    pub(super) fn edge(&self, segment: u64, left: u64) -> u64 {
+    pub(super) fn edge(&self, least: u64, left: u64) -> u64 {
         if self.obeys_peer {
             return self.peer_edge;
         }
         // A congestion window below one segment would never let anything through: pacing is for that.
         // Windows are positive, and signed integers are faster.
-        self.peer_edge.min(self.una + left + (self.window.cwnd as i64).max(segment as i64) as u64)
+        self.peer_edge.min(self.una + left + (self.window.cwnd as i64).max(least as i64) as u64)
     }
 
     #[inline(never)]

@@ -22,6 +22,34 @@ pub struct Quirks {
     pub(crate) whole_bytes: bool,
     /// A further timeout of the same segment reduces the threshold again, against RFC 5681 section 3.1.
     pub(crate) halves_every_timeout: bool,
+    /// Details in which releases of ns-3 differ.
+    pub(crate) ns3: Ns3Release,
+}
+
+/// What differs between releases of ns-3 whose recovery is that of `ns3_44.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ns3Release {
+    /// An echo of congestion takes the place of recovery: state CWR, since 3.33.
+    pub(crate) echo_ends_recovery: bool,
+    /// The acknowledgement that ends recovery grows the window: since 3.32.
+    pub(crate) full_ack_grows: bool,
+    /// What a timeout has marked as lost goes before new data, also above the highest report: up to 3.37 at least.
+    pub(crate) lost_goes_first: bool,
+    /// A window below one segment lets nothing through, and the sender waits for its timer.
+    pub(crate) silent_below_segment: bool,
+    /// A round trip in which the clock shows no tick counts as 1 us: since 3.34. Before, it is no sample.
+    pub(crate) zero_is_sample: bool,
+}
+
+impl Ns3Release {
+    /// As far as the RFCs are followed, and ns-3.44.
+    const NEWEST: Self = Self {
+        echo_ends_recovery: true,
+        full_ack_grows: true,
+        lost_goes_first: false,
+        silent_below_segment: false,
+        zero_is_sample: true,
+    };
 }
 
 /// How losses are repaired.
@@ -48,15 +76,40 @@ pub enum RttOf {
 
 impl Quirks {
     /// None.
-    pub const RFC: Self =
-        Self { recovery: LossRecovery::Rfc, rtt_of: RttOf::Cause, whole_bytes: false, halves_every_timeout: false };
+    pub const RFC: Self = Self {
+        recovery: LossRecovery::Rfc,
+        rtt_of: RttOf::Cause,
+        whole_bytes: false,
+        halves_every_timeout: false,
+        ns3: Ns3Release { zero_is_sample: false, ..Ns3Release::NEWEST },
+    };
 
-    /// ns-3.31, as far as it was read: `tcp-socket-base.cc`, `EstimateRtt`. Its recovery was not compared.
-    pub const NS3_31: Self = Self { rtt_of: RttOf::Oldest, ..Self::RFC };
+    /// ns-3.31 (June 2020): its `tcp-socket-base.cc` and `tcp-tx-buffer.cc`, read and not run.
+    pub const NS3_31: Self = Self {
+        ns3: Ns3Release {
+            echo_ends_recovery: false,
+            full_ack_grows: false,
+            lost_goes_first: true,
+            silent_below_segment: false,
+            zero_is_sample: false,
+        },
+        ..Self::NS3_44
+    };
+
+    /// ns-3.34 to 3.37 (2021 and 2022), which do not differ here: the same files of 3.36, read and not run.
+    pub const NS3_36: Self = Self {
+        ns3: Ns3Release { lost_goes_first: true, silent_below_segment: true, ..Ns3Release::NEWEST },
+        ..Self::NS3_44
+    };
 
     /// ns-3.44: `tcp-socket-base.cc` and `tcp-tx-buffer.cc`; compared in `docs/validation/ns3.md`.
-    pub const NS3_44: Self =
-        Self { recovery: LossRecovery::Ns3_44, rtt_of: RttOf::Oldest, whole_bytes: true, halves_every_timeout: true };
+    pub const NS3_44: Self = Self {
+        recovery: LossRecovery::Ns3_44,
+        rtt_of: RttOf::Oldest,
+        whole_bytes: true,
+        halves_every_timeout: true,
+        ns3: Ns3Release::NEWEST,
+    };
 
     /// ns-3.18 with the code of RCC's authors: `tcp-newreno.cc`, `tcp-socket-base.cc` and their `rtt-estimator.cc`;
     /// compared in `docs/validation/rcc.md`.
@@ -65,7 +118,19 @@ impl Quirks {
         rtt_of: RttOf::NewestClean,
         whole_bytes: true,
         halves_every_timeout: true,
+        ..Self::RFC
     };
+
+    /// What a congestion window counts as at least, with segments of `segment` bytes.
+    #[inline(always)]
+    pub(crate) const fn least_window(self, segment: u64) -> u64 {
+        if self.ns3.silent_below_segment { 0 } else { segment }
+    }
+
+    /// Whether an echo of congestion takes the place of recovery.
+    pub(crate) const fn echoes_end_recovery(self) -> bool {
+        self.repairs_as_ns3_44() && self.ns3.echo_ends_recovery
+    }
 
     /// Whether losses are repaired as ns-3.44 does.
     pub(crate) const fn repairs_as_ns3_44(self) -> bool {

@@ -71,6 +71,7 @@ impl Sender {
         self.deadline = Time::NEVER;
         match self.state {
             State::SynSent => self.on_syn_timeout(env),
+            State::Established if self.is_silent(env.cfg) => self.on_retransmission_timeout(env),
             State::Established if self.nxt == self.una && !self.in_recovery() => self.on_persist(env),
             State::Established if self.recovery == Recovery::Linux => self.on_linux_timer(env),
             State::Established => self.on_retransmission_timeout(env),

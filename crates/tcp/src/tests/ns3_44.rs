@@ -3,14 +3,19 @@
 use super::*;
 
 const NS3: SenderConfig = SenderConfig { quirks: Quirks::NS3_44, ..CFG };
+const NS3_36: SenderConfig = SenderConfig { quirks: Quirks::NS3_36, ..CFG };
+const NS3_31: SenderConfig = SenderConfig { quirks: Quirks::NS3_31, ..CFG };
 
 #[test]
 fn rfc6582_s3_2_option_2_leaves_the_threshold_after_recovery_and_ns3_grows_it() {
-    let mut bench = recovering(&NS3);
-    bench.ack(901); // lets three new segments out
-    bench.ack(1001);
-    assert!(!bench.sender.in_recovery());
-    bench.expect_cwnd(472.0); // 450 + 100 * 100 / 450; option 1 would leave 400
+    // 450 + 100 * 100 / 450; option 1 would leave 400
+    for (cfg, cwnd) in [(&NS3, 472.0), (&NS3_36, 472.0), (&NS3_31, 450.0)] {
+        let mut bench = recovering(cfg);
+        bench.ack(901); // lets three new segments out
+        bench.ack(1001);
+        assert!(!bench.sender.in_recovery());
+        bench.expect_cwnd(cwnd);
+    }
 }
 
 #[test]
@@ -55,9 +60,8 @@ fn a_further_timeout_halves_what_was_sent_since() {
 
 #[test]
 fn an_acknowledgement_times_the_oldest_segment_that_it_covers() {
-    const NS3_31: SenderConfig = SenderConfig { quirks: Quirks::NS3_31, ..CFG };
     assert_eq!(rtt_of_two(&CFG), Some(ms(3)));
-    for cfg in [&NS3, &NS3_31] {
+    for cfg in [&NS3, &NS3_36, &NS3_31] {
         assert_eq!(rtt_of_two(cfg), Some(ms(10)));
         assert_eq!(rtt_after_timeout(cfg), None, "nothing that was ever sent again");
     }
@@ -123,7 +127,8 @@ fn the_next_duplicate_then_starts_recovery() {
 
 #[test]
 fn the_end_of_a_timeout_s_repair_grows_the_window_by_a_segment_more_only() {
-    for (cfg, ack, cwnd) in [(&CFG, 1001, 300.0), (&NS3, 1001, 200.0), (&NS3, 1101, 300.0)] {
+    let releases = [&NS3, &NS3_36, &NS3_31].map(|cfg| [(cfg, 1001, 200.0), (cfg, 1101, 300.0)]);
+    for (cfg, ack, cwnd) in releases.into_iter().flatten().chain([(&CFG, 1001, 300.0)]) {
         let mut bench = Bench::flying(10, cfg);
         bench.expire_timer();
         bench.ack(901);
@@ -136,8 +141,40 @@ fn the_end_of_a_timeout_s_repair_grows_the_window_by_a_segment_more_only() {
 }
 
 #[test]
+fn a_window_below_a_segment_is_silent_until_the_timer_from_3_33_on() {
+    for (cfg, sends) in [(&NS3_36, false), (&NS3_31, true), (&CFG, true)] {
+        let cfg = SenderConfig { initial_window: 100, ..cfg.clone() };
+        let halves = Box::new(fanin_schemes::Dctcp::new(0.0, 1.0, 0.0));
+        let mut bench = Bench::with(cfg, halves, EcnMode::Accurate, None, false);
+        bench.adopt();
+        bench.sent();
+        bench.receive(101, Flags::ECE, &[]);
+        bench.expect_cwnd(50.0);
+        assert_eq!(!bench.sent().is_empty(), sends);
+        if !sends {
+            bench.expire_timer();
+            bench.expect_cwnd(100.0);
+            assert!(bench.sent().starts_with("101:201"));
+        }
+    }
+}
+
+#[test]
+fn an_echo_in_recovery_ends_it_from_3_33_on() {
+    for (cfg, ends) in [(&NS3, true), (&NS3_36, true), (&NS3_31, false), (&CFG, false)] {
+        let cc = Box::new(fanin_schemes::Dctcp::new(0.0, 0.0, 200.0));
+        let mut bench = Bench::with(cfg.clone(), cc, EcnMode::Accurate, None, false);
+        bench.adopt();
+        bench.dup_acks(3);
+        assert!(bench.sender.in_recovery());
+        bench.receive(101, Flags::ECE, &[]);
+        assert_eq!(!bench.sender.in_recovery(), ends);
+    }
+}
+
+#[test]
 fn an_echo_while_a_timeout_is_repaired_is_answered() {
-    for (cfg, cwnd) in [(&CFG, 100.0), (&NS3, 200.0)] {
+    for (cfg, cwnd) in [(&CFG, 100.0), (&NS3, 200.0), (&NS3_31, 200.0)] {
         let cfg = SenderConfig { initial_ssthresh: 1000, ..cfg.clone() };
         let mut bench =
             Bench::with(cfg, Box::new(fanin_schemes::Dctcp::new(0.0, 0.0, 200.0)), EcnMode::Accurate, None, false);

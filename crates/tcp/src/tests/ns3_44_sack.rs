@@ -40,6 +40,21 @@ fn reports_kept_over_a_timeout_are_not_sent_again() {
 }
 
 #[test]
+fn after_a_timeout_what_is_lost_above_the_reports_goes_before_new_data_up_to_3_37() {
+    for quirks in [Quirks::NS3_36, Quirks::NS3_31] {
+        let mut bench = Bench::flying(10, &SenderConfig { quirks, ..SACK });
+        bench.window = 1000;
+        bench.sack(&[(301, 401)]);
+        bench.sack(&[(301, 501)]);
+        bench.expire_timer();
+        bench.ack(101);
+        bench.expect("1:101R 101:201R 201:301R");
+        bench.ack(201);
+        bench.expect("501:601R 601:701R");
+    }
+}
+
+#[test]
 fn with_reports_kept_new_data_follow_what_is_missing() {
     let mut bench = Bench::flying(4, &NS3);
     bench.window = 400;

@@ -31,6 +31,7 @@ pub(super) fn ports(
     let network = &scenario.network.values;
     let span = network.time("host-jitter");
     let (drops_unmarkable, waiting_only) = (network.is("non-ect", "drop"), network.is("buffer-counts", "waiting"));
+    let device_queue = device_queue(network)?;
     let observed = observed(scenario, layout);
     let disciplines = Disciplines::of(scenario, layout.bundle());
     let mut ports = Vec::with_capacity(topology.links.len());
@@ -58,6 +59,7 @@ pub(super) fn ports(
             drops_unmarkable: switch && drops_unmarkable && discipline.marks(),
             discipline,
             waiting_only: switch && waiting_only,
+            device_queue: if switch { device_queue } else { 0 },
             jitter,
             random: PortStream::new(seed, LinkId::new(i)),
             node: link.from.index(),
@@ -85,6 +87,14 @@ fn ties(network: &Values, link: &LinkSpec, layout: &Layout) -> Ties {
         let payload = u64::from(link.rate.ps_per_byte().expect("the parser checks rates")) * layout.mss;
         if link.delay.ps() > payload { Ties::FreshFirst } else { Ties::WaitingFirst }
     })
+}
+
+/// Packets that the device of a switch port holds below its buffer.
+fn device_queue(network: &Values) -> Result<u32, SpecError> {
+    match network.size("device-queue") {
+        Size::Packets(packets) => Ok(u32::try_from(packets).unwrap_or(u32::MAX)),
+        Size::Bytes(_) => Err(network.fail("device-queue", "is counted in packets")),
+    }
 }
 
 fn limit(network: &Values, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {

@@ -288,6 +288,9 @@ fn disciplines_and_limits() {
         "buffer = \"30KB\"",
         "buffer = \"20pkt\"\nbuffer-counts = \"waiting\"",
         "buffer = \"29999B\"\nbuffer-counts = \"waiting\"\nbuffer-full = \"reached\"",
+        "buffer = \"12pkt\"\ndevice-queue = \"7pkt\"",
+        "buffer = \"18KB\"\ndevice-queue = \"1pkt\"",
+        "admission = \"dynamic-threshold\"\nshared-buffer = \"60KB\"\ndt-alpha = 0.5\ndevice-queue = \"3pkt\"",
         "admission = \"dynamic-threshold\"\nshared-buffer = \"60KB\"\ndt-alpha = 0.5",
     ];
     for queue in disciplines {

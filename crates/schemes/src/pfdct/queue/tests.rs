@@ -389,5 +389,9 @@ fn p14_red_marks_by_the_average_queue() {
     assert_eq!(rounds(Marking::Red(red), 50, 19), 0);
     assert_eq!(rounds(Marking::RedDynamic(red), 50, 29), 0);
     assert!(rounds(Marking::RedDynamic(red), 50, 40) > 40);
+    let between = Marking::RedBetween(fanin_network::queue::RedConfig { max_p: 0.5, ..red });
+    assert_eq!(rounds(between, 50, 29), 0, "below the flows' 30");
+    assert!((1..45).contains(&rounds(between, 50, 60)), "some between 30 and 90");
+    assert!(rounds(between, 50, 95) > 40);
     assert_eq!(rounds(Marking::Off, 50, 90), 0);
 }

@@ -555,3 +555,51 @@ fn p9_a_sender_may_mark_for_itself() {
     bench.round(3, 0);
     assert!(bench.segments() < before);
 }
+
+#[test]
+fn algorithm_2_lines_28_to_31_a_window_may_grow_with_each_ack() {
+    let mut bench = sender(SenderSettings { grows_each_ack: true, ..long() }, None, 10.0);
+    bench.send(10);
+    bench.ack(false);
+    near(bench.segments(), 10.1);
+    bench.ack(false);
+    near(bench.segments(), 10.1 + 1.0 / 10.1);
+    bench.ack(true);
+    bench.ack(false);
+    near(bench.segments(), 10.1 + 1.0 / 10.1);
+}
+
+#[test]
+fn algorithm_2_line_29_lacks_ns3_s_condition_and_grows_with_the_ack_that_repairs_a_timeout() {
+    for (grows_each_ack, segments) in [(true, 2.0), (false, 1.0)] {
+        let mut bench = sender(SenderSettings { grows_each_ack, ..long() }, None, 1.0);
+        bench.window.ssthresh = MSS;
+        bench.send(1);
+        bench.call(CongestionControl::on_timeout);
+        bench.window_limited = false; // so the connection says of this acknowledgement
+        bench.ack(false);
+        near(bench.segments(), segments);
+    }
+}
+
+#[test]
+fn algorithm_2_lines_26_and_27_a_window_may_be_cut_with_each_ack() {
+    let mut bench = sender(SenderSettings { cuts_each_ack: true, min_window: 0.0, ..long() }, None, 16.0);
+    bench.send(16);
+    bench.ack(false); // ends the empty window of the start
+    let before = bench.segments();
+    bench.ack(true);
+    near(bench.segments(), before * 0.5);
+    bench.ack(false);
+    near(bench.segments(), before * 0.5 * 0.75);
+}
+
+#[test]
+fn ns3_offers_smoothed_round_trip_times_only() {
+    for (rtt, least) in [(RttOf::Mean, RTT), (RttOf::Ns3, Time::from_us(500))] {
+        let mut bench = sender(SenderSettings { rtt, ..long() }, None, 10.0);
+        bench.send(10);
+        bench.ack(false);
+        assert_eq!(bench.cc.rtt_min, least);
+    }
+}
