@@ -27,6 +27,7 @@ impl Sender {
         }
         self.establish(peer_window, env);
         self.send(env);
+        self.after_sending(env);
     }
 
     /// What a sender knows if it begins on a connection that is already open: the round-trip time of its idle path.
@@ -67,6 +68,7 @@ impl Sender {
             }
         }
         self.send(env);
+        self.after_sending(env);
     }
 
     pub(super) fn send_syn<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
