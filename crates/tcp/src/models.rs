@@ -214,7 +214,7 @@ proptest! {
         dup_thresh in 1_u32..5,
         (rxt, new, closed, spent) in (0_u64..110, 0_u64..20, any::<bool>(), prop::option::of(0_u64..111)),
     ) {
-        let cfg = SackConfig { mss, dup_thresh };
+        let cfg = SackConfig { mss, dup_thresh, forward: false };
         let (mut board, mut model) = (Scoreboard::default(), Octets { sacked: BTreeSet::new(), cfg });
         let mut una = FIRST_DATA;
         for (advance, ranges) in acks {

@@ -3,7 +3,7 @@
 use super::Ticks;
 use super::receiver::{LinuxReceiver, ReceiverConfig};
 use super::rto::RtoConfig;
-use super::sender::{InterfaceConfig, LinuxConfig, Quirks, SenderConfig};
+use super::sender::{BeforeRack, InterfaceConfig, LinuxConfig, Quirks, SenderConfig};
 use fanin_core::roles::EcnMode;
 use fanin_core::units::Time;
 use fanin_param::{Kind, Param, SpecError, Values};
@@ -125,18 +125,21 @@ pub static PARAMS: &[Param] = &[
     ),
     Param::new(
         "loss-detection",
-        Kind::Choice(&["dup-ack", "linux"]),
+        Kind::Choice(&["dup-ack", "linux-3.16", "linux"]),
         "dup-ack",
-        "How senders detect and repair losses: by duplicate ACKs, as the RFCs say; or as Linux 6.12 does, by the time since \
-         later segments were sent (RACK), with its timers, its reductions of the window and their undoing. The latter requires sack.",
-        "RFC 5681, section 3.2; linux: net/ipv4/tcp_input.c, tcp_recovery.c, tcp_timer.c of Linux 6.12",
+        "How senders detect and repair losses: by duplicate ACKs, as the RFCs say; as Linux 3.16 does, which has no RACK, but \
+         forward acknowledgement (FACK), tail loss probes, early retransmit, and a minimum of the timeout's variation beside them; or \
+         as Linux 6.12 does, by the time since later segments were sent (RACK), with its timers, its reductions of the window and their \
+         undoing. Both of Linux require sack.",
+        "RFC 5681, section 3.2; linux-3.16: its net/ipv4/tcp_input.c and tcp_output.c, RFC 5827; linux: net/ipv4/tcp_input.c, \
+         tcp_recovery.c, tcp_timer.c of Linux 6.12",
     ),
     Param::new(
         "tail-loss-probe",
         Kind::Bool,
         "true",
-        "Whether, with loss-detection linux, a sender that receives no ACK sends a tail loss probe after two round \
-         trips.",
+        "Whether, with loss-detection linux or linux-3.16, a sender that receives no ACK sends a tail loss probe after two \
+         round trips; of linux-3.16 after 10 ms at least, and only where the congestion window or the end of the data limits it.",
         "RFC 8985, section 7; Linux: tcp_early_retrans",
     ),
     Param::new(
@@ -168,8 +171,8 @@ pub static PARAMS: &[Param] = &[
         "rto-min",
         Kind::Time,
         "200ms",
-        "Minimum retransmission timeout (RTOmin), max(rto-min, SRTT + 4 RTTVAR). With loss-detection linux it is the least of \
-         the variation, SRTT + max(rto-min, variation), and a whole multiple of rto-granularity, rounded up.",
+        "Minimum retransmission timeout (RTOmin), max(rto-min, SRTT + 4 RTTVAR). With loss-detection linux or linux-3.16 it is the \
+         least of the variation, SRTT + max(rto-min, variation), and with linux a whole multiple of rto-granularity, rounded up.",
         "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
     ),
     Param::new(
@@ -362,8 +365,13 @@ pub fn check(transport: &Values) -> Result<(), SpecError> {
     if transport.bytes("receive-buffer") < transport.bytes("mss") {
         return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
     }
-    if transport.is("loss-detection", "linux") && !transport.flag("sack") {
-        return Err(transport.fail("loss-detection", "linux requires selective acknowledgements: set sack = true"));
+    if !transport.is("loss-detection", "dup-ack") && !transport.flag("sack") {
+        let name = transport.choice("loss-detection");
+        let why = format!("{name} requires selective acknowledgements: set sack = true");
+        return Err(transport.fail("loss-detection", why));
+    }
+    if transport.is("loss-detection", "linux-3.16") && !transport.is("like", "rfc") {
+        return Err(transport.fail("like", "loss-detection linux-3.16 is that of another program: leave like at rfc"));
     }
     if transport.is("ack-policy", "linux") && transport.time("rto-granularity") == Time::ZERO {
         return Err(
@@ -427,7 +435,10 @@ impl From<&Values> for SenderConfig {
             duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
             any_window_is_duplicate: either("duplicate-ack-window", "any", "same"),
             sack: transport.flag("sack"),
-            linux: either("loss-detection", "linux", "dup-ack").then(|| LinuxConfig {
+            before_rack: transport
+                .is("loss-detection", "linux-3.16")
+                .then(|| BeforeRack { tail_loss_probe: transport.flag("tail-loss-probe") }),
+            linux: transport.is("loss-detection", "linux").then(|| LinuxConfig {
                 tail_loss_probe: transport.flag("tail-loss-probe"),
                 ticks_apart: either("ticks", "apart", "together"),
             }),
@@ -471,6 +482,7 @@ impl From<&Values> for RtoConfig {
             granularity,
             clock: transport.time("rtt-clock"),
             unseen: Quirks::chosen(transport).ns3.zero_is_sample.then_some(Time::from_us(1)),
+            bounds_variation: transport.is("loss-detection", "linux-3.16"),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
         }
     }

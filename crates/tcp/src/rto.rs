@@ -21,6 +21,8 @@ pub struct RtoConfig {
     pub(crate) clock: Time,
     /// What a round trip counts as in which no tick falls; none if it is no sample.
     pub(crate) unseen: Option<Time>,
+    /// The minimum is that of the variation, and not of the timeout.
+    pub(crate) bounds_variation: bool,
     /// Number of consecutive timeouts that double the timer (section 5.5); later ones do not.
     pub(crate) backoff_limit: u32,
 }
@@ -34,6 +36,7 @@ impl RtoConfig {
         granularity: Time::ZERO,
         clock: Time::ZERO,
         unseen: None,
+        bounds_variation: false,
         backoff_limit: 6,
     };
 
@@ -132,7 +135,10 @@ impl RtoEstimator {
         let base = match self.srtt {
             NO_SAMPLE => cfg.initial.ps(), // RFC 6298 s2.1
             // RFC 6298 s2.2 and 2.3; rounded up to the minimum by s2.4.
-            srtt => (srtt + cfg.granularity.ps().max(K * self.rttvar)).max(cfg.minimum.ps()),
+            srtt => {
+                let (minimum, variation) = (cfg.minimum.ps(), cfg.granularity.ps().max(K * self.rttvar));
+                if cfg.bounds_variation { srtt + variation.max(minimum) } else { (srtt + variation).max(minimum) }
+            }
         };
         // RFC 6298 s5.5, bounded by s2.5. The minimum comes before the doubling: what doubles is the RTO.
         let doubled = if self.backoff == 0 { base } else { base.saturating_mul(1 << self.backoff.min(63)) };
@@ -186,6 +192,13 @@ mod tests {
             "ticks at 1, 2 and 3 ms: one at the very end counts"
         );
         assert_eq!(CFG.measured(at(40), at(1020)), Some(at(40)), "an exact clock");
+    }
+
+    #[test]
+    fn the_minimum_bounds_the_timeout_or_the_variation() {
+        let steady = sampled(&[100; 40]);
+        assert_eq!(steady.rto(&CFG), Time::from_us(200));
+        assert_eq!(steady.rto(&RtoConfig { bounds_variation: true, ..CFG }), Time::from_us(300));
     }
 
     #[test]

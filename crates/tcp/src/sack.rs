@@ -75,6 +75,8 @@ pub(crate) struct SackConfig {
     pub(crate) mss: u64,
     /// `DupThresh` of RFC 6675 section 2, 3 unless reordering is expected.
     pub(crate) dup_thresh: u32,
+    /// All is lost that is `DupThresh` segments below the highest reported number (FACK), however little is reported.
+    pub(crate) forward: bool,
 }
 
 /// The state of the sender: the variables of RFC 6675 section 2 that `next_seg` reads.
@@ -216,6 +218,10 @@ impl Scoreboard {
     /// All unreported numbers below this one are lost in the sense of `IsLost()`, and none above: the criterion
     /// only weakens towards the top, and changes only where a reported range begins.
     pub(super) fn lost_end(&self, cfg: &SackConfig) -> u64 {
+        if cfg.forward {
+            let far = u64::from(cfg.dup_thresh) * cfg.mss;
+            return self.sacked.as_slice().last().map_or(0, |highest| highest.end.saturating_sub(far));
+        }
         let mut octets = 0;
         for (sequences, range) in (1..).zip(self.sacked.as_slice().iter().rev()) {
             octets += range.len();
@@ -268,7 +274,7 @@ pub(super) fn segment_start(seq: u64, fin: Option<u64>, mss: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const CFG: SackConfig = SackConfig { mss: 100, dup_thresh: 3 };
+    const CFG: SackConfig = SackConfig { mss: 100, dup_thresh: 3, forward: false };
 
     /// A scoreboard of a sender that has `una` acknowledged, with these ranges reported to it.
     fn scoreboard(una: u64, ranges: &[(u64, u64)]) -> Scoreboard {
@@ -312,6 +318,14 @@ mod tests {
         assert_eq!(full.all(), [(1, 2), (3, 4), (5, 6)]);
         assert_eq!(blocks(&[(1, 2)]).dsack(), None);
         assert_eq!(scoreboard(1, &[]).update(Some(&SackBlocks::of_duplicate(1, 101)), 1), 0, "is no news of a hole");
+    }
+
+    #[test]
+    fn by_forward_acknowledgement_one_report_tells_that_what_is_far_below_is_lost() {
+        let board = scoreboard(1, &[(901, 1001)]);
+        let forward = SackConfig { forward: true, ..CFG };
+        assert_eq!((board.lost_end(&CFG), board.lost_end(&forward)), (0, 701));
+        assert_eq!(scoreboard(1, &[]).lost_end(&forward), 0);
     }
 
     #[test]

@@ -42,6 +42,8 @@ fn parameters_of_schemes() {
         (SHALLOW, "pfdct", "kt-when = \"literal\"", LONG),
         (deep, "sdtcp", "rule-timeout = \"1s\"", lossy),
         (deep, "sdtcp", "buffer-timeout = \"1ms\"", lossy),
+        (deep, "sdtcp", "buffers = false", lossy),
+        (deep, "sdtcp", "select = \"switch\"", LONG),
     ] {
         differ(param, &incast(network, scheme, param, more), &incast(network, scheme, "", more));
     }

@@ -1,6 +1,9 @@
 //! Background: long flows, endless or of a given size, which can start and stop one after the other.
 
-use super::{Outlook, Pace, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
+use super::{
+    EXPONENTIAL_BOUND, EXPONENTIAL_STEP, Outlook, Pace, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow,
+    TransferSpec, host, shuffled,
+};
 use crate::topology::{BY_PART, Demand};
 use fanin_core::units::Time;
 use fanin_param::{Kind, Param, Sizes, SpecError, Values};
@@ -48,6 +51,8 @@ const PARAMS: &[Param] = &[
         "Each start is delayed by a random time, exponential with this mean.",
         "off; the long flows of RCC's experiment under load have 1 ms",
     ),
+    EXPONENTIAL_BOUND,
+    EXPONENTIAL_STEP,
     Param::new(
         "receiver",
         Kind::Integer,

@@ -2,8 +2,8 @@
 
 use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
 use super::{
-    Connection, Outlook, Pace, QueryOf, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec,
-    Unopened, asked_for, host, shuffled,
+    Connection, EXPONENTIAL_BOUND, EXPONENTIAL_STEP, Outlook, Pace, QueryOf, Request, Spread, Traffic, TrafficAction,
+    TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for, host, shuffled,
 };
 use crate::topology::Demand;
 use fanin_core::ids::{NodeId, TransferId};
@@ -60,6 +60,8 @@ const PARAMS: &[Param] = &[
         "off; RCC Fig. 2 uses 15 ms",
     )
     .reading("R3"),
+    EXPONENTIAL_BOUND,
+    EXPONENTIAL_STEP,
     Param::new(
         "together",
         Kind::Bool,

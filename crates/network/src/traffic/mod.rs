@@ -24,7 +24,7 @@ use crate::topology::{Demand, Topology};
 use fanin_core::ids::{NodeId, TransferId};
 use fanin_core::rng::Stream;
 use fanin_core::units::Time;
-use fanin_param::{Files, Param, SpecError, Values};
+use fanin_param::{Files, Kind, Param, SpecError, Values};
 
 /// A traffic pattern that scenarios can name.
 pub struct TrafficRow {
@@ -277,19 +277,57 @@ fn shuffled(hosts: &[NodeId], stream: &mut Stream) -> Vec<NodeId> {
     hosts
 }
 
+/// Largest exponential delay of a start.
+const EXPONENTIAL_BOUND: Param = Param::new(
+    "exponential-bound",
+    Kind::Time,
+    "0s",
+    "Largest exponential delay of a start: one above it is drawn again; 0s for none.",
+    "none; RCC's scripts have twice the mean, in lines that are commented out",
+)
+.reading("R3");
+/// Grain of the exponential delays of starts.
+const EXPONENTIAL_STEP: Param = Param::new(
+    "exponential-step",
+    Kind::Time,
+    "0s",
+    "Exponential delays are rounded down to whole multiples of this; 0s for exact ones.",
+    "exact; RCC's scripts have whole milliseconds, in lines that are commented out",
+)
+.reading("R3");
+
 /// The random delay of a flow's or round's start.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     jitter: Time,
     exponential: Time,
+    /// Largest exponential delay: what is drawn above it is drawn again; zero for none.
+    bound: Time,
+    /// Exponential delays are whole multiples of this, rounded down; zero for exact ones.
+    step: Time,
 }
 
 impl Spread {
     fn of(values: &Values) -> Self {
-        Self { jitter: values.time("jitter"), exponential: values.time("exponential") }
+        Self {
+            jitter: values.time("jitter"),
+            exponential: values.time("exponential"),
+            bound: values.time("exponential-bound"),
+            step: values.time("exponential-step"),
+        }
     }
     fn draw(self, stream: &mut Stream) -> Time {
         let jitter = stream.uniform_time(self.jitter);
-        jitter + if self.exponential > Time::ZERO { stream.exponential_time(self.exponential) } else { Time::ZERO }
+        jitter + if self.exponential > Time::ZERO { self.exponential(stream) } else { Time::ZERO }
+    }
+    /// As ns-3's ExponentialRandomVariable: a value above the bound is drawn again.
+    fn exponential(self, stream: &mut Stream) -> Time {
+        loop {
+            let drawn = stream.exponential_time(self.exponential);
+            if self.bound == Time::ZERO || drawn <= self.bound {
+                let step = self.step.ps().max(1);
+                return Time::from_ps(drawn.ps() / step * step);
+            }
+        }
     }
 }

@@ -295,3 +295,21 @@ fn connections_are_opened_before_the_first_round_and_kept() {
         "15 ms and 10 ms of spread are after 20 ms"
     );
 }
+
+#[test]
+fn exponential_starts_may_be_bounded_and_in_whole_steps() {
+    let starts = |keys: &str| -> Vec<Time> {
+        let text = format!(
+            "[network]\ntopology = \"star\"\n[transport]\nscheme = \"newreno\"\n[[traffic]]\nkind = \"incast\"\nfrom = \"senders\"\n\
+             to = \"receivers\"\nsenders = 400\nbytes-each = \"1KB\"\nexponential = \"15ms\"\n{keys}"
+        );
+        Bench::new(&text).expect("valid").planned.iter().map(|transfer| transfer.start).collect()
+    };
+    let whole = |start: &Time| start.ps() % Time::from_ms(1).ps() == 0;
+    let free = starts("");
+    assert!(free.iter().any(|start| *start > Time::from_ms(30)) && !free.iter().all(whole));
+    let bounded = starts("exponential-bound = \"30ms\"\nexponential-step = \"1ms\"");
+    assert!(bounded.iter().all(|start| *start <= Time::from_ms(30) && whole(start)));
+    // It is drawn again, and not cut: next to nothing stands at the bound.
+    assert!(bounded.iter().filter(|start| **start == Time::from_ms(30)).count() < 20);
+}

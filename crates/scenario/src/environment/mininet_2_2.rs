@@ -12,7 +12,8 @@ Hosts are network namespaces of one Linux kernel, so their TCP is that kernel's.
 `enable_ecn` a RED queue below it, and netem with `max_queue_size` below that (`mininet/link.py`, `TCIntf`). Values of Linux are
 those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3.16.
 
-**Inferred.** The clock's granularity: Ubuntu's kernels tick 250 times a second.
+**Inferred.** The clock's granularity: Ubuntu's kernels tick 250 times a second. Hosts are late by up to 10 us, as they share the
+processors of one computer.
 
 **RED.** `tc` converts a burst of 20 packets and a minimum of 20 into a weight of 1/2. These keys apply if a scenario has
 `queue.kind = \"red\"`.
@@ -20,12 +21,10 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
 **Left out.**
 
 - Receive buffer autotuning (`tcp_moderate_rcvbuf`): buffers start at 87380 bytes and can grow to 6 MB.
-- TCP small queues, which limit a flow's bytes in the host's interface queue to 131072, or to about a millisecond at the paced rate.
-  With both, the window of a flow that has run alone for a second is about twice the sum of this limit and the path's
+  The window of a flow that has run alone for a second is about twice the sum of what small queues let wait and the path's
   bandwidth-delay product, some 300 KB; set `receive-buffer` to that to approximate it.
 - Segmentation offload and GRO: packets between namespaces can be larger than a frame until netem divides them.
-- The least timeout, which in Linux is one of the variation, and jiffies to which timeouts are rounded up.
-- Tail loss probes: Linux had them before RACK, but here they require RACK.
+- Jiffies to which timeouts are rounded up, and the steps in which a window falls in a recovery (PRR).
 - DCTCP: it came with Linux 3.18, so a paper that ran it on 3.16 patched its kernel.",
     stack: &[
         set("mss", "1448B", "Ethernet's 1500 bytes less 40 of headers and 12 of timestamps (tcp_timestamps 1)"),
@@ -36,7 +35,11 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
         set("ack-delay", "40ms", "Linux 3.16: TCP_DELACK_MIN, HZ/25"),
         set("quickack", "16", "Linux 3.16: TCP_MAX_QUICKACKS 16"),
         set("sack", "true", "Linux 3.16: tcp_sack 1"),
-        set("loss-detection", "dup-ack", "Linux 3.16: RACK came with 4.4"),
+        set(
+            "loss-detection",
+            "linux-3.16",
+            "Linux 3.16: tcp_fack 1, tcp_early_retrans 3 (early retransmit and tail loss probes); RACK came with 4.4",
+        ),
         set("limited-transmit", "true", "Linux 3.16: RFC 3042 is part of its recovery"),
         set("rto-min", "200ms", "Linux 3.16: TCP_RTO_MIN, HZ/5"),
         set("rto-initial", "1s", "Linux 3.16: TCP_TIMEOUT_INIT"),
@@ -52,10 +55,12 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
         set("syn-retries", "6", "Linux 3.16: TCP_SYN_RETRIES 6"),
         set("window-validation", "true", "Linux 3.16: tcp_is_cwnd_limited"),
         set("growth-after-echo", "false", "Linux 3.16, tcp_may_raise_cwnd: not while the window is being reduced (state CWR)"),
+        set("small-queue", "128KiB", "Linux 3.16: tcp_limit_output_bytes 131072"),
         set("idle-restart", "true", "Linux 3.16: tcp_slow_start_after_idle 1"),
     ],
     switch: &[
         set("network.buffer-counts", "waiting", "inferred: netem's limit counts packets not yet passed to the link"),
+        set("network.host-jitter", "10us", "inferred: all hosts share the processors of one computer"),
         set(
             "network.non-ect",
             "drop",

@@ -173,7 +173,7 @@ fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_ca
         assert_eq!(value(&dctcp), value(&linux), "{}", setting.key);
     }
     let elsewhere = with("environment=mininet-2.2 scheme=linux");
-    assert_eq!(elsewhere.transport.choice("loss-detection"), "dup-ack");
+    assert_eq!(elsewhere.transport.choice("loss-detection"), "linux-3.16");
     let plain = with("scheme=linux stack=rfc");
     assert!(!plain.transport.flag("sack"));
 }

@@ -9,24 +9,37 @@ pub(crate) struct Share {
     pub(crate) window: u64,
 }
 
+/// What the window of a flow is proportional to (Eq. 1 of RCCE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// All flows alike.
+    Equal,
+    /// One over the remaining bytes.
+    Inverse,
+    /// The remaining bytes.
+    Size,
+}
+
 /// Sets the window of every flow in `shares`, which are in the order of acceptance.
 ///
-/// A flow's weight is one over its remaining bytes, or without `priority` the same for all. Each gets its share of
+/// A flow's weight is one over its remaining bytes, or these bytes, or the same for all. Each gets its share of
 /// `queue_max` in whole segments, at least one and no more than it needs. The segments that rounding leaves over are
 /// handed out one by one in rounds, in each to the flow with the fewest remaining bytes first.
 ///
-/// With `equal_only` and without `priority`, every flow gets the same number of whole segments; segments that a flow
+/// With `equal_only` and equal weights, every flow gets the same number of whole segments; segments that a flow
 /// does not need or that rounding leaves over stay unused.
-pub(crate) fn assign(shares: &mut [Share], queue_max: u64, mss: u64, priority: bool, equal_only: bool) {
-    // READING: E1 the weight is one over the remaining size. R7 a flow of unknown size has weight zero and gets one
+pub(crate) fn assign(shares: &mut [Share], queue_max: u64, mss: u64, weights: Weight, equal_only: bool) {
+    // READING: E1 the weight is one over the remaining size, or the size itself. R7 a flow of unknown size has weight zero and gets one
     // segment.
     // READING: E19 as printed, lines 5 and 11 of RCCE's Algorithm 1 apply only if priorities are on.
+    let priority = weights != Weight::Equal;
     let by_need = priority || !equal_only;
     let flows = shares.len() as f64;
-    let weight = |share: &Share| match share.remaining {
-        _ if !priority => 1.0 / flows,
-        Some(bytes) => 1.0 / bytes.max(1) as f64,
-        None => 0.0,
+    let weight = |share: &Share| match (weights, share.remaining) {
+        (Weight::Equal, _) => 1.0 / flows,
+        (Weight::Inverse, Some(bytes)) => 1.0 / bytes.max(1) as f64,
+        (Weight::Size, Some(bytes)) => bytes.max(1) as f64,
+        (_, None) => 0.0,
     };
     let total: f64 = if priority { shares.iter().map(weight).sum() } else { 1.0 };
     let mut granted = 0;
@@ -73,9 +86,13 @@ mod tests {
     const MSS: u64 = 1446;
     const KIB: u64 = 1024;
 
+    fn weights(priority: bool) -> Weight {
+        if priority { Weight::Inverse } else { Weight::Equal }
+    }
+
     fn windows(sizes: &[u64], priority: bool) -> Vec<u64> {
         let mut shares: Vec<_> = sizes.iter().map(|size| Share { remaining: Some(*size), window: 0 }).collect();
-        assign(&mut shares, 40, MSS, priority, false);
+        assign(&mut shares, 40, MSS, weights(priority), false);
         shares.iter().map(|share| share.window).collect()
     }
 
@@ -110,7 +127,7 @@ mod tests {
     fn as_printed_need_and_rests_count_under_priority_only() {
         let printed = |sizes: &[u64], priority: bool| {
             let mut shares: Vec<_> = sizes.iter().map(|size| Share { remaining: Some(*size), window: 0 }).collect();
-            assign(&mut shares, 40, MSS, priority, true);
+            assign(&mut shares, 40, MSS, weights(priority), true);
             shares.iter().map(|share| share.window).collect::<Vec<_>>()
         };
         assert_eq!(printed(&[100 * KIB, 1500, 64 * KIB], false), [13; 3], "lines 5 and 11 do not act");
@@ -124,15 +141,23 @@ mod tests {
     #[test]
     fn a_flow_of_unknown_size_gets_one_segment() {
         let mut shares = [Some(64 * KIB), None, None].map(|remaining| Share { remaining, window: 0 });
-        assign(&mut shares, 40, MSS, true, false);
+        assign(&mut shares, 40, MSS, Weight::Inverse, false);
         assert_eq!(shares.map(|share| share.window), [40, 1, 1], "at least one, beyond queue_max if need be");
         let mut alone = [Share { remaining: None, window: 0 }];
-        assign(&mut alone, 40, MSS, true, false);
+        assign(&mut alone, 40, MSS, Weight::Inverse, false);
         assert_eq!(alone[0].window, 1);
+    }
+
+    /// Eq. 1 of RCCE, if the priority is the size: "flow size is used as priority" (its section VI).
+    #[test]
+    fn by_size_large_flows_weigh_more() {
+        let mut shares = [16, 32, 64, 128].map(|kib| Share { remaining: Some(kib * KIB), window: 0 });
+        assign(&mut shares, 40, MSS, Weight::Size, false);
+        assert_eq!(shares.map(|share| share.window), [3, 6, 10, 21], "40 in proportion, and two left for the smallest");
     }
 
     #[test]
     fn nothing_is_assigned_to_nobody() {
-        assign(&mut [], 40, MSS, true, false);
+        assign(&mut [], 40, MSS, Weight::Inverse, false);
     }
 }

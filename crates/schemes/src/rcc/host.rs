@@ -113,8 +113,8 @@ impl Host {
         self.shares.clear();
         let remaining = self.active.iter().map(|slot| self.flows[*slot as usize].remaining);
         self.shares.extend(remaining.map(|remaining| Share { remaining, window: 0 }));
-        let Rules { queue_max, priority, equal_only, .. } = self.rules;
-        assign(&mut self.shares, queue_max, self.facts.mss, priority, equal_only);
+        let Rules { queue_max, weights, equal_only, .. } = self.rules;
+        assign(&mut self.shares, queue_max, self.facts.mss, weights, equal_only);
         for (slot, share) in self.active.iter().zip(&self.shares) {
             self.flows[*slot as usize].share = share.window;
         }

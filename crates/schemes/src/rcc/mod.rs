@@ -80,12 +80,14 @@ pub(super) const PARAMS: &[Param] = &[
     .at_least(1.0),
     Param::new(
         "priority",
-        SWITCHED,
+        Kind::Choice(&["on", "size", "off"]),
         "on",
-        "Flows with fewer remaining bytes have more weight and go first; off: all flows alike, first come, first \
+        "Flows with fewer remaining bytes have more weight and go first; size: they go first, and windows are in proportion \
+         to remaining bytes, as Equation 1 of RCCE has it if the size is the priority; off: all flows alike, first come, first \
          served.",
         CODE,
-    ),
+    )
+    .reading("E1"),
     Param::new(
         "assignment",
         Kind::Choice(&["code", "printed"]),

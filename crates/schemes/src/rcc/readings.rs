@@ -68,9 +68,11 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "R3",
         text: "\"The starting time of 80 senders\" is exponential with a mean of 15 ms: we take it as each sender's \
-               start, not as the time between two starts. The authors' scripts start all senders at 10 ms. Both are \
-               settings of the traffic: exponential = 15ms, or start = 10ms.",
-        params: &["traffic.exponential", "traffic.start"],
+               start, not as the time between two starts. The authors' scripts start all senders at 10 ms. Lines of \
+               Multiple.cc, Burstiness.cc and FCT.cc that are commented out draw starts in whole milliseconds from an \
+               exponential distribution that is bounded at twice its mean. All are settings of the traffic: exponential = \
+               15ms, with exponential-bound = 30ms and exponential-step = 1ms, or start = 10ms.",
+        params: &["traffic.exponential", "traffic.exponential-bound", "traffic.exponential-step", "traffic.start"],
     },
     Reading {
         id: "R4",

@@ -1,5 +1,6 @@
 //! The rules of RCC's receiver, from the parameters.
 
+use super::assignment::Weight;
 use super::marks::{Alpha, Periods};
 use crate::NodeFacts;
 use fanin_core::units::Time;
@@ -75,6 +76,8 @@ pub(crate) struct Rules {
     pub(crate) queue_max: u64,
     /// Flows with fewer remaining bytes have larger weights and go first.
     pub(crate) priority: bool,
+    /// What windows are proportional to.
+    pub(crate) weights: Weight,
     /// See [`super::assignment::assign`].
     pub(crate) equal_only: bool,
     /// How often an acknowledgement may be overtaken.
@@ -105,7 +108,9 @@ impl Rules {
         Self {
             scheduler: params.is("scheduler", "on"),
             queue_max: params.integer("queue-max"),
-            priority: params.is("priority", "on"),
+            priority: !params.is("priority", "off"),
+            weights: params
+                .choose("priority", &[("on", Weight::Inverse), ("size", Weight::Size), ("off", Weight::Equal)]),
             equal_only: params.is("assignment", "printed"),
             skip_cap: if params.is("skip-cap", "formula") {
                 SkipCap::Formula

@@ -7,7 +7,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E1",
         text: "Equation 1 weights flows by a priority without a number, in an order from high to low that is called \
-               ascending. We take RCC's weight: one over the remaining bytes of the flow.",
+               ascending. We take RCC's weight: one over the remaining bytes of the flow. \"Flow size is used as priority\" \
+               (section VI) may mean the size itself, so that large flows have the larger windows: priority = size.",
         params: &["scheme.rcce.priority"],
     },
     Reading {

@@ -6,8 +6,8 @@ use super::lists::Lists;
 use super::table::priority;
 use super::trigger::Level;
 use super::wire::{
-    Action, Body, FlowMod, FlowStats, FlowStatsRequest, Frame, Match, Message, NO_BUFFER, PacketIn, PacketOut, command,
-    cookie, reason,
+    Action, Body, Failure, FlowMod, FlowStats, FlowStatsRequest, Frame, Match, Message, NO_BUFFER, PacketIn, PacketOut,
+    command, cookie, reason,
 };
 use fanin_core::ids::NodeId;
 use fanin_core::packet::{Addresses, Flags};
@@ -37,6 +37,10 @@ pub(crate) struct ControllerConfig {
     pub(crate) loaded: bool,
     pub(crate) poll: Time,
     pub(crate) reevaluate: Reevaluate,
+    /// A congested port regulates all flows of its switch; otherwise those whose data leave by it.
+    pub(crate) whole_switch: bool,
+    /// Switches hold packets without a buffer: the controller sends them back.
+    pub(crate) returns: bool,
     /// Both directions of a connection may carry data; otherwise only that of its SYN.
     pub(crate) both_ways: bool,
     /// A connection is removed at its first FIN; otherwise at its second.
@@ -109,10 +113,21 @@ impl Controller {
         } else {
             false
         };
-        if !released && packet.buffer != NO_BUFFER {
-            let actions = vec![Action::Output(port)];
-            self.send(cx, from, Body::PacketOut(PacketOut { buffer: packet.buffer, in_port, actions }));
+        let unbuffered = packet.buffer == NO_BUFFER;
+        if released || (unbuffered && !self.cfg.returns) {
+            return;
         }
+        let data = if unbuffered { packet.data.clone() } else { Vec::new() };
+        if unbuffered && frame.has(Flags::SYN) {
+            // Without it a switch may send the packet before it has the entry (section 6.2).
+            self.send(cx, from, Body::BarrierRequest);
+        }
+        let actions = vec![Action::Output(port)];
+        self.send(cx, from, Body::PacketOut(PacketOut { buffer: packet.buffer, in_port, actions, data }));
+    }
+
+    fn answer(cx: &mut ControllerCx<'_>, to: NodeId, xid: u32, body: Body) {
+        cx.actions.push(ControllerAction::Order { to, message: Message::reply(xid, body) });
     }
 
     /// Fig. 5: a SYN or SYN-ACK adds to the GVT, and the switch gets an entry. Returns whether that releases the
@@ -158,7 +173,7 @@ impl Controller {
         if joined {
             self.on_change(cx, &[at]);
         }
-        true
+        buffer != NO_BUFFER
     }
 
     /// The data of a flow now leave by this port, and no longer by another one of the same switch. Returns whether that
@@ -225,9 +240,14 @@ impl Controller {
     /// The number of flows at these ports has changed.
     fn on_change(&mut self, cx: &mut ControllerCx<'_>, ports: &[EgressPort]) {
         // READING: S2 there are no notifications in state 3, but each flow is to have its fair window.
-        if self.cfg.reevaluate == Reevaluate::OnFlowChange {
-            for port in ports {
-                self.regulate(cx, *port);
+        if self.cfg.reevaluate != Reevaluate::OnFlowChange {
+            return;
+        }
+        for port in ports {
+            let shares = self.congested.keys().filter(|at| self.cfg.whole_switch && at.0 == port.0).copied();
+            let shares: Vec<EgressPort> = if self.cfg.whole_switch { shares.collect() } else { vec![*port] };
+            for port in shares {
+                self.regulate(cx, port);
             }
         }
     }
@@ -269,9 +289,18 @@ impl Controller {
 
 impl Role for Controller {
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]) {
-        let Ok(Message { body, .. }) = Message::decode(message) else { return };
+        let Message { xid, body } = match Message::decode(message) {
+            Ok(message) => message,
+            Err(why) => {
+                if let Some((xid, failure)) = Failure::of(message, why) {
+                    Self::answer(cx, from, xid, Body::Error(failure));
+                }
+                return;
+            }
+        };
         self.meet(cx, from);
         match body {
+            Body::EchoRequest(data) => Self::answer(cx, from, xid, Body::EchoReply(data)),
             Body::PacketIn(packet) => self.on_packet_in(cx, from, &packet),
             Body::Ports { ports, .. } => {
                 let known = self.switches.entry(from).or_default();

@@ -28,6 +28,14 @@ impl Lists {
         self.0.get(&port)
     }
 
+    /// The flows that share the capacity of a port (S6): its own, or those of all ports of its switch.
+    pub(super) fn sharing(&self, port: EgressPort, whole_switch: bool) -> Vec<&PortFlows> {
+        if whole_switch {
+            return self.0.range((port.0, 0)..=(port.0, u32::MAX)).map(|(_, list)| list).collect();
+        }
+        self.of(port).into_iter().collect()
+    }
+
     /// The data of a flow now leave by this port.
     pub(super) fn join(&mut self, port: EgressPort, name: Addresses, flow: &GlobalFlow) {
         let list = self.0.entry(port).or_default();

@@ -67,6 +67,7 @@ struct Bundle {
     step_down: bool,
     scaling: Scaling,
     hold: bool,
+    buffers: bool,
     patience: Time,
     /// Round-trip time of the formulas; zero for that of the network.
     rtt: Time,
@@ -85,6 +86,7 @@ impl Bundle {
             step_down: params.flag("step-down"),
             scaling: if params.is("window-scale", "ignored") { Scaling::Ignored } else { Scaling::Learned },
             hold: params.flag("setup-delay"),
+            buffers: params.flag("buffers"),
             patience: params.time("buffer-timeout"),
             rtt: params.time("rtt"),
             controller: ControllerConfig {
@@ -113,6 +115,8 @@ impl Bundle {
                         ("periodic", Reevaluate::Periodic),
                     ],
                 ),
+                whole_switch: params.is("select", "switch"),
+                returns: params.flag("setup-delay") && !params.flag("buffers"),
                 both_ways: params.is("data-from", "either"),
                 first_fin: params.is("remove-at", "first-fin"),
                 idle: seconds("idle-timeout"),
@@ -140,6 +144,7 @@ impl Scheme for Bundle {
             trigger,
             scaling: self.scaling,
             hold: self.hold,
+            buffers: self.buffers,
             patience: self.patience,
             mss: u16::try_from(switch.mss).unwrap_or(u16::MAX),
         })))

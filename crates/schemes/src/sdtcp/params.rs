@@ -50,6 +50,16 @@ pub(super) const PARAMS: &[Param] = &[
          join later",
     )
     .reading("S2"),
+    Param::new(
+        "select",
+        Kind::Choice(&["port", "switch"]),
+        "port",
+        "Which flows share the capacity of a congested port and have their windows set: those whose data leave by it, or \
+         all whose data pass its switch.",
+        "section 3.4: flows that the switch forwards \"to the same destination\"; section 3.1, Step 2: \"all of the background \
+         flows passing through the OF-switch\"",
+    )
+    .reading("S6"),
     acts("cn-low", "Whether the controller acts on low congestion (CN-L)."),
     acts("cn-modest", "Whether it acts on modest congestion (CN-M)."),
     acts("cn-high", "Whether it acts on high congestion (CN-H)."),
@@ -98,6 +108,15 @@ pub(super) const PARAMS: &[Param] = &[
         "true",
         "Whether SYN, SYN-ACK and FIN are held at the switch until the controller answers; else it gets a copy.",
         "sections 3.3 and 5.2.5: the first packet is forwarded to the controller",
+    )
+    .reading("S15"),
+    Param::new(
+        "buffers",
+        Kind::Bool,
+        "true",
+        "Whether switches keep a packet that is held for the controller, and send its headers; off: they send the whole \
+         packet, and the controller sends it back after the entry that it belongs to, as switches without buffers need it.",
+        "OpenFlow 1.3.5, section 7.3.7: either; Floodlight and Open vSwitch differ by version",
     )
     .reading("S15"),
     Param::new(

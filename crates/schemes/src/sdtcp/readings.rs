@@ -43,7 +43,13 @@ pub(super) const READINGS: &[Reading] = &[
          young flows are protected. Statistics are polled every 100 ms; the paper gives no interval.",
         &["scheme.sdtcp.class", "scheme.sdtcp.poll"],
     ),
-    reading("S6", "N counts all flows of the GVT whose data leave by the congested port.", &[]),
+    reading(
+        "S6",
+        "N counts all flows of the GVT whose data leave by the congested port, as section 3.4 has them go \"to the same \
+         destination\". Step 2 selects \"all of the background flows passing through the OF-switch\": the other reading \
+         counts and limits all flows whose data pass the switch. In Fig. 8 both are the same flows.",
+        &["scheme.sdtcp.select"],
+    ),
     reading(
         "S7",
         "RTT in Eqs. 2 to 8 is the round-trip time without queueing, because Q(t) is added. A measured one would \
@@ -79,8 +85,14 @@ pub(super) const READINGS: &[Reading] = &[
         "S15",
         "SYN, SYN-ACK and FIN are held for the controller at every switch: 66 us for both directions, its queue, and \
          its service time. The 66 us are `control.delay` twice. A packet without a reply is dropped after \
-         `buffer-timeout`.",
-        &["scheme.sdtcp.setup-delay", "scheme.sdtcp.buffer-timeout", "control.delay", "control.service-time"],
+         `buffer-timeout`. Switches keep such packets, or send them whole and get them back (`buffers`).",
+        &[
+            "scheme.sdtcp.setup-delay",
+            "scheme.sdtcp.buffers",
+            "scheme.sdtcp.buffer-timeout",
+            "control.delay",
+            "control.service-time",
+        ],
     ),
     reading(
         "S16",

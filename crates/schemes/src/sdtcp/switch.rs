@@ -3,8 +3,8 @@
 use super::table::{Expiry, FlowTable, Scaling};
 use super::trigger::{Level, Trigger, TriggerConfig};
 use super::wire::{
-    Action, Body, FlowMod, FlowRemoved, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn, PortDescription,
-    command, cookie, reason,
+    Action, Body, Failure, FailureKind, FlowMod, FlowRemoved, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn,
+    PacketOut, PortDescription, command, cookie, reason,
 };
 #[cfg(test)]
 use fanin_core::ids::FlowId;
@@ -12,7 +12,7 @@ use fanin_core::ids::LinkId;
 use fanin_core::packet::{Flags, Packet};
 use fanin_core::roles::{Backlog, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};
 use fanin_core::units::{Rate, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Configuration common to all switches.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct SwitchConfig {
     pub(crate) scaling: Scaling,
     /// SYN and FIN packets wait for the controller.
     pub(crate) hold: bool,
+    /// They wait in buffers of the switch; otherwise the controller gets them whole, and sends them back.
+    pub(crate) buffers: bool,
     /// Maximum time that a packet waits for the controller before it is dropped.
     pub(crate) patience: Time,
     /// Payload of a full segment.
@@ -61,6 +63,8 @@ pub(crate) struct Switch {
     table: FlowTable,
     /// Waiting packets, with their original egress.
     buffers: BTreeMap<u32, (Packet, LinkId)>,
+    /// Packets that the controller has, with their buffers, by their bytes: a packet here has more than its bytes say.
+    away: BTreeMap<Vec<u8>, VecDeque<u32>>,
     alarms: BTreeMap<u64, Alarm>,
     next_buffer: u32,
     next_alarm: u64,
@@ -79,6 +83,7 @@ impl Switch {
             ingress: Vec::new(),
             table: FlowTable::new(cfg.scaling),
             buffers: BTreeMap::new(),
+            away: BTreeMap::new(),
             alarms: BTreeMap::new(),
             next_buffer: 0,
             next_alarm: 0,
@@ -91,6 +96,10 @@ impl Switch {
     fn send(&mut self, cx: &mut SwitchCx<'_>, body: Body) {
         self.next_xid = self.next_xid.wrapping_add(1);
         cx.actions.push(SwitchAction::Report(Message { xid: self.next_xid, body }.encode()));
+    }
+
+    fn answer(cx: &mut SwitchCx<'_>, xid: u32, body: Body) {
+        cx.actions.push(SwitchAction::Report(Message::reply(xid, body)));
     }
 
     fn set(&mut self, cx: &mut SwitchCx<'_>, at: Time, alarm: Alarm) {
@@ -149,12 +158,18 @@ impl Switch {
         let responds = cx.book.asked_on(packet.flow).is_some();
         self.table.learn(packet, opener);
         let frame = Frame::of(packet, if responds { opener.reversed() } else { opener }, self.cfg.mss);
-        let mut buffer = NO_BUFFER;
+        let (mut buffer, mut data) = (NO_BUFFER, frame.head());
         if self.cfg.hold {
-            buffer = self.next_buffer;
-            self.next_buffer = (buffer + 1) % NO_BUFFER;
-            self.buffers.insert(buffer, (*packet, passage.to));
-            self.set(cx, cx.now.saturating_add(self.cfg.patience), Alarm::Buffer(buffer));
+            let place = self.next_buffer;
+            self.next_buffer = (place + 1) % NO_BUFFER;
+            self.buffers.insert(place, (*packet, passage.to));
+            self.set(cx, cx.now.saturating_add(self.cfg.patience), Alarm::Buffer(place));
+            if self.cfg.buffers {
+                buffer = place;
+            } else {
+                data = frame.whole();
+                self.away.entry(data.clone()).or_default().push_back(place);
+            }
         }
         let about = Match {
             in_port: Some(self.ingress[passage.from.index()] + 1),
@@ -162,34 +177,45 @@ impl Switch {
             ..Match::default()
         };
         let total = u16::try_from(frame.length()).unwrap_or(u16::MAX);
-        let data = frame.head();
         let body = PacketIn { buffer, total, reason: reason::ACTION, cookie: cookie::CONNECTION, about, data };
         self.send(cx, Body::PacketIn(body));
         if self.cfg.hold { Pass::Keep } else { Pass::Forward }
     }
 
-    /// Sends a waiting packet by the controller's actions.
-    fn release(&mut self, cx: &mut SwitchCx<'_>, buffer: u32, actions: &[Action]) {
+    /// Sends a packet that the controller returns, or a waiting one. Returns whether there was one.
+    fn send_out(&mut self, cx: &mut SwitchCx<'_>, packet: &PacketOut) -> bool {
+        let returned = || self.away.get(&packet.data)?.front().copied();
+        let place = if packet.buffer == NO_BUFFER { returned() } else { Some(packet.buffer) };
+        place.is_some_and(|place| self.release(cx, place, &packet.actions))
+    }
+
+    /// Sends a waiting packet by the controller's actions. Returns whether there was one.
+    fn release(&mut self, cx: &mut SwitchCx<'_>, buffer: u32, actions: &[Action]) -> bool {
         let to = actions.iter().find_map(|action| match action {
             Action::Output(port) => self.ports.get((*port as usize).checked_sub(1)?).map(|port| port.links.to),
             Action::LimitWindow(_) => None,
         });
-        let Some((packet, kept_from)) = self.buffers.remove(&buffer) else { return };
+        let Some((packet, kept_from)) = self.buffers.remove(&buffer) else { return false };
+        self.away.retain(|_, places| {
+            places.retain(|place| *place != buffer);
+            !places.is_empty()
+        });
         // Without an output action the packet is dropped (section 7.3.7).
         cx.actions.push(match to {
             Some(to) => SwitchAction::Inject { packet, to },
             None => SwitchAction::Discard { packet, to: kept_from },
         });
+        true
     }
 
-    fn obey(&mut self, cx: &mut SwitchCx<'_>, change: &FlowMod) {
+    /// Changes the flow table. Returns whether the packet that was to leave by the new entry was there.
+    fn obey(&mut self, cx: &mut SwitchCx<'_>, change: &FlowMod) -> bool {
         if let Some(expiry) = self.table.change(change, cx.now) {
             let (Expiry::Idle(_, at) | Expiry::Hard(_, _, at)) = expiry;
             self.set(cx, at, Alarm::Expiry(expiry));
         }
-        if change.command == command::ADD && change.buffer != NO_BUFFER {
-            self.release(cx, change.buffer, &change.actions);
-        }
+        let releases = change.command == command::ADD && change.buffer != NO_BUFFER;
+        !releases || self.release(cx, change.buffer, &change.actions)
     }
 
     fn expire(&mut self, cx: &mut SwitchCx<'_>, expiry: Expiry) {
@@ -239,13 +265,24 @@ impl SwitchAgent for Switch {
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {
-        // Malformed messages are ignored; a real switch would reply with an error.
-        let Ok(Message { body, .. }) = Message::decode(message) else { return };
+        let Message { xid, body } = match Message::decode(message) {
+            Ok(message) => message,
+            Err(why) => {
+                if let Some((xid, failure)) = Failure::of(message, why) {
+                    Self::answer(cx, xid, Body::Error(failure));
+                }
+                return;
+            }
+        };
         self.greeted = true;
+        let mut served = true;
         match body {
+            Body::EchoRequest(data) => Self::answer(cx, xid, Body::EchoReply(data)),
+            // Each message is done when the next one comes.
+            Body::BarrierRequest => Self::answer(cx, xid, Body::BarrierReply),
             Body::FeaturesRequest => {
                 let datapath = cx.switch.index() as u64;
-                self.send(cx, Body::FeaturesReply { datapath });
+                Self::answer(cx, xid, Body::FeaturesReply { datapath });
             }
             Body::PortsRequest => {
                 let kbps = |port: &Port| u32::try_from(port.links.rate.bps() / 1000).unwrap_or(u32::MAX);
@@ -253,17 +290,20 @@ impl SwitchAgent for Switch {
                 let ports: Vec<_> =
                     ports.map(|(port, number)| PortDescription { port: number, kbps: kbps(port) }).collect();
                 for body in Body::of_ports(&ports) {
-                    self.send(cx, body);
+                    Self::answer(cx, xid, body);
                 }
             }
             Body::FlowStatsRequest(request) if [cookie::DATA, cookie::ACKS].contains(&request.cookie) => {
                 for body in Body::of_flows(self.table.stats(request.cookie, cx.now)) {
-                    self.send(cx, body);
+                    Self::answer(cx, xid, body);
                 }
             }
-            Body::FlowMod(change) => self.obey(cx, &change),
-            Body::PacketOut(packet) => self.release(cx, packet.buffer, &packet.actions),
+            Body::FlowMod(change) => served = self.obey(cx, &change),
+            Body::PacketOut(packet) => served = self.send_out(cx, &packet),
             _ => {}
+        }
+        if !served {
+            Self::answer(cx, xid, Body::Error(Failure::new(FailureKind::BUFFER_UNKNOWN, message)));
         }
     }
 
@@ -278,7 +318,9 @@ impl SwitchAgent for Switch {
                 }
             }
             // The reply was lost or is too late. The packet is dropped, and its sender retransmits it.
-            Some(Alarm::Buffer(buffer)) => self.release(cx, buffer, &[]),
+            Some(Alarm::Buffer(buffer)) => {
+                self.release(cx, buffer, &[]);
+            }
             Some(Alarm::Expiry(expiry)) => self.expire(cx, expiry),
             Some(Alarm::Hello) | None => {}
         }

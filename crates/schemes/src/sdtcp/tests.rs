@@ -7,8 +7,8 @@ use super::switch::{Switch, SwitchConfig};
 use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;
 use super::wire::{
-    Action, Body, Counters, FlowMod, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn, PortDescription, TcpFlags,
-    command, cookie, reason,
+    Action, Body, Counters, Failure, FailureKind, FlowMod, FlowStats, FlowStatsRequest, Frame, Match, Message,
+    NO_BUFFER, PacketIn, PacketOut, PortDescription, TcpFlags, command, cookie, reason,
 };
 use super::{Bundle, ROW};
 use crate::{NodeFacts, Scheme as _};
@@ -56,6 +56,8 @@ fn bundle(changes: &[(&str, &str)]) -> Bundle {
 struct Control {
     controller: Controller,
     now: Time,
+    /// Where switches keep packets.
+    buffer: u32,
 }
 
 type Orders = Vec<(usize, Body)>;
@@ -64,7 +66,7 @@ impl Control {
     /// A controller of two switches that have reported their ports.
     fn new(changes: &[(&str, &str)]) -> Self {
         let cfg = super::ControllerConfig { rtt: Time::from_us(200), ..bundle(changes).controller };
-        let mut control = Self { controller: Controller::new(cfg), now: Time::ZERO };
+        let mut control = Self { controller: Controller::new(cfg), now: Time::ZERO, buffer: 7 };
         for switch in [0, 1] {
             let met = control.tell(switch, Body::Hello);
             assert_eq!(met, [Body::Hello, Body::FeaturesRequest, Body::PortsRequest].map(|body| (switch, body)));
@@ -100,8 +102,22 @@ impl Control {
         let (in_port, out_port) = if acks { (port, 2) } else { (2, port) };
         let about = Match { in_port: Some(in_port), out_port: Some(out_port), ..Match::default() };
         let data = frame.head();
-        let body = PacketIn { buffer: 7, total: 54, reason: reason::ACTION, cookie: cookie::CONNECTION, about, data };
+        let body = PacketIn {
+            buffer: self.buffer,
+            total: 54,
+            reason: reason::ACTION,
+            cookie: cookie::CONNECTION,
+            about,
+            data,
+        };
         self.tell(from, Body::PacketIn(body))
+    }
+    /// The same of the first switch, which keeps nothing.
+    fn packet_in_no_buffer(&mut self, flow: usize, flags: Flags) -> Orders {
+        let kept = std::mem::replace(&mut self.buffer, NO_BUFFER);
+        let orders = self.packet(0, flow, false, flags);
+        self.buffer = kept;
+        orders
     }
     /// The handshake of a flow through both switches.
     fn open(&mut self, flow: usize) {
@@ -450,7 +466,7 @@ fn where_acknowledgements_pass_one_switch_only_it_has_the_least_window_of_all() 
 #[test]
 fn polls_ask_for_ports_again_if_the_answer_was_lost_and_stop_without_flows() {
     let cfg = bundle(&[]).controller;
-    let mut control = Control { controller: Controller::new(cfg), now: Time::ZERO };
+    let mut control = Control { controller: Controller::new(cfg), now: Time::ZERO, buffer: 7 };
     control.packet(3, 0, false, Flags::SYN);
     assert_eq!(windows(&control.notify(3, Level::High, 85)), [], "a port of unknown rate");
     let poll = control.act(|controller, cx| controller.on_timer(cx, 0));
@@ -460,15 +476,86 @@ fn polls_ask_for_ports_again_if_the_answer_was_lost_and_stop_without_flows() {
     assert_eq!(control.act(|controller, cx| controller.on_timer(cx, 0)), []);
 }
 
+/// Messages that cannot be served, with the kind of error that answers them. Section 7.4.4.
+fn unserved() -> Vec<(Vec<u8>, Option<FailureKind>)> {
+    let cut = |body| Message { xid: 5, body }.encode()[..9].to_vec();
+    let change = |at: usize, value: u8, body| {
+        let mut bytes = Message { xid: 5, body }.encode();
+        bytes[at] = value;
+        bytes
+    };
+    vec![
+        (Vec::new(), None),
+        (vec![4, 10, 0, 9, 0], None),
+        (change(0, 1, Body::Hello), Some(FailureKind::INCOMPATIBLE)),
+        (change(0, 1, Body::BarrierRequest), Some(FailureKind::BAD_VERSION)),
+        (change(1, 99, Body::BarrierRequest), Some(FailureKind::BAD_TYPE)),
+        (change(9, 77, Body::PortsRequest), Some(FailureKind::BAD_MULTIPART)),
+        (cut(Body::FeaturesReply { datapath: 1 }), Some(FailureKind::BAD_LENGTH)),
+        (change(0, 1, Body::Error(Failure::new(FailureKind::BAD_TYPE, &[]))), None),
+    ]
+}
+
 #[test]
-fn the_controller_passes_over_what_is_no_message() {
-    let mut control = Control::new(&[]);
-    let orders = control.act(|controller, cx| {
-        for bytes in [&[][..], &[4, 10, 0, 9, 0], &[1; 40]] {
-            controller.on_message(cx, NodeId::new(0), bytes);
+fn the_controller_answers_what_is_no_message_with_an_error() {
+    for (bytes, kind) in unserved() {
+        let mut control = Control::new(&[]);
+        let orders = control.act(|controller, cx| controller.on_message(cx, NodeId::new(0), &bytes));
+        let error = kind.map(|kind| (0, Body::Error(Failure::new(kind, &bytes))));
+        assert_eq!(orders, error.into_iter().collect::<Vec<_>>(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn both_ends_say_that_they_are_there() {
+    let request = Body::EchoRequest(vec![1, 2]);
+    assert_eq!(Control::new(&[]).tell(1, request.clone()), [(1, Body::EchoReply(vec![1, 2]))]);
+    assert_eq!(Bench::new(&[]).order(request).said, [Body::EchoReply(vec![1, 2])]);
+}
+
+#[test]
+fn a_switch_without_buffers_gets_its_packets_back_after_their_entries() {
+    let mut control = Control::new(&[("buffers", "false")]);
+    let orders = control.packet_in_no_buffer(0, Flags::SYN);
+    let [(0, Body::FlowMod(change)), (0, Body::BarrierRequest), (0, Body::PacketOut(out))] = &orders[..] else {
+        panic!("{orders:?}")
+    };
+    assert_eq!((change.command, change.buffer), (command::ADD, NO_BUFFER));
+    assert_eq!((out.buffer, out.in_port, &out.actions[..]), (NO_BUFFER, 2, &[Action::Output(1)][..]));
+    assert_eq!(Frame::read(&out.data).expect("a frame").addresses, name(0));
+    // Where the switch forwards packets itself it needs the entry alone.
+    let mut copies = Control::new(&[("setup-delay", "false")]);
+    assert!(matches!(copies.packet_in_no_buffer(0, Flags::SYN)[..], [(0, Body::FlowMod(_))]));
+    // A FIN has no entry to wait for.
+    let orders = control.packet_in_no_buffer(0, Flags::FIN);
+    assert!(matches!(orders.last(), Some((0, Body::PacketOut(out))) if !out.data.is_empty()));
+    assert!(!orders.contains(&(0, Body::BarrierRequest)));
+}
+
+/// S6: Step 2 has "all of the background flows passing through the OF-switch".
+#[test]
+fn flows_by_another_port_of_the_switch_share_only_if_told_to() {
+    for (select, port, wanted) in [
+        ("port", 1, vec![(0, 0, Some(46_666))]),
+        ("switch", 1, vec![(0, 0, Some(23_333)), (0, 1, Some(23_333))]),
+        ("switch", 2, vec![(0, 0, Some(23_333)), (0, 1, Some(23_333))]),
+    ] {
+        let mut control = Control::new(&[("select", select), ("data-from", "opener")]);
+        for (flow, port) in [(0, 1), (1, 2)] {
+            control.packet_by(0, flow, false, Flags::SYN, port);
+            control.carried(flow, 2_000_000, Time::from_secs(2));
         }
-    });
-    assert_eq!(orders, []);
+        assert_eq!(windows(&control.notify_at((0, port), Level::Low, 30)), wanted, "{select} {port}");
+        if select == "switch" {
+            let joined = windows(&control.packet_by(0, 2, false, Flags::SYN, 2));
+            assert!(
+                joined.contains(&(0, 0, Some(15_555))),
+                "a flow that joins any port changes the shares: {joined:?}"
+            );
+            assert_eq!(windows(&control.notify_at((0, port), Level::High, 85)).len(), 3);
+            assert_eq!(windows(&control.notify_at((0, port), Level::None, 1)).len(), 3);
+        }
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -502,8 +589,8 @@ impl Bench {
             step_down: bundle.step_down,
             packet: 1500,
         };
-        let (scaling, hold, patience) = (bundle.scaling, bundle.hold, bundle.patience);
-        let cfg = SwitchConfig { trigger, scaling, hold, patience, mss: MSS as u16 };
+        let (scaling, hold, buffers, patience) = (bundle.scaling, bundle.hold, bundle.buffers, bundle.patience);
+        let cfg = SwitchConfig { trigger, scaling, hold, buffers, patience, mss: MSS as u16 };
         let mut bench = Self { switch: Switch::new(cfg), now: Time::ZERO };
         let did = bench.act(|switch, cx| switch.on_start(cx, &PORTS));
         assert_eq!(did.said, [Body::Hello]);
@@ -813,15 +900,71 @@ fn a_switch_greets_until_it_is_answered() {
 }
 
 #[test]
-fn the_switch_answers_what_it_is_asked_and_passes_over_rubbish() {
+fn the_switch_answers_what_it_is_asked_and_rubbish_with_an_error() {
     let mut bench = Bench::new(&[]);
     assert_eq!(bench.order(Body::FeaturesRequest).said, [Body::FeaturesReply { datapath: 4 }]);
     let ports = (1..3).map(|port| PortDescription { port, kbps: 1_000_000 }).collect();
     assert_eq!(bench.order(Body::PortsRequest).said, [Body::Ports { ports, more: false }]);
-    for bytes in [&[][..], &[4, 14, 0, 8, 0, 0, 0, 1], &[4; 60]] {
-        let did = bench.act(|switch, cx| switch.on_message(cx, bytes));
-        assert!(did.said.is_empty() && did.sent.is_empty());
+    for (bytes, kind) in unserved() {
+        let did = bench.act(|switch, cx| switch.on_message(cx, &bytes));
+        let error = kind.map(|kind| Body::Error(Failure::new(kind, &bytes)));
+        assert_eq!(did.said, error.into_iter().collect::<Vec<_>>(), "{bytes:?}");
+        assert!(did.sent.is_empty());
     }
+}
+
+#[test]
+fn answers_of_a_switch_have_the_number_of_their_request() {
+    let requests = [
+        Body::FeaturesRequest,
+        Body::PortsRequest,
+        Body::FlowStatsRequest(FlowStatsRequest { cookie: cookie::DATA }),
+        Body::EchoRequest(Vec::new()),
+        Body::BarrierRequest,
+        Body::PacketOut(PacketOut { buffer: 3, in_port: 1, actions: Vec::new(), data: Vec::new() }),
+    ];
+    for body in requests {
+        let mut bench = Bench::new(&[]);
+        let (bytes, mut xids) = (Message { xid: 99, body }.encode(), Vec::new());
+        let mut actions = Vec::new();
+        let mut cx =
+            SwitchCx { now: Time::ZERO, switch: NodeId::new(4), node: &mut (), book: &Book, actions: &mut actions };
+        bench.switch.on_message(&mut cx, &bytes);
+        for action in actions {
+            let SwitchAction::Report(bytes) = action else { panic!("{action:?}") };
+            xids.push(Message::decode(&bytes).expect("its own bytes").xid);
+        }
+        assert_eq!(xids, [99]);
+    }
+}
+
+#[test]
+fn a_barrier_is_answered_and_an_empty_buffer_is_an_error() {
+    let mut bench = Bench::new(&[]);
+    assert_eq!(bench.order(Body::BarrierRequest).said, [Body::BarrierReply]);
+    let out = Body::PacketOut(PacketOut { buffer: 3, in_port: 1, actions: Vec::new(), data: Vec::new() });
+    let bytes = Message { xid: 5, body: out.clone() }.encode();
+    let error = Body::Error(Failure::new(FailureKind::BUFFER_UNKNOWN, &bytes));
+    assert_eq!(bench.order(out).said, [error]);
+}
+
+#[test]
+fn without_buffers_packets_leave_when_they_come_back() {
+    let mut bench = Bench::new(&[("buffers", "false")]);
+    let mut fin = Packet { flags: Flags::FIN, size: 1500, seq: 9, ..Packet::default() };
+    let (pass, did) = bench.pass(&mut fin, 0);
+    let [Body::PacketIn(told)] = &did.said[..] else { panic!("{did:?}") };
+    assert_eq!((pass, told.buffer, usize::from(told.total)), (Pass::Keep, NO_BUFFER, told.data.len()));
+    let out =
+        |data| Body::PacketOut(PacketOut { buffer: NO_BUFFER, in_port: 2, actions: vec![Action::Output(1)], data });
+    assert!(bench.order(out(vec![0; 54])).sent.is_empty(), "another packet");
+    assert_eq!(bench.order(out(told.data.clone())).sent, [(fin, LinkId::new(0))]);
+    assert!(bench.order(out(told.data.clone())).sent.is_empty(), "once");
+    // What does not come back is lost, and no longer known.
+    let (_, did) = bench.pass(&mut fin, 0);
+    let token = did.timers[0].1;
+    assert_eq!(bench.act(|switch, cx| switch.on_timer(cx, token)).lost, 1);
+    assert!(bench.order(out(told.data.clone())).sent.is_empty());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::trigger::Level;
 use super::wire::{Action, Body, FlowMod, Match, command, cookie};
 use fanin_core::packet::Addresses;
 use fanin_core::roles::ControllerCx;
+use std::collections::BTreeSet;
 
 impl Controller {
     /// A notification: CN-L, CN-M, CN-H or CR.
@@ -32,20 +33,32 @@ impl Controller {
         if !self.cfg.acts[level as usize - 1] {
             return;
         }
-        let Some(list) = self.lists.of(port) else { return };
+        let lists = self.lists.sharing(port, self.cfg.whole_switch);
+        if lists.is_empty() {
+            return;
+        }
         // READING: S7 the round-trip time without queueing, because Q is added; a measured one would include it.
         let pipe = rate.bytes_in(self.cfg.rtt) + if self.cfg.loaded { queue } else { 0.0 };
-        // READING: S6 N is the number of flows whose data leave by that port.
-        let (flows, reserved) = (list.flows, list.reserved as f64);
-        let shares = Shares { total: pipe + queue, flows, reserved, bursts: flows - list.background.len() };
+        // READING: S6 N is the number of flows whose data leave by that port, or pass its switch.
+        let flows: usize = lists.iter().map(|list| list.flows).sum();
+        let background: usize = lists.iter().map(|list| list.background.len()).sum();
+        let reserved = lists.iter().map(|list| list.reserved as f64).sum();
+        let shares = Shares { total: pipe + queue, flows, reserved, bursts: flows - background };
         let names: Vec<Addresses> = match level {
             Level::High => self.flows.keys().copied().collect(),
             // Step 3 takes flows of the BGT only. A burst flow is limited here if the notification of a recovery was
             // lost.
-            Level::None | Level::Low | Level::Modest => list.background.union(&list.limited).copied().collect(),
+            Level::None | Level::Low | Level::Modest => {
+                let limited = self.lists.of(port).into_iter().flat_map(|list| &list.limited);
+                let names: BTreeSet<&Addresses> =
+                    lists.iter().flat_map(|list| &list.background).chain(limited).collect();
+                names.into_iter().copied().collect()
+            }
         };
         for name in names {
-            let Some(flow) = self.flows.get(&name).filter(|flow| flow.counts && flow.path.contains(&port)) else {
+            let shares_port = |at: &EgressPort| *at == port || (self.cfg.whole_switch && at.0 == port.0);
+            let Some(flow) = self.flows.get(&name).filter(|flow| flow.counts && flow.path.iter().any(shares_port))
+            else {
                 continue;
             };
             let limit = shares.limit(level, flow.class, f64::from(flow.mss), self.cfg.factors);

@@ -19,6 +19,9 @@ impl Sender {
             if self.recovery == Recovery::Linux {
                 return self.on_linux_ack(ack, env);
             }
+            if self.tail.is_some() {
+                self.judge_probe(ack, env);
+            }
             let request = self.push_is_only_a_request && ack.flags.has(Flags::PSH);
             if request {
                 self.peer_edge = self.una + ack.window;
@@ -32,9 +35,11 @@ impl Sender {
             }
             if self.state == State::Established {
                 self.send(env);
+                self.after_sending(env);
             }
         } else if self.state == State::SynSent && ack.flags.has(Flags::SYN) && ack.ack == FIRST_DATA {
             self.on_syn_ack(ack, env);
+            self.after_sending(env);
         }
     }
 
@@ -84,6 +89,9 @@ impl Sender {
             // RFC 6298 s5.3: restart when an acknowledgement brings news.
             self.restart_timer(env);
         }
+        if news {
+            self.consider_early_retransmit(ack, env);
+        }
     }
 
     /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request to retransmit.
@@ -111,7 +119,10 @@ impl Sender {
         }
         match self.recovery {
             _ if !duplicate => {}
-            Recovery::Open => self.on_duplicate(env),
+            Recovery::Open => {
+                self.on_duplicate(env);
+                self.consider_early_retransmit(ack, env);
+            }
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.inflate(env.cfg),
             // The pipe has shrunk, which `send` takes into account.

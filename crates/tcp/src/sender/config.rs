@@ -23,6 +23,8 @@ pub struct SenderConfig {
     pub(crate) sack: bool,
     /// The sender of Linux, which requires SACK; none: that of the RFCs.
     pub linux: Option<LinuxConfig>,
+    /// What Linux had before RACK, which requires SACK; none: only what the RFCs say.
+    pub before_rack: Option<BeforeRack>,
     /// New segments on the first two duplicate acknowledgements (RFC 3042).
     pub(crate) limited_transmit: bool,
     /// What it does otherwise than the RFCs, as another program does.
@@ -66,6 +68,7 @@ impl SenderConfig {
         any_window_is_duplicate: false,
         sack: false,
         linux: None,
+        before_rack: None,
         limited_transmit: false,
         quirks: Quirks::RFC,
         rto: RtoConfig::DEFAULT,
@@ -85,7 +88,7 @@ impl SenderConfig {
 
     /// What recovery with SACK goes by.
     pub(super) const fn sack_config(&self) -> SackConfig {
-        SackConfig { mss: self.mss, dup_thresh: self.duplicate_ack_threshold }
+        SackConfig { mss: self.mss, dup_thresh: self.duplicate_ack_threshold, forward: self.before_rack.is_some() }
     }
 }
 
@@ -113,4 +116,11 @@ pub struct LinuxConfig {
     pub tail_loss_probe: bool,
     /// The ticks of hosts are spread over a tick, instead of beginning together.
     pub ticks_apart: bool,
+}
+
+/// What the sender of Linux 3.16 leaves open, shared by the flows of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BeforeRack {
+    /// Tail loss probes: `tcp_early_retrans`.
+    pub(crate) tail_loss_probe: bool,
 }

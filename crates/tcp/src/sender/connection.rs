@@ -27,6 +27,7 @@ impl Sender {
         }
         self.establish(peer_window, env);
         self.write(env);
+        self.after_sending(env);
     }
 
     /// What a sender knows if it begins on a connection that is already open: the round-trip time of its idle path.
@@ -67,6 +68,7 @@ impl Sender {
             }
         }
         self.send(env);
+        self.after_sending(env);
     }
 
     /// Sends what the application has written, as far as the windows let it go.

@@ -154,7 +154,7 @@ impl Sender {
     }
 
     /// The window is reduced for a loss. RFC 3168 section 6.1.2: one reduction a round trip, and CWR after any reduction.
-    fn end_echoes(&mut self, cfg: &SenderConfig) {
+    pub(super) fn end_echoes(&mut self, cfg: &SenderConfig) {
         if cfg.quirks.repairs_as_ns3_44() && !cfg.quirks.echoes_end_recovery() {
             // A loss says nothing of echoes: only the last one that was answered does.
             self.growth = Growth::Free;

@@ -13,6 +13,7 @@
 //! | `loss.rs` | loss by duplicates and timeouts: NewReno |
 //! | `sack_recovery.rs` | recovery with SACK |
 //! | `linux/` | all of this as Linux does it |
+//! | `linux_3_16.rs` | what Linux 3.16 does beside the RFCs |
 //! | `output.rs` | what is sent |
 //! | `bursts.rs`, `interface.rs` | bursts, pacing and small queues below the windows |
 //! | `timers.rs` | retransmission timer, window probes, wake-ups |
@@ -33,6 +34,7 @@ mod guesses;
 mod history;
 mod interface;
 mod linux;
+mod linux_3_16;
 mod loss;
 mod ns3_18;
 mod ns3_44;
@@ -43,7 +45,7 @@ mod sack_recovery;
 mod timers;
 
 pub use bursts::pacing_rate;
-pub use config::{InterfaceConfig, LinuxConfig, SenderConfig};
+pub use config::{BeforeRack, InterfaceConfig, LinuxConfig, SenderConfig};
 pub use env::{Env, InAck, OutSegment, SenderIo, TimerOutcome};
 pub use quirks::{LossRecovery, Quirks, RttOf};
 
@@ -57,6 +59,7 @@ use guesses::Guesses;
 use history::History;
 use interface::Interface;
 use linux::{CaState, Linux};
+use linux_3_16::Tail;
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +174,8 @@ pub struct Sender {
     pace_next: Time,
     /// The sender of Linux, where it is on.
     linux: Option<Box<Linux>>,
+    /// What Linux had before RACK, where it is on.
+    tail: Option<Tail>,
     /// In ns-3.44 without SACK: what duplicates are taken for.
     guesses: Option<Box<Guesses>>,
     /// In ns-3.44 with SACK: which segments are lost, and which were sent again.
@@ -235,6 +240,7 @@ impl Sender {
                 .then(|| Box::new(Marks::new(cfg.quirks.ns3.lost_goes_first))),
             interface: cfg.interface.is_some().then(Box::default),
             linux: cfg.linux.is_some().then(|| Box::new(Linux::new(cfg))),
+            tail: cfg.before_rack.map(|_| Tail::default()),
             retransmissions: 0,
             segments_sent: 0,
         }

@@ -107,6 +107,7 @@ impl Sender {
             self.linux_resume(env);
         } else {
             self.send(env);
+            self.after_sending(env);
         }
     }
 

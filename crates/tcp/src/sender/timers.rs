@@ -3,7 +3,7 @@
 //! Deadlines move with every acknowledgement, and the event queue hears of few of them: one event is pending for the
 //! earliest, and finds out what has become of it when it comes.
 
-use super::{Env, Recovery, Sender, SenderConfig, SenderIo, State, TimerOutcome};
+use super::{Env, Recovery, Sender, SenderConfig, SenderIo, State, Tail, TimerOutcome};
 use crate::rto::RtoConfig;
 use fanin_core::units::Time;
 
@@ -54,7 +54,9 @@ impl Sender {
             },
             _ => return None,
         };
-        (!self.deadline.is_never()).then(|| self.deadline.saturating_sub(value))
+        let deadline =
+            self.tail.as_ref().filter(|_| self.state == State::Established).map_or(self.deadline, Tail::timeout_at);
+        (!self.deadline.is_never()).then(|| deadline.saturating_sub(value))
     }
 
     /// A timer event came. Deadlines move lazily, so most events find theirs moved.
@@ -74,7 +76,10 @@ impl Sender {
             State::Established if self.is_silent(env.cfg) => self.on_retransmission_timeout(env),
             State::Established if self.nxt == self.una && !self.in_recovery() => self.on_persist(env),
             State::Established if self.recovery == Recovery::Linux => self.on_linux_timer(env),
-            State::Established => self.on_retransmission_timeout(env),
+            State::Established => match self.on_timer_before_rack(env) {
+                Some(outcome) => outcome,
+                None => self.on_retransmission_timeout(env),
+            },
             State::Closed | State::Finished | State::Failed => TimerOutcome::Idle,
         }
     }
@@ -82,6 +87,9 @@ impl Sender {
     #[inline(always)]
     pub(super) fn restart_timer<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let at = env.now.saturating_add(self.rto(env.cfg));
+        if let Some(tail) = &mut self.tail {
+            tail.restart(at);
+        }
         self.arm(at, env);
     }
 
@@ -131,6 +139,7 @@ impl Sender {
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
         self.send(env);
+        self.after_sending(env);
     }
 
     /// Passes a changed wake-up time on to the event queue; events of earlier wishes are ignored when they come.

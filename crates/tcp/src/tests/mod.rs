@@ -9,6 +9,7 @@ mod ecn;
 mod interface;
 mod led;
 mod linux;
+mod linux_3_16;
 mod ns3_18;
 mod ns3_44;
 mod ns3_44_sack;

@@ -184,7 +184,7 @@ const rcce: Step = {
   says: saysPaths,
   found: {
     paper: 'rcce',
-    text: 'On one switch, where the paper measures, RCCE is RCC. Its trees help between racks, but an incast to one client ends no sooner. Its aggregators at the edge cost more than they save.',
+    text: 'On one switch, where the paper measures, RCCE is RCC. Its trees help between racks, but an incast to one client ends no sooner. Its aggregators at the edge save one client half of its time if the workers are far away, and cost more than they save if they are near or if clients are many.',
   },
 }
 

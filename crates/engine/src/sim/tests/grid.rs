@@ -361,6 +361,7 @@ fn transport_options() {
         "like = \"ns3.44\"\nlimited-transmit = true",
         "like = \"ns3.44\"\nsack = true",
         "like = \"ns3.18-rdtcp\"",
+        "sack = true\nloss-detection = \"linux-3.16\"\nlimited-transmit = true",
         "sack = true\nloss-detection = \"linux\"",
         "sack = true\nloss-detection = \"linux\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"linux\"\nack-every = 2\nquickack = 5",

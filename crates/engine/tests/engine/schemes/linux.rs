@@ -43,6 +43,19 @@ fn tail_loss_probes_spare_timeouts() {
     assert!(p50.0 < 0.01 && p50.1 > 0.2, "two round trips and 2 ms, or 200 ms: {p50:?}");
 }
 
+/// Linux 3.16 had them before it told losses by time.
+#[test]
+fn tail_loss_probes_spare_timeouts_before_rack() {
+    let responses = |transport: &str| {
+        let keys = format!("interrupt-interval = \"0s\"\nloss-detection = \"linux-3.16\"\n{transport}");
+        incast(20, "12KB", &keys, "jitter = \"20us\"")
+    };
+    let (with, without) = (responses(""), responses("tail-loss-probe = false"));
+    assert!(total(&with, "loss_probes") > 10.0 && total(&without, "loss_probes") < 0.5);
+    let timeouts = (total(&with, "timeouts"), total(&without, "timeouts"));
+    assert!(timeouts.0 < 0.5 * timeouts.1, "{timeouts:?}");
+}
+
 #[test]
 fn losses_told_by_time_spare_timeouts() {
     let responses = |transport| total(&incast(20, "20KB", transport, ""), "timeouts");

@@ -1,19 +1,25 @@
 //! Message bodies (sections 7.3 and 7.4 of the specification).
 
 use super::bytes::{Reader, pad};
+use super::failure::Failure;
 use super::flow::{FlowMod, FlowRemoved, FlowStats};
 use super::parts::{FlowStatsRequest, PORT, PacketIn, PacketOut, PortDescription};
 use super::{HEADER, Malformed};
 
-const HELLO: u8 = 0;
+pub(super) const HELLO: u8 = 0;
+pub(super) const ERROR: u8 = 1;
+const ECHO_REQUEST: u8 = 2;
+const ECHO_REPLY: u8 = 3;
 const FEATURES_REQUEST: u8 = 5;
 const FEATURES_REPLY: u8 = 6;
 const PACKET_IN: u8 = 10;
 const FLOW_REMOVED: u8 = 11;
-const PACKET_OUT: u8 = 13;
-const FLOW_MOD: u8 = 14;
+pub(super) const PACKET_OUT: u8 = 13;
+pub(super) const FLOW_MOD: u8 = 14;
 const MULTIPART_REQUEST: u8 = 18;
 const MULTIPART_REPLY: u8 = 19;
+const BARRIER_REQUEST: u8 = 20;
+const BARRIER_REPLY: u8 = 21;
 
 /// Multipart: statistics of flows.
 const FLOW: u16 = 1;
@@ -28,6 +34,16 @@ const MOST_ENTRIES: usize = 60_000;
 pub(crate) enum Body {
     /// Either side: a greeting with its version.
     Hello,
+    /// Either side: a message of the other one cannot be served.
+    Error(Failure),
+    /// Either side: asks whether the other one is there.
+    EchoRequest(Vec<u8>),
+    /// Either side: it is there. The data are those of the request.
+    EchoReply(Vec<u8>),
+    /// Controller: what it has sent before is to be done before what it sends next.
+    BarrierRequest,
+    /// Switch: it is done.
+    BarrierReply,
     /// Controller: requests the identity of a switch.
     FeaturesRequest,
     /// Switch: its identity.
@@ -94,6 +110,11 @@ impl Body {
     pub(super) fn kind(&self) -> u8 {
         match self {
             Self::Hello => HELLO,
+            Self::Error(_) => ERROR,
+            Self::EchoRequest(_) => ECHO_REQUEST,
+            Self::EchoReply(_) => ECHO_REPLY,
+            Self::BarrierRequest => BARRIER_REQUEST,
+            Self::BarrierReply => BARRIER_REPLY,
             Self::FeaturesRequest => FEATURES_REQUEST,
             Self::FeaturesReply { .. } => FEATURES_REPLY,
             Self::PacketIn(_) => PACKET_IN,
@@ -110,7 +131,9 @@ impl Body {
         match self {
             // A bitmap of versions: 1.3 alone.
             Self::Hello => out.extend([0, 1, 0, 8, 0, 0, 0, 1 << super::VERSION]),
-            Self::FeaturesRequest => {}
+            Self::FeaturesRequest | Self::BarrierRequest | Self::BarrierReply => {}
+            Self::Error(failure) => failure.write(out),
+            Self::EchoRequest(data) | Self::EchoReply(data) => out.extend(data),
             Self::FeaturesReply { datapath } => {
                 out.extend(datapath.to_be_bytes());
                 out.extend(u32::MAX.to_be_bytes()); // buffers
@@ -150,6 +173,11 @@ impl Body {
                 reader.skip(reader.left())?;
                 Self::Hello
             }
+            ERROR => Self::Error(Failure::read(reader)?),
+            ECHO_REQUEST => Self::EchoRequest(reader.rest()?),
+            ECHO_REPLY => Self::EchoReply(reader.rest()?),
+            BARRIER_REQUEST => Self::BarrierRequest,
+            BARRIER_REPLY => Self::BarrierReply,
             FEATURES_REQUEST => Self::FeaturesRequest,
             FEATURES_REPLY => {
                 let datapath = reader.u64()?;

@@ -22,6 +22,10 @@ impl<'a> Reader<'a> {
         self.bytes = rest;
         Ok(taken)
     }
+    /// All bytes that are left.
+    pub(super) fn rest(&mut self) -> Result<Vec<u8>, Malformed> {
+        Ok(self.take(self.left())?.to_vec())
+    }
     /// A reader of the next `count` bytes only.
     pub(super) fn part(&mut self, count: usize) -> Result<Self, Malformed> {
         self.take(count).map(Self::new)

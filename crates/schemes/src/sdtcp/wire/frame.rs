@@ -90,6 +90,13 @@ impl Frame {
         out
     }
 
+    /// The whole frame; its payload is zeros, since packets here have none.
+    pub(crate) fn whole(&self) -> Vec<u8> {
+        let mut out = self.head();
+        out.resize(self.length(), 0);
+        out
+    }
+
     /// Reads the headers of a frame.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);

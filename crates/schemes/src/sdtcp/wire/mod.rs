@@ -14,6 +14,7 @@
 mod action;
 mod body;
 mod bytes;
+mod failure;
 mod flow;
 mod frame;
 mod matching;
@@ -21,6 +22,7 @@ mod parts;
 
 pub(super) use action::Action;
 pub(super) use body::Body;
+pub(super) use failure::{Failure, Kind as FailureKind};
 pub(super) use flow::{Counters, FlowMod, FlowRemoved, FlowStats, command, cookie};
 pub(super) use frame::Frame;
 pub(super) use matching::{Match, TcpFlags};
@@ -83,6 +85,11 @@ impl Message {
         let length = u16::try_from(out.len()).expect("senders split what is longer");
         out[2..4].copy_from_slice(&length.to_be_bytes());
         out
+    }
+
+    /// The answer to a request.
+    pub(super) fn reply(xid: u32, body: Body) -> Vec<u8> {
+        Self { xid, body }.encode()
     }
 
     /// Reads a message, which must be all of `bytes`.

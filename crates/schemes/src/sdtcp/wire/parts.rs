@@ -38,12 +38,14 @@ pub(crate) struct PacketIn {
 /// A `Packet_Out`: the decision on a waiting packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PacketOut {
-    /// Buffer that holds the packet.
+    /// Buffer that holds the packet, or [`NO_BUFFER`] if the packet is in the message.
     pub(crate) buffer: u32,
     /// Its ingress port.
     pub(crate) in_port: u32,
     /// The actions on it.
     pub(crate) actions: Vec<Action>,
+    /// The packet, if no buffer holds it.
+    pub(crate) data: Vec<u8>,
 }
 
 /// A request for the statistics of entries.
@@ -77,7 +79,7 @@ impl PacketIn {
         reader.skip(1)?;
         let (cookie, about) = (reader.u64()?, Match::read(reader)?);
         reader.skip(2)?;
-        let data = reader.take(reader.left())?.to_vec();
+        let data = reader.rest()?;
         Ok(Self { buffer, total, reason, cookie, about, data })
     }
 }
@@ -91,15 +93,18 @@ impl PacketOut {
         out.extend((actions.len() as u16).to_be_bytes());
         pad(out, 6);
         out.extend(actions);
+        out.extend(&self.data);
     }
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let (buffer, in_port, length) = (reader.u32()?, reader.u32()?, reader.u16()?);
         reader.skip(6)?;
         let actions = read_actions(reader.part(usize::from(length))?)?;
-        if buffer == NO_BUFFER {
-            return Err(Malformed::Value("packet outside a buffer"));
+        // Section 7.3.7: what follows is meaningful only without a buffer.
+        let data = reader.rest()?;
+        if (buffer == NO_BUFFER) == data.is_empty() {
+            return Err(Malformed::Length);
         }
-        Ok(Self { buffer, in_port, actions })
+        Ok(Self { buffer, in_port, actions, data })
     }
 }
 
