@@ -252,8 +252,8 @@ def test_random_early_detection_is_the_simulators(changes: dict[str, Any]) -> No
     assert found("linux")["result_hash"] == kernel["result_hash"]
     assert kernel["queue_mean_packets"] == pytest.approx(simulated["queue_mean_packets"], rel=0.1)
     share = [(run["marks"] + run["drops_discipline"]) / run["segments_received"] for run in (kernel, simulated)]
-    # The random numbers of both are not the same.
-    assert share[0] == pytest.approx(share[1], rel=0.15)
+    # The random numbers of both are not the same; what hard drops do to windows makes their effect larger.
+    assert share[0] == pytest.approx(share[1], rel=0.15 if "queue.red-hard-drop" in changes else 0.1)
     assert share[0] > 0.01
 
 

@@ -2,7 +2,7 @@
 """Compares the simulator with the Linux kernel, cell by cell, and writes docs/validation/linux.md.
 
     ./compare.py                # measures in the kernel what is not stored, then compares and writes the page
-    ./compare.py --again        # measures all cells with ten seeds (twenty-five minutes on two cores), and all scripts
+    ./compare.py --again        # measures all cells with all seeds (forty minutes on two cores), and all scripts
     ./compare.py --check        # writes nothing: only says what it would find
     ./compare.py --drop         # takes what left its tolerances off the lists of what was within
 

@@ -63,7 +63,7 @@ struct Connection {
 
 impl Connection {
     fn is_open(&self) -> bool {
-        self.ends.iter().flatten().filter(|end| end.is_open).count() == self.ends.len()
+        self.ends.iter().all(|end| end.as_ref().is_some_and(|end| end.is_open))
     }
 }
 

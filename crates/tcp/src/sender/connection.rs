@@ -58,7 +58,7 @@ impl Sender {
         }
         if self.recovery == Recovery::Linux {
             self.restart_after_idle(env);
-            return self.write(env);
+            return self.linux_write(env);
         }
         // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
         if env.cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {

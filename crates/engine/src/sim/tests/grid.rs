@@ -232,7 +232,9 @@ fn endless_flows_that_stop() {
         // The run ends with the last response, whoever of the five still waits for a timeout then.
         let stopped: Vec<f64> = (0..bytes.len()).filter(|row| bytes[*row].is_nan()).map(|row| ends[row]).collect();
         assert!(stopped.iter().all(|end| end.is_nan() || *end >= 4e-3), "{scheme}: {stopped:?}");
-        assert!(stopped.iter().any(|end| !end.is_nan()), "{scheme}: {stopped:?}");
+        // Linux's last segments wait for probes and timers, which are longer than the run.
+        let least = if scheme == "linux" { 1 } else { 3 };
+        assert!(stopped.iter().filter(|end| !end.is_nan()).count() >= least, "{scheme}: {stopped:?}");
         assert!(outcome.number("drops") > 0.0 || scheme == "sab", "{scheme}");
         assert_eq!(outcome.number("completed") + outcome.number("incomplete"), 15.0, "{scheme}");
     }

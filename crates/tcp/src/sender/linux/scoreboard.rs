@@ -29,6 +29,13 @@ pub(super) struct Segment {
     pub(super) pushed: bool,
 }
 
+impl Segment {
+    /// Whether it is lost, and its retransmission is not in flight.
+    fn is_to_resend(&self) -> bool {
+        self.lost && !self.resent && !self.sacked
+    }
+}
+
 /// The outstanding segments in order of their numbers, without gaps.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
@@ -190,9 +197,8 @@ impl Scoreboard {
             self.resend_from = u64::MAX;
             return None;
         }
-        let waits = |segment: &&Segment| segment.lost && !segment.resent && !segment.sacked;
         let from = self.segments.partition_point(|segment| segment.end <= self.resend_from);
-        let segment = self.segments.range(from..).find(waits).copied();
+        let segment = self.segments.range(from..).find(|segment| segment.is_to_resend()).copied();
         self.resend_from = segment.map_or(u64::MAX, |segment| segment.start);
         segment
     }
@@ -200,10 +206,9 @@ impl Scoreboard {
     /// How many segments of a burst leave together again, from the lost one at `start` on, of `most` that may.
     pub(super) fn resent_together(&self, start: u64, most: u64) -> u64 {
         let from = self.segments.partition_point(|segment| segment.start < start);
-        let waits = |segment: &&Segment| segment.lost && !segment.resent && !segment.sacked;
-        let lost = self.segments.range(from..).take(most as usize).take_while(waits).count();
-        let rest = self.segments.range(from..).take(lost).position(|segment| segment.ends_burst);
-        rest.map_or(lost, |last| last + 1) as u64
+        let lost = self.segments.range(from..).take(most as usize).take_while(|segment| segment.is_to_resend()).count();
+        let last = self.segments.range(from..).take(lost).position(|segment| segment.ends_burst);
+        last.map_or(lost, |last| last + 1) as u64
     }
 
     /// The segments within `start..end`.
