@@ -101,6 +101,12 @@ const BESIDE: &[(&str, &str, Values, Values)] = &[
     ("dt-cwa", "D11", &[("network.delay", "16.67us")], &[("network.delay", "25us")]),
     ("rcc", "R2", &[("network.buffer", "128KiB")], CODE_BUFFER),
     ("rcc", "R2", &[("network.buffer-full", "no-room"), ("network.buffer-counts", "all")], CODE_BUFFER),
+    (
+        "rcc",
+        "R3",
+        &[("traffic.bursts.exponential-bound", "30ms"), ("traffic.bursts.exponential-step", "1ms")],
+        &[("traffic.bursts.exponential", "15ms")],
+    ),
     ("rcc", "E4", &[("push-bonus", "0")], &[("repeats", "wait")]),
     ("rcc", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
     ("rcce", "E4", &[("push-bonus", "150")], &[("repeats", "wait")]),
