@@ -24,6 +24,7 @@ from fanin.registry import scheme_row
 from fanin.results.frames import read_table
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
+from fanin.scenario.format.claim import cases
 
 SAMPLE = {
     "dtcwa": ["dtcwa/fig4"],
@@ -168,6 +169,31 @@ def test_table_2_of_pfdct_is_the_script_of_ns3s_example_within_a_tenth():
         for flows, seconds in zip(printed.x, printed.y, strict=True):
             begun = min(flows, sum(0.105 * i < 5 for i in range(100)))
             assert 0.9 <= seconds / (5 - 0.105 * (begun - 1) / 2) < 1
+
+
+def test_words_of_pfdct_that_its_own_tables_refute_are_not_judged_by_runs():
+    """Each bound of such a word excludes what the table prints, and a claim of the printed size is there."""
+
+    def claim(name):
+        file, _, wanted = name.partition("#")
+        document = Experiment(f"pfdct/{file}", library.experiments()[f"pfdct/{file}"]).document
+        index, found = next((at, each) for at, each in enumerate(document.claim) if each.id == wanted)
+        return found, cases(index, document.claim, document.claims)
+
+    fct, throughput = 2.781 / 2.834, 998.89 / 972.69  # PFDCT and DCTCP, the best of the others: Tables 2 and 3
+    sizes = {
+        "abs1#fct": (fct, "table2#average-over-dctcp"),
+        "fig7a#much-better": (fct, "table2#average-over-dctcp"),
+        "abs1#throughput": (throughput, "fig10#over-dctcp"),
+    }
+    for word, (printed, size) in sizes.items():
+        sentence, judged = claim(word)
+        assert sentence.cannot_be.startswith("its own table contradicts the word")
+        assert {case.basis for case in judged} == {"sensitivity"}
+        assert not any(case.accept[0] <= printed <= case.accept[1] for case in judged)
+        counted = [case for case in claim(size)[1] if case.basis != "sensitivity"]
+        assert counted
+        assert all(case.accept[0] <= printed <= case.accept[1] for case in counted)
 
 
 def test_the_demo_explains_every_entry_of_its_legend():
