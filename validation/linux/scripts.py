@@ -38,6 +38,8 @@ class Script:
     group: str
     title: str
     own: Mapping[str, Any] = field(hash=False)
+    simulator: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What the kernel does unasked, and the simulator has to be told."""
 
     @property
     def name(self) -> str:
@@ -73,7 +75,11 @@ class Script:
         return digest([], self.text + json.dumps(self.settings, sort_keys=True))
 
 
-SCRIPTS = tuple(Script(group["name"], group["title"], own) for group in _DOCUMENT["group"] for own in group["scripts"])
+SCRIPTS = tuple(
+    Script(group["name"], group["title"], group.get("set", {}) | own, group.get("simulator", {}))
+    for group in _DOCUMENT["group"]
+    for own in group["scripts"]
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,8 @@ class Played:
 
 def play(script: Script, backend: str) -> Played:
     """Runs a script in the kernel (``linux``) or in the simulator."""
-    changes = [*((path, value) for path, value in script.settings.items()), ("run.backend", backend)]
+    settings = script.settings | (script.simulator if backend == "simulator" else {})
+    changes = [*settings.items(), ("run.backend", backend)]
     output = _engine.Scenario(script.text, str(HERE / "incast.toml"), changes).run()
     totals = json.loads(output.summary)
     if totals["completed"] != totals["flows"]:
