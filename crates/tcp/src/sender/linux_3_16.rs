@@ -183,6 +183,32 @@ impl Sender {
         if sent { TimerOutcome::LossProbe } else { TimerOutcome::Reordering }
     }
 
+    /// After a timeout, until all is acknowledged that was sent before it (`tcp_enter_loss`, state Loss): what the receiver
+    /// has reported is neither in flight nor sent again.
+    #[inline(never)]
+    pub(super) fn send_after_timeout_before_rack<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let before = self.nxt;
+        while self.nxt < self.stream_end() {
+            let Some(board) = &self.scoreboard else { break };
+            let reported = board.reported().range_at_or_above(self.nxt);
+            if let Some(range) = reported.filter(|range| range.start <= self.nxt) {
+                self.nxt = range.end;
+                continue;
+            }
+            let hole = reported.map_or(u64::MAX, |range| range.start - self.nxt);
+            let len = self.packet.segment_of(env.cfg.mss).min(self.data_end.saturating_sub(self.nxt)).min(hole);
+            let flight = board.unreported(self.una, self.nxt);
+            if flight + len > self.window.cwnd as u64 || self.nxt + len > self.peer_edge {
+                break;
+            }
+            if self.is_shaped() && !self.may_leave(len, Some(self.window.cwnd as u64 - flight), env) {
+                break;
+            }
+            self.transmit_next(len, env);
+        }
+        self.end_sending(before, env);
+    }
+
     /// The end of an event that may have sent something.
     #[inline(always)]
     pub(super) fn after_sending<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {

@@ -181,7 +181,7 @@ impl Sender {
         if env.cfg.quirks.repairs_as_ns3_44() && self.repair_timeout_as_ns3_44(env) {
             return TimerOutcome::Timeout;
         }
-        if let Some(board) = &mut self.scoreboard {
+        if let Some(board) = self.scoreboard.as_mut().filter(|_| self.tail.is_none()) {
             // RFC 2018 s8: the receiver may have discarded what it reported.
             board.clear();
         }
