@@ -49,7 +49,7 @@ class Script:
     @property
     def settings(self) -> dict[str, Any]:
         """The values that replace those of incast.toml, as dotted paths."""
-        values = _DOCUMENT["base"] | {k: v for k, v in self.own.items() if k not in ("name", "segments", "faults")}
+        values = _DOCUMENT["base"] | {k: v for k, v in self.own.items() if k not in ("name", "segments", "faults", "why")}
         return {PATHS.get(key, key): value for key, value in values.items()} | {
             "traffic.answers.bytes-each": f"{SEGMENT * self.own['segments']}B"
         }

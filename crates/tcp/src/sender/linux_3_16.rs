@@ -7,6 +7,7 @@
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, TimerOutcome};
 use crate::sack::segment_start;
 use fanin_core::packet::Flags;
+use fanin_core::roles::CongestionWindow;
 use fanin_core::units::Time;
 
 /// The least wait for a probe.
@@ -38,6 +39,17 @@ pub(super) struct Tail {
     timeout_at: Time,
     /// `tlp_high_seq`: what had been sent when the last segment was sent again as a probe.
     probed: Option<u64>,
+    undo: Option<Undo>,
+}
+
+/// What takes back the last reduction of the window for a loss, if all that it sent again turns out to be needless.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// `undo_marker`: the first number that was outstanding.
+    from: u64,
+    before: CongestionWindow,
+    /// `undo_retrans`, as the count of retransmissions at which it is zero.
+    retransmissions: u64,
 }
 
 impl Tail {
@@ -70,6 +82,39 @@ impl Sender {
             self.cut_fractions(env.cfg);
             self.end_echoes(env.cfg);
             self.arm_wake(env);
+        }
+    }
+
+    /// `tcp_init_undo`, where a recovery begins: before it changes the window.
+    pub(super) fn note_reduction(&mut self) {
+        let (from, before, retransmissions) = (self.una, self.window, self.retransmissions);
+        if let Some(tail) = &mut self.tail {
+            tail.undo = Some(Undo { from, before, retransmissions });
+        }
+    }
+
+    /// `tcp_check_dsack`, before the acknowledgement is taken: whether it reports a retransmission as needless.
+    pub(super) fn count_needless(&mut self, ack: &InAck<'_>) {
+        let Some(tail) = &mut self.tail else { return };
+        if ack.flags.has(Flags::ECE) {
+            tail.undo = None; // The reduction is due in any case.
+        }
+        if let Some(((_, end), undo)) = ack.sack.and_then(|sack| sack.dsack()).zip(tail.undo.as_mut())
+            && end > undo.from
+            && end <= self.una
+        {
+            undo.retransmissions += 1;
+        }
+    }
+
+    /// `tcp_try_undo_dsack`: all retransmissions were needless, so nothing was lost, and the window is what it was.
+    pub(super) fn undo_needless(&mut self) {
+        let Some(tail) = &mut self.tail else { return };
+        let all = |undo: &Undo| undo.retransmissions == self.retransmissions && self.una > undo.from;
+        if let Some(undo) = tail.undo.take_if(|undo| all(undo)) {
+            self.window.cwnd = self.window.cwnd.max(undo.before.cwnd);
+            self.window.ssthresh = self.window.ssthresh.max(undo.before.ssthresh);
+            self.leave_recovery();
         }
     }
 
@@ -149,6 +194,9 @@ impl Sender {
             Pending::Retransmission => {
                 // `tcp_retransmit_timer`
                 self.end_probe();
+                if let Some(tail) = &mut self.tail {
+                    tail.undo = None;
+                }
                 None
             }
             Pending::Probe => Some(self.send_probe_before_rack(env)),

@@ -60,6 +60,7 @@ impl Sender {
     }
 
     pub(super) fn enter_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.note_reduction();
         let flight = self.flight_at_loss(env.cfg);
         self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
         self.cut_fractions(env.cfg);
