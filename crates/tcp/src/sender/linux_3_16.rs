@@ -2,7 +2,9 @@
 //! acknowledgement (FACK). After Linux 3.16, `net/ipv4/tcp_output.c` and `tcp_input.c`; its names are in the comments.
 //!
 //! Simpler than Linux: a probe's rest of the retransmission timer counts from when that timer was started, and not from when
-//! the first segment left; timers end between ticks; and the window falls at once in a recovery, not in steps (PRR).
+//! the first segment left; timers end between ticks; the window falls at once in a recovery, not in steps (PRR); a reduction is
+//! undone by DSACKs only, and that of a timeout never (no F-RTO); a lost retransmission waits for the timer; and reordering
+//! changes nothing. What a kernel of today shows of these rules: docs/validation/linux.md.
 
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, TimerOutcome};
 use crate::sack::segment_start;
