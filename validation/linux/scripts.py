@@ -51,7 +51,7 @@ class Script:
     @property
     def why(self) -> str:
         """The rule that makes a difference, where one is due."""
-        return self.own.get("why", "")
+        return str(self.own.get("why", ""))
 
     @property
     def name(self) -> str:
@@ -126,7 +126,7 @@ class Played:
 
 def play(script: Script, backend: str) -> Played:
     """Runs a script in the kernel (``linux``) or in the simulator."""
-    settings = script.settings | (script.simulator if backend == "simulator" else {})
+    settings = script.settings | (dict(script.simulator) if backend == "simulator" else {})
     changes = [*settings.items(), ("run.backend", backend)]
     output = _engine.Scenario(script.text, str(HERE / "incast.toml"), changes).run()
     totals = json.loads(output.summary)

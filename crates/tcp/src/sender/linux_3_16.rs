@@ -7,7 +7,7 @@
 //! changes nothing. What a kernel of today shows of these rules: docs/validation/linux.md.
 
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, TimerOutcome};
-use crate::sack::segment_start;
+use crate::sack::{SackBlocks, segment_start};
 use fanin_core::packet::Flags;
 use fanin_core::roles::CongestionWindow;
 use fanin_core::units::Time;
@@ -78,7 +78,7 @@ impl Sender {
             return;
         }
         self.end_probe();
-        if !needless && ack.sack.and_then(|sack| sack.dsack()).is_none() {
+        if !needless && ack.sack.and_then(SackBlocks::dsack).is_none() {
             self.window.ssthresh = self.with_cc(env, |cc, cx| cc.on_loss(cx));
             self.window.cwnd = self.window.ssthresh;
             self.cut_fractions(env.cfg);
@@ -101,7 +101,7 @@ impl Sender {
         if ack.flags.has(Flags::ECE) {
             tail.undo = None; // The reduction is due in any case.
         }
-        if let Some(((_, end), undo)) = ack.sack.and_then(|sack| sack.dsack()).zip(tail.undo.as_mut())
+        if let Some(((_, end), undo)) = ack.sack.and_then(SackBlocks::dsack).zip(tail.undo.as_mut())
             && end > undo.from
             && end <= self.una
         {
