@@ -33,7 +33,7 @@ enum Pending {
     Early,
 }
 
-/// The state of probes and early retransmits.
+/// The state of probes, early retransmits and undoing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
     pending: Pending,
