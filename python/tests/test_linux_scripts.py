@@ -48,6 +48,14 @@ def test_scripts_that_were_as_in_the_kernel_still_are(outcomes: list[Outcome]) -
     assert scripts.as_before() and not scripts.strayed(outcomes)
 
 
+def test_scripts_before_rack_agree_but_for_rules_that_one_of_both_lacks(outcomes: list[Outcome]) -> None:
+    before = [outcome for outcome in outcomes if outcome.script.is_before_rack]
+    named = {outcome.script.name for outcome in before if outcome.script.why}
+    assert named == {outcome.script.name for outcome in before if outcome.beyond}
+    assert len(before) - len(named) >= 20
+    assert not any(outcome.script.why for outcome in outcomes if outcome not in before)
+
+
 def test_the_page_shows_what_the_simulator_does_today(outcomes: list[Outcome]) -> None:
     assert scripts.section(outcomes) in compare.PAGE.read_text(), f"{COMMAND} writes it"
 

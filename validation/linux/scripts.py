@@ -38,6 +38,20 @@ class Script:
     group: str
     title: str
     own: Mapping[str, Any] = field(hash=False)
+    simulator: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What the kernel does unasked, and the simulator has to be told."""
+    judged: Sequence[str] = ("time", *NOTED)
+    """What has to agree."""
+
+    @property
+    def is_before_rack(self) -> bool:
+        """Whether it asks for the rules of Linux 3.16."""
+        return self.own.get("transport.loss-detection") == "linux-3.16"
+
+    @property
+    def why(self) -> str:
+        """The rule that makes a difference, where one is due."""
+        return str(self.own.get("why", ""))
 
     @property
     def name(self) -> str:
@@ -47,7 +61,9 @@ class Script:
     @property
     def settings(self) -> dict[str, Any]:
         """The values that replace those of incast.toml, as dotted paths."""
-        values = _DOCUMENT["base"] | {k: v for k, v in self.own.items() if k not in ("name", "segments", "faults")}
+        values = _DOCUMENT["base"] | {
+            k: v for k, v in self.own.items() if k not in ("name", "segments", "faults", "why")
+        }
         return {PATHS.get(key, key): value for key, value in values.items()} | {
             "traffic.answers.bytes-each": f"{SEGMENT * self.own['segments']}B"
         }
@@ -73,7 +89,17 @@ class Script:
         return digest([], self.text + json.dumps(self.settings, sort_keys=True))
 
 
-SCRIPTS = tuple(Script(group["name"], group["title"], own) for group in _DOCUMENT["group"] for own in group["scripts"])
+SCRIPTS = tuple(
+    Script(
+        group["name"],
+        group["title"],
+        group.get("set", {}) | own,
+        group.get("simulator", {}),
+        tuple(group.get("judged", Script.judged)),
+    )
+    for group in _DOCUMENT["group"]
+    for own in group["scripts"]
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +126,8 @@ class Played:
 
 def play(script: Script, backend: str) -> Played:
     """Runs a script in the kernel (``linux``) or in the simulator."""
-    changes = [*((path, value) for path, value in script.settings.items()), ("run.backend", backend)]
+    settings = script.settings | (dict(script.simulator) if backend == "simulator" else {})
+    changes = [*settings.items(), ("run.backend", backend)]
     output = _engine.Scenario(script.text, str(HERE / "incast.toml"), changes).run()
     totals = json.loads(output.summary)
     if totals["completed"] != totals["flows"]:
@@ -151,7 +178,8 @@ class Outcome:
         allowed = [max(LEAST["time"] * theirs, LEAST["time-least-ns"]) for theirs in self.kernel.times]
         pairs = zip(self.kernel.times, self.ours.times, allowed, strict=True)
         late = any(abs(ours - theirs) > most for theirs, ours, most in pairs)
-        return ["time"] * late + [name for name in NOTED if self.kernel.counts[name] != self.ours.counts[name]]
+        found = ["time"] * late + [name for name in NOTED if self.kernel.counts[name] != self.ours.counts[name]]
+        return [name for name in found if name in self.script.judged]
 
     @property
     def is_close(self) -> bool:
@@ -168,7 +196,8 @@ class Outcome:
         pairs |= {name: (str(self.kernel.counts[name]), str(self.ours.counts[name])) for name in NOTED}
         shown = [f"**{a} / {b}**" if name in self.beyond else f"{a} / {b}" for name, (a, b) in pairs.items()]
         shown.append(f"{self.kernel.lost} / {self.ours.lost}")
-        return "| " + " | ".join([self.script.own["name"], *shown, "no" if self.beyond else "yes"]) + " |"
+        end = self.script.why or ("no" if self.beyond else "yes")
+        return "| " + " | ".join([self.script.own["name"], *shown, end]) + " |"
 
 
 def outcomes(entries: Mapping[str, Entry[Played]]) -> list[Outcome]:
@@ -179,14 +208,23 @@ def outcomes(entries: Mapping[str, Entry[Played]]) -> list[Outcome]:
 
 def section(found: Sequence[Outcome]) -> str:
     """The part of the page that has the scripts."""
-    titles = dict.fromkeys(script.title for script in SCRIPTS)
+    main = [outcome for outcome in found if not outcome.script.is_before_rack]
+    before = [outcome for outcome in found if outcome.script.is_before_rack]
+
+    def grouped(some: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:
+        titles = dict.fromkeys(outcome.script.title for outcome in some)
+        return [(title, [outcome for outcome in some if outcome.script.title == title]) for title in titles]
+
     template = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
     return template.from_string((HERE / "scripts.md.j2").read_text()).render(
-        played=found,
-        equal=[outcome for outcome in found if not outcome.beyond],
-        close=[outcome for outcome in found if outcome.is_close],
-        differs={name: sum(name in outcome.beyond for outcome in found) for name in ("time", *NOTED)},
-        scripts=[(title, [outcome for outcome in found if outcome.script.title == title]) for title in titles],
+        played=main,
+        equal=[outcome for outcome in main if not outcome.beyond],
+        close=[outcome for outcome in main if outcome.is_close],
+        differs={name: sum(name in outcome.beyond for outcome in main) for name in ("time", *NOTED)},
+        scripts=grouped(main),
+        shared=[outcome for outcome in before if not outcome.script.why],
+        shared_equal=[outcome for outcome in before if not outcome.script.why and not outcome.beyond],
+        before=grouped(before),
         least=LEAST,
         noted=NOTED,
         releases=sorted({entry.release for entry in kept().values()}),

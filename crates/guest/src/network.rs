@@ -143,12 +143,14 @@ fn add_end(site: &Site, number: usize, link: &SiteLink, netlink: &Netlink) -> io
 
 /// Sets what a namespace has settings for.
 fn settings(site: &Site, is_host: bool) -> io::Result<()> {
-    let Stack { sack, idle_restart, ecn, small_queue, .. } = site.stack;
+    let Stack { sack, rack, tail_loss_probe, idle_restart, ecn, small_queue, .. } = site.stack;
     let write = |key: &str, value: u64| set(&format!("net/ipv4/{key}"), value);
     if is_host {
         write("tcp_no_metrics_save", 1)?;
         write("tcp_ecn", if ecn { 1 } else { 2 })?;
         write("tcp_sack", u64::from(sack))?;
+        write("tcp_recovery", u64::from(rack))?;
+        write("tcp_early_retrans", if tail_loss_probe { 3 } else { 0 })?;
         write("tcp_slow_start_after_idle", u64::from(idle_restart))?;
         write("tcp_limit_output_bytes", if small_queue > 0 { small_queue } else { i32::MAX as u64 })?;
         // As in the scenario, hosts accept all connections that come at once.

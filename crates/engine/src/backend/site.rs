@@ -107,6 +107,10 @@ pub struct Stack {
     pub quick_ack: bool,
     /// Selective acknowledgements.
     pub sack: bool,
+    /// Whether losses are told by time (RACK), and not by counting duplicates.
+    pub rack: bool,
+    /// Tail loss probes.
+    pub tail_loss_probe: bool,
     /// Whether windows shrink while a connection is idle.
     pub idle_restart: bool,
     /// Whether connections ask for ECN.
@@ -139,6 +143,8 @@ const TRANSPORT: &[&str] = &[
     "initial-window",
     "ack-every",
     "sack",
+    "loss-detection",
+    "tail-loss-probe",
     "rto-min",
     "rto-granularity",
     "idle-restart",
@@ -330,6 +336,8 @@ fn stack(transport: &Values) -> Result<Stack, SpecError> {
         initial_window: transport.window("initial-window").bytes(mss).div_ceil(mss),
         quick_ack: transport.integer("ack-every") == 1,
         sack: transport.flag("sack"),
+        rack: transport.is("loss-detection", "linux"),
+        tail_loss_probe: transport.flag("tail-loss-probe"),
         idle_restart: transport.flag("idle-restart"),
         ecn: transport.is("ecn", "on"),
         interval: transport.time("interrupt-interval"),
@@ -377,6 +385,9 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
             return Err(transport.fail("scheme", message));
         }
         set(transport, &|key| TRANSPORT.contains(&key), DECIDES)?;
+        if transport.is("loss-detection", "dup-ack") {
+            return Err(transport.fail("loss-detection", DECIDES));
+        }
         set(scenario.scheme(key), &|key| SCHEMES.contains(&key), DECIDES)?;
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;

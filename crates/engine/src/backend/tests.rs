@@ -288,6 +288,17 @@ fn a_site_has_what_the_scenario_says() {
 }
 
 #[test]
+fn a_site_tells_losses_as_the_scenario_says() {
+    let told = |changes: &[(&str, &str)]| {
+        let stack = Site::of(&scenario(changes)).expect("Linux can follow it").stack;
+        (stack.rack, stack.tail_loss_probe)
+    };
+    assert_eq!(told(&[]), (true, true));
+    assert_eq!(told(&[("transport.loss-detection", "linux-3.16")]), (false, true));
+    assert_eq!(told(&[("transport.tail-loss-probe", "false")]), (true, false));
+}
+
+#[test]
 fn a_site_has_random_early_detection_with_a_seed_for_each_port() {
     let changes =
         [("queue.kind", "red"), ("queue.red-min", "7"), ("queue.red-gentle", "true"), ("queue.red-drop", "false")];

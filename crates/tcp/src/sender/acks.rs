@@ -21,6 +21,7 @@ impl Sender {
             }
             if self.tail.is_some() {
                 self.judge_probe(ack, env);
+                self.count_needless(ack);
             }
             let request = self.push_is_only_a_request && ack.flags.has(Flags::PSH);
             if request {
@@ -34,6 +35,7 @@ impl Sender {
                 self.on_push(env);
             }
             if self.state == State::Established {
+                self.undo_needless();
                 self.send(env);
                 self.after_sending(env);
             }

@@ -2,11 +2,14 @@
 //! acknowledgement (FACK). After Linux 3.16, `net/ipv4/tcp_output.c` and `tcp_input.c`; its names are in the comments.
 //!
 //! Simpler than Linux: a probe's rest of the retransmission timer counts from when that timer was started, and not from when
-//! the first segment left; timers end between ticks; and the window falls at once in a recovery, not in steps (PRR).
+//! the first segment left; timers end between ticks; the window falls at once in a recovery, not in steps (PRR); a reduction is
+//! undone by DSACKs only, and that of a timeout never (no F-RTO); a lost retransmission waits for the timer; and reordering
+//! changes nothing. What a kernel of today shows of these rules: docs/validation/linux.md.
 
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, TimerOutcome};
-use crate::sack::segment_start;
+use crate::sack::{SackBlocks, segment_start};
 use fanin_core::packet::Flags;
+use fanin_core::roles::CongestionWindow;
 use fanin_core::units::Time;
 
 /// The least wait for a probe.
@@ -30,7 +33,7 @@ enum Pending {
     Early,
 }
 
-/// The state of probes and early retransmits.
+/// The state of probes, early retransmits and undoing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
     pending: Pending,
@@ -38,6 +41,17 @@ pub(super) struct Tail {
     timeout_at: Time,
     /// `tlp_high_seq`: what had been sent when the last segment was sent again as a probe.
     probed: Option<u64>,
+    undo: Option<Undo>,
+}
+
+/// What takes back the last reduction of the window for a loss, if all that it sent again turns out to be needless.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// `undo_marker`: the first number that was outstanding.
+    from: u64,
+    before: CongestionWindow,
+    /// `undo_retrans`, as the count of retransmissions at which it is zero.
+    retransmissions: u64,
 }
 
 impl Tail {
@@ -64,12 +78,45 @@ impl Sender {
             return;
         }
         self.end_probe();
-        if !needless && ack.sack.and_then(|sack| sack.dsack()).is_none() {
+        if !needless && ack.sack.and_then(SackBlocks::dsack).is_none() {
             self.window.ssthresh = self.with_cc(env, |cc, cx| cc.on_loss(cx));
             self.window.cwnd = self.window.ssthresh;
             self.cut_fractions(env.cfg);
             self.end_echoes(env.cfg);
             self.arm_wake(env);
+        }
+    }
+
+    /// `tcp_init_undo`, where a recovery begins: before it changes the window.
+    pub(super) fn note_reduction(&mut self) {
+        let (from, before, retransmissions) = (self.una, self.window, self.retransmissions);
+        if let Some(tail) = &mut self.tail {
+            tail.undo = Some(Undo { from, before, retransmissions });
+        }
+    }
+
+    /// `tcp_check_dsack`, before the acknowledgement is taken: whether it reports a retransmission as needless.
+    pub(super) fn count_needless(&mut self, ack: &InAck<'_>) {
+        let Some(tail) = &mut self.tail else { return };
+        if ack.flags.has(Flags::ECE) {
+            tail.undo = None; // The reduction is due in any case.
+        }
+        if let Some(((_, end), undo)) = ack.sack.and_then(SackBlocks::dsack).zip(tail.undo.as_mut())
+            && end > undo.from
+            && end <= self.una
+        {
+            undo.retransmissions += 1;
+        }
+    }
+
+    /// `tcp_try_undo_dsack`: all retransmissions were needless, so nothing was lost, and the window is what it was.
+    pub(super) fn undo_needless(&mut self) {
+        let Some(tail) = &mut self.tail else { return };
+        let all = |undo: &Undo| undo.retransmissions == self.retransmissions && self.una > undo.from;
+        if let Some(undo) = tail.undo.take_if(|undo| all(undo)) {
+            self.window.cwnd = self.window.cwnd.max(undo.before.cwnd);
+            self.window.ssthresh = self.window.ssthresh.max(undo.before.ssthresh);
+            self.leave_recovery();
         }
     }
 
@@ -149,6 +196,9 @@ impl Sender {
             Pending::Retransmission => {
                 // `tcp_retransmit_timer`
                 self.end_probe();
+                if let Some(tail) = &mut self.tail {
+                    tail.undo = None;
+                }
                 None
             }
             Pending::Probe => Some(self.send_probe_before_rack(env)),
@@ -181,6 +231,32 @@ impl Sender {
         }
         self.restart_timer(env);
         if sent { TimerOutcome::LossProbe } else { TimerOutcome::Reordering }
+    }
+
+    /// After a timeout, until all is acknowledged that was sent before it (`tcp_enter_loss`, state Loss): what the receiver
+    /// has reported is neither in flight nor sent again.
+    #[inline(never)]
+    pub(super) fn send_after_timeout_before_rack<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let before = self.nxt;
+        while self.nxt < self.stream_end() {
+            let Some(board) = &self.scoreboard else { break };
+            let reported = board.reported().range_at_or_above(self.nxt);
+            if let Some(range) = reported.filter(|range| range.start <= self.nxt) {
+                self.nxt = range.end;
+                continue;
+            }
+            let hole = reported.map_or(u64::MAX, |range| range.start - self.nxt);
+            let len = self.packet.segment_of(env.cfg.mss).min(self.data_end.saturating_sub(self.nxt)).min(hole);
+            let flight = board.unreported(self.una, self.nxt);
+            if flight + len > self.window.cwnd as u64 || self.nxt + len > self.peer_edge {
+                break;
+            }
+            if self.is_shaped() && !self.may_leave(len, Some(self.window.cwnd as u64 - flight), env) {
+                break;
+            }
+            self.transmit_next(len, env);
+        }
+        self.end_sending(before, env);
     }
 
     /// The end of an event that may have sent something.

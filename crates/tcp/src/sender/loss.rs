@@ -60,6 +60,7 @@ impl Sender {
     }
 
     pub(super) fn enter_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.note_reduction();
         let flight = self.flight_at_loss(env.cfg);
         self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
         self.cut_fractions(env.cfg);
@@ -181,7 +182,7 @@ impl Sender {
         if env.cfg.quirks.repairs_as_ns3_44() && self.repair_timeout_as_ns3_44(env) {
             return TimerOutcome::Timeout;
         }
-        if let Some(board) = &mut self.scoreboard {
+        if let Some(board) = self.scoreboard.as_mut().filter(|_| self.tail.is_none()) {
             // RFC 2018 s8: the receiver may have discarded what it reported.
             board.clear();
         }

@@ -13,6 +13,9 @@ impl Sender {
         if matches!(self.recovery, Recovery::Sack | Recovery::Linux) {
             return self.send_in_recovery(env);
         }
+        if self.tail.is_some() && self.una < self.recover {
+            return self.send_after_timeout_before_rack(env);
+        }
         let mut left = 0;
         if env.cfg.quirks.recovery != LossRecovery::Rfc {
             let Some(bytes) = self.prepare_sending(env) else { return };
@@ -33,13 +36,19 @@ impl Sender {
             }
             self.transmit_next(len, env);
         }
+        self.end_sending(before, env);
+    }
+
+    /// The timer, where `before` was next to be sent before something may have been sent.
+    #[inline(always)]
+    pub(super) fn end_sending<I: SenderIo>(&mut self, before: u64, env: &mut Env<'_, I>) {
         if self.nxt > before {
             self.probes = 0;
             // RFC 6298 s5.1. A deadline with nothing in flight was that of window probes.
             if self.deadline.is_never() || before == self.una {
                 self.restart_timer(env);
             }
-        } else if self.nxt < end && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
+        } else if self.nxt < self.stream_end() && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
             self.start_persist_timer(env);
         }
     }

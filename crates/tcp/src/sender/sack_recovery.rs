@@ -63,7 +63,8 @@ impl Sender {
             }
             let Some(next) = board.next_seg(&self.outstanding(env.cfg), &sack) else { return };
             // RFC 6675 s4 (4) is a "should" for the sake of a lost tail, not to send the only hole twice at once.
-            if next.rule == Rule::Rescue && next.seq < self.high_rxt {
+            // Linux has no such rule.
+            if next.rule == Rule::Rescue && (next.seq < self.high_rxt || self.tail.is_some()) {
                 return;
             }
             self.send_recovery_segment(&next, env);

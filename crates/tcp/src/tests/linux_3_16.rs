@@ -125,3 +125,51 @@ fn by_forward_acknowledgement_the_answer_to_a_probe_starts_recovery() {
     bench.sack(&[(901, 1001)]);
     bench.expect_nothing();
 }
+
+#[test]
+fn a_recovery_rescues_no_tail() {
+    for (before_rack, sent) in [(PROBING.before_rack, "301:401R"), (None, "301:401R 901:1001R")] {
+        let mut bench = tail(7, &SenderConfig { before_rack, ..PROBING });
+        bench.sack(&[(401, 901)]);
+        bench.expect(sent);
+    }
+}
+
+#[test]
+fn after_a_timeout_what_was_reported_before_is_neither_sent_again_nor_in_flight() {
+    for (before_rack, sent) in [(PROBING.before_rack, "601:701R 801:901R"), (None, "601:701R 701:801R")] {
+        let mut bench = tail(5, &SenderConfig { before_rack, ..PROBING });
+        bench.sack(&[(701, 801)]);
+        assert_eq!(bench.expire_timer(), TimerOutcome::Timeout);
+        bench.expect("501:601R");
+        bench.ack(601);
+        bench.expect(sent);
+    }
+}
+
+#[test]
+fn a_reduction_is_undone_once_all_that_was_sent_again_is_reported_as_needless() {
+    let reduced = || {
+        let mut bench = Bench::open(PROBING);
+        bench.sack(&[(301, 601)]);
+        bench.sack(&[(301, 801)]);
+        bench.expect("1:101R 101:201R 201:301R");
+        bench.ack(1001);
+        bench.sent();
+        bench.duplicate((1, 101), &[]);
+        bench.duplicate((101, 201), &[]);
+        bench.expect_ssthresh(500.0);
+        bench
+    };
+    let mut bench = reduced();
+    bench.duplicate((201, 301), &[]);
+    bench.expect_ssthresh(1_000_000.0);
+    assert!(bench.sender.window().cwnd >= 1000.0);
+    let mut bench = reduced();
+    bench.receive(1001, Flags::ECE, &[]);
+    bench.duplicate((201, 301), &[]);
+    bench.expect_ssthresh(500.0);
+    let mut bench = reduced();
+    bench.duplicate((2001, 2101), &[]);
+    bench.expect_ssthresh(500.0);
+}
