@@ -141,6 +141,12 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 
 @pytest.fixture
+def tabs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets functions that print tables separate their cells with tabs, as commands do with ``--tsv``."""
+    monkeypatch.setattr("fanin.cli.terminal._with_tabs", True)
+
+
+@pytest.fixture
 def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Lets Ctrl-C come at the n-th batch of runs that is asked for; batches after it are run."""
 
