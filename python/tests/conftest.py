@@ -13,6 +13,7 @@ from shapes import unstated
 
 from fanin.cli import main
 from fanin.cli.commands import COMMANDS
+from fanin.cli.terminal import separate_with_tabs
 from fanin.garbage import collect_seldom
 from fanin.run import laboratory
 from fanin.show import front_end
@@ -132,6 +133,8 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
             code = 0
         except SystemExit as exit_:
             code = int(exit_.code or 0)
+        # Each command is a process of its own otherwise.
+        separate_with_tabs(False)
         captured = capsys.readouterr()
         if "--json" in arguments and captured.out and arguments[0] in COMMANDS:
             assert unstated(arguments[0], json.loads(captured.out)) == [], "the help does not name these keys"

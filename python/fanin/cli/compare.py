@@ -338,7 +338,8 @@ def _print_ranking(
     ranks = [rank for _, rank in places.values()]
     if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
         say_wrapped("; ".join(signs))
-    if needed := [each.seeds_to_decide for each in ranking if each.seeds_to_decide is not None]:
+    needed = [each.seeds_to_decide for each in ranking if each.seeds_to_decide is not None]
+    if needed and "-" in ranks:
         say_wrapped(f"open places: {_more_seeds(max(needed))} (--seeds 1..{max(needed)})")
     if _BEHIND not in left_out and any(each.behind and each.behind.quantiles for each in ranking):
         say_wrapped(QUANTILES_OF_DIFFERENCES)
