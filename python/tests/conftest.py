@@ -13,6 +13,7 @@ from shapes import unstated
 
 from fanin.cli import main
 from fanin.cli.commands import COMMANDS
+from fanin.cli.terminal import separate_with_tabs
 from fanin.garbage import collect_seldom
 from fanin.run import laboratory
 from fanin.show import front_end
@@ -132,12 +133,20 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
             code = 0
         except SystemExit as exit_:
             code = int(exit_.code or 0)
+        # Each command is a process of its own otherwise.
+        separate_with_tabs(False)
         captured = capsys.readouterr()
         if "--json" in arguments and captured.out and arguments[0] in COMMANDS:
             assert unstated(arguments[0], json.loads(captured.out)) == [], "the help does not name these keys"
         return Result(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def tabs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets functions that print tables separate their cells with tabs, as commands do with ``--tsv``."""
+    monkeypatch.setattr("fanin.cli.terminal._with_tabs", True)
 
 
 @pytest.fixture

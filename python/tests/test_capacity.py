@@ -306,7 +306,9 @@ def test_a_search_without_time_to_go_on_has_no_answer(tiny):
 
 
 def test_several_schemes_are_drawn_as_bars(cli, tiny):
-    result = cli("capacity", "tiny.toml", "--scheme", "newreno,dctcp", "--over", "traffic.answers.senders=2..16")
+    result = cli(
+        "capacity", "tiny.toml", "--scheme", "newreno,dctcp", "--over", "traffic.answers.senders=2..16", "--tsv"
+    )
     assert result.code == 0, result.err
     lines = result.out.splitlines()
     assert (

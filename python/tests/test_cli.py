@@ -66,7 +66,7 @@ def test_run_without_store_writes_nothing(cli, work):
 
 
 def test_run_draws_a_plain_table_when_not_on_a_terminal(cli, work):
-    result = cli("run", "small.toml", "--no-store")
+    result = cli("run", "small.toml", "--no-store", "--all")
     assert "A small incast" in result.out
     assert "\x1b[" not in result.out
     assert "│" not in result.out
@@ -190,7 +190,7 @@ def test_explain_offers_nothing_that_is_hardly_alike(cli):
 
 def test_explain_has_the_default_of_each_topology(cli):
     for name in ("network.uplink-rate", "uplink-rate"):
-        every = cli("explain", name).out
+        every = cli("explain", name, "--tsv").out
         assert "\nnetwork.uplink-rate\tleaf-spine\t" in every
         params = json.loads(cli("explain", name, "--json").out)["params"]
         assert {param["of"]: param["default"] for param in params} == {
@@ -293,7 +293,7 @@ def test_the_help_says_what_fanin_is_not_for(cli):
 
 def test_explain_takes_ends_groups_and_experiments(cli):
     assert cli("explain", "dctcp.mark-threshold").out.startswith("scheme.dctcp.mark-threshold: ")
-    every = cli("explain", "mark-threshold").out
+    every = cli("explain", "mark-threshold", "--tsv").out
     assert "6 parameters have this name" in every
     assert all(
         f"\nscheme.{scheme}.mark-threshold\t" in every
@@ -303,7 +303,7 @@ def test_explain_takes_ends_groups_and_experiments(cli):
         assert cli("explain", only).out.startswith("traffic.incast.connections: ")
     assert cli("explain", "traffic.bursts.scheme").out.startswith("traffic.scheme: ")
     for several in ("traffic.jitter", "traffic.bursts.jitter"):
-        every = cli("explain", several).out
+        every = cli("explain", several, "--tsv").out
         assert "4 parameters have this name" in every
         kinds = ("incast", "background", "sessions", "requests")
         assert all(f"\ntraffic.{kind}.jitter\t" in every for kind in kinds)
@@ -348,11 +348,11 @@ def test_check_counts_runs_and_resolves_values(cli, work):
     assert values["traffic.bursts.senders"]["set_at"] == "small.toml:21"
     assert values["transport.mss"]["set_at"] is None
     assert (values["transport.mss"]["number"], values["transport.mss"]["unit"]) == (1460.0, "B")
-    table = cli("check", "small.toml", "--resolved", "--set", "transport.mss=1KB").out
+    table = cli("check", "small.toml", "--resolved", "--tsv", "--set", "transport.mss=1KB").out
     assert "from\tsource of the default" in table
     # The source of a default that is replaced would read as that of the value.
     assert "transport.mss\t1000B\t--set\t\n" in table
-    assert "transport.mss\t1460B\tdefault\t\n" not in cli("check", "small.toml", "--resolved").out
+    assert "transport.mss\t1460B\tdefault\t\n" not in cli("check", "small.toml", "--resolved", "--tsv").out
 
 
 def test_check_tries_every_value_of_the_sweep(cli, work):
@@ -377,7 +377,7 @@ def test_reproduce_leaves_what_it_says(cli, work):
 
 
 def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_next(cli, work):
-    lines = cli("reproduce", "small.toml", "--seeds", "1,2").out.splitlines()
+    lines = cli("reproduce", "small.toml", "--seeds", "1,2", "--tsv").out.splitlines()
     assert lines[:5] == [
         "small: A small incast",
         "- under a reading: Something arrives.",
@@ -556,7 +556,7 @@ def test_explain_of_an_empty_name_is_an_error(cli, nothing):
 
 
 def test_explain_an_environment_names_every_default_and_its_source(cli):
-    page = cli("explain", "qualnet").out
+    page = cli("explain", "qualnet", "--tsv").out
     assert "transport.mss\t512B\tTCP-MSS 512" in page
     assert "network.buffer\t150000B\t" in page
     found = json.loads(cli("explain", "qualnet", "--json").out)

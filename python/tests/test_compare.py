@@ -14,10 +14,10 @@ from fanin.choose import comparison, goals
 from fanin.choose.cautions import few_samples, other_switches, same_with_all_seeds
 from fanin.choose.comparison import FEWEST_AGREEING, Compared, Estimate, compare, paired, placed, referred_to
 from fanin.choose.goals import usual_goal
-from fanin.cli.compare import _print, _print_ranking
+from fanin.cli.compare import _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
-from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread, fewest_for, mean_interval
+from fanin.numbers.stats import Spread, fewest_for, mean_interval
 from fanin.registry import registry, scheme_title, scheme_titles
 from fanin.results.dataset import Timeouts
 from fanin.results.store import Store
@@ -81,10 +81,19 @@ def test_every_scheme_gets_the_same_seeds_and_a_row(cli, work):
 
 def test_the_table_is_ranked_and_says_what_its_signs_mean(cli, work):
     marks = ("--set", "scheme.dctcp.mark-threshold=4pkt")
-    lines = cli("compare", "small.toml", *TWO, *marks, "--no-store", "--by", "queue_mean_packets").out.splitlines()
-    assert lines[0] == "# A small incast"
-    assert lines[1].split("\t")[:3] == ["scheme", "goodput [Mbit/s]", "mean FCT [ms]"]
-    assert [line.split("\t")[0] for line in lines[2:4]] == ["DCTCP", "NewReno"]
+    asked = ("--no-store", "--by", "queue_mean_packets", "--tsv")
+    lines = cli("compare", "small.toml", *TWO, *marks, *asked).out.splitlines()
+    assert lines[0] == "# A small incast: by queue_mean_packets, less is better"
+    assert lines[1].split("\t") == [
+        "rank",
+        "scheme",
+        "queue_mean_packets [packets]",
+        "behind the best",
+        "goodput [Mbit/s]",
+        "timeouts",
+        "drops",
+    ]
+    assert [line.split("\t")[:2] for line in lines[2:4]] == [["1", "DCTCP"], ["2", "NewReno"]]
     assert "±" in lines[2]
     # The small scenario's sweep has three seeds.
     assert lines[4] == "± half the 95 % interval over 3 seeds; * differs from NewReno, seed by seed, by at least 1 %"
@@ -190,10 +199,10 @@ def test_failed_runs_are_tried_again_if_that_is_asked_for(cli, work, stuck, monk
 
 
 def test_a_scheme_of_which_all_runs_fail_has_an_empty_row(cli, work, stuck):
-    result = cli("compare", "small.toml", *TWO, "--seeds", "2", "--no-store")
+    result = cli("compare", "small.toml", *TWO, "--seeds", "2", "--no-store", "--tsv")
     assert (result.code, "seed 2: transfer 3 is stuck" in result.err) == (1, True)
     rows = [line.split("\t") for line in result.out.splitlines()]
-    assert (rows[2][0], rows[3]) == ("DCTCP", ["NewReno", *["-"] * len(comparison.METRICS)])
+    assert (rows[2][1], rows[3]) == ("DCTCP", ["-", "NewReno", "-", "-", "-", "-", "-"])
 
 
 def test_all_schemes_are_one_batch(cli, work, monkeypatch):
@@ -325,7 +334,7 @@ def test_a_rank_that_the_seeds_leave_open_is_undecided(work):
     assert [each[1] for each in ranking([rows[0], rows[2]], "query-p99")] == [1, 1]
 
 
-def test_ranks_are_counted_as_in_a_competition_though_differences_that_count_are_not_transitive(work, capsys):
+def test_ranks_are_counted_as_in_a_competition_though_differences_that_count_are_not_transitive(work, capsys, tabs):
     rows = [
         row(name, *({"query_p99_s": each} for each in values))
         for name, values in {"a": (10, 10, 10), "b": (9, 12, 10.2), "c": (11, 11, 11), "d": (12, 12, 12)}.items()
@@ -340,7 +349,7 @@ def test_ranks_are_counted_as_in_a_competition_though_differences_that_count_are
     wanted = goals.goal("query-p99", fanin.load("small.toml"))
 
     def printed(*some):
-        _print_ranking(wanted, placed(some, wanted, some[0].scheme))
+        _print_ranking("It", wanted, placed(some, wanted, some[0].scheme), some, [], 0.01)
         lines = capsys.readouterr().out.splitlines()[2:]
         return [line.split("\t")[0] for line in lines[: len(some)]], lines[len(some) :]
 
@@ -350,7 +359,7 @@ def test_ranks_are_counted_as_in_a_competition_though_differences_that_count_are
     # Without ties and open places there is nothing to explain.
     assert printed(rows[0], rows[2], rows[3]) == (["1", "2", "3"], [])
     few = [row(name, {"query_p99_s": 1.0}) for name in "ab"]
-    assert printed(*few) == (["-", "-"], ["-: the seeds leave the place open"])
+    assert printed(*few)[1][0] == "-: the seeds leave the place open"
 
 
 def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
@@ -364,7 +373,7 @@ def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
     assert told == ["worse", "worse, its place among the others open"]
 
 
-def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
+def test_no_interval_is_given_that_cannot_be(work, capsys, tabs):
     rows = [
         row("steady", *({"query_p99_s": 0.34 + each, "goodput_bps": 9e9} for each in (0.0, 0.001, 0.002))),
         row("worse", *({"query_p99_s": 0.40 + each, "goodput_bps": 9e9} for each in (0.0, 0.002, 0.001))),
@@ -374,13 +383,21 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
         of.rows[:] = [one | {"capacity_bps": 1e10} for one in of.rows]
     rows[2].rows[0]["goodput_bps"] = 1e8
     compared = [Compared(of.scheme, of.rows, [], comparison._estimates(of.rows, rows[0].rows)) for of in rows]
-    _print("It", compared, [1, 2, 3], "steady", 0.01)
     wanted = goals.goal("query-p99", fanin.load("small.toml"))
-    _print_ranking(wanted, placed(compared, wanted, "steady"))
+    _print_ranking("It", wanted, placed(compared, wanted, "steady"), compared, ["goodput_bps"], 0.01)
     lines = capsys.readouterr().out.splitlines()
     # Of three seeds one collapses: the interval would reach above the capacity, and below zero.
-    assert lines[4].split("\t") == ["wild", "6,033 (100..9,000)"]
-    assert lines[6:8] == [NO_SPREAD, QUANTILES]
+    assert lines[1].split("\t") == ["rank", "scheme", "query-p99 [ms]", "behind the best", "goodput [Gbit/s]"]
+    cells = [line.split("\t") for line in lines[2:5]]
+    assert [(each[0], each[1], each[4]) for each in cells] == [
+        ("1", "steady", "9"),
+        ("2", "worse", "9"),
+        ("-", "wild", "6.033 (0.1..9)"),
+    ]
+    assert lines[5:7] == [
+        "-: the seeds leave the place open",
+        "open places: about 57 seeds would decide (--seeds 1..57)",
+    ]
     told = compared[2].as_dict()["metrics"]["goodput_bps"]
     assert (told["half"], told["low"], told["high"]) == (None, 1e8, 9e9)
     assert [placed(compared, wanted, "steady")[-1].as_dict()[end] for end in ("half", "low", "high")] == [
@@ -388,18 +405,11 @@ def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
         0.3,
         48.0,
     ]
-    assert lines[9].split("\t") == ["rank", "scheme", "query-p99 [ms]", "difference from the best", "verdict"]
-    cells = [line.split("\t") for line in lines[10:13]]
-    assert [(each[0], each[1], each[4]) for each in cells] == [
-        ("1", "steady", "best"),
-        ("2", "worse", "worse"),
-        ("-", "wild", "no significant difference; about 57 seeds would decide"),
-    ]
-    assert lines[13] == "-: the seeds leave the place open"
 
 
 def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
     short = ("--set", "run.duration=300ms", "--set", "network.buffer=8pkt", "--seeds", "1..3")
+    short = (*short, "--columns", "all")
     done = cli("compare", "small.toml", *TWO, *short)
     assert "# Retransmission timeouts of queries, all seeds together" in done.out
     found = json.loads(cli("compare", "small.toml", *TWO, *short, "--json").out)["schemes"]
@@ -408,13 +418,14 @@ def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
         assert told["rate"] == 1000 * told["with_timeout"] / told["count"]
         assert told["low"] <= told["rate"] <= told["high"]
     assert any(each["timeouts"]["with_timeout"] for each in found)
-    enough = cli("compare", "small.toml", *TWO, *short[:2], "--seeds", "1..3", "--set", "network.buffer=10MB")
+    enough = cli("compare", "small.toml", *TWO, *short, "--set", "network.buffer=10MB")
     assert "Retransmission timeouts" not in enough.out
 
 
 def test_waits_for_tail_loss_probes_are_told_beside_timeouts(cli, work):
     Path("rack.toml").write_text(LOST_TAILS)
-    done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", "--seeds", "1..3", "--no-store", *BARE)
+    asked = ("--seeds", "1..3", "--no-store", "--columns", "all", "--tsv", *BARE)
+    done = cli("compare", "rack.toml", "--schemes", "linux,linux-reno", *asked)
     rows = {line.split("\t")[0]: line.split("\t") for line in done.out.split("# Retransmission")[1].splitlines()}
     assert rows["scheme"][-1] == "tail loss probes"
     assert rows["Linux CUBIC"][2] == "0"
@@ -443,8 +454,8 @@ bytes-each = "20KB"
 
 
 def test_tables_name_schemes_as_the_text_does(cli, work):
-    done = cli("compare", "small.toml", *TWO, "--seeds", "1..3", "--no-store")
-    assert {line.split("\t")[0] for line in done.out.splitlines()} >= {"NewReno", "DCTCP"}
+    done = cli("compare", "small.toml", *TWO, "--seeds", "1..3", "--no-store", "--tsv")
+    assert {line.split("\t")[1] for line in done.out.splitlines() if "\t" in line} >= {"NewReno", "DCTCP"}
     assert "* differs from NewReno, seed by seed" in done.out
     # Only the kernel has BBR.
     assert set(scheme_titles()) == {row["key"] for row in registry()["schemes"]} | {"linux-bbr"}
@@ -458,9 +469,8 @@ def test_differences_that_fall_into_two_groups_have_no_interval(work, capsys):
     rows = [row("fast", *[{"query_p99_s": 4.6}] * 5), row("slow", *({"query_p99_s": each} for each in slow))]
     compared = [Compared(of.scheme, of.rows, [], comparison._estimates(of.rows, rows[0].rows)) for of in rows]
     wanted = goals.goal("query-p99", fanin.load("small.toml"))
-    _print_ranking(wanted, placed(compared, wanted, "fast"))
+    _print_ranking("It", wanted, placed(compared, wanted, "fast"), compared, [], 0.01)
     told = capsys.readouterr().out
-    assert "worse" in told
     assert "±" not in told.splitlines()[3]
     assert "(0..196,400)" in told
     assert "percentile of the seeds' differences" in told
@@ -493,10 +503,9 @@ def test_a_scheme_against_itself_differs_by_nothing(cli, work):
     first, second = found["ranking"]
     assert (first["rank"], second["rank"], second["difference"]) == (1, 1, 0.0)
     assert second["comparison"] == "tie, no significant difference"
-    text = cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99").out
-    assert "# Ranking by query-p99, less is better" in text
+    text = cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99", "--tsv").out
+    assert "# A small incast: by query-p99, less is better" in text
     assert [line.split("\t")[0] for line in text.splitlines() if "\tD" in line and "=" in line[:2]] == ["1=", "1="]
-    assert "tie, no significant difference" in text
 
 
 def test_a_weighted_goal_is_a_geometric_mean_relative_to_the_reference(cli, work):
@@ -772,8 +781,7 @@ def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work)
     Path("still.toml").write_text(ALL_AT_ONCE)
     given = ("compare", "still.toml", *TWO, "--seeds", "1..3", "--no-store", "--goal", "query-mean")
     done = cli(*given)
-    ranked = done.out.partition("# Ranking")[2]
-    assert "±" not in ranked
+    assert not re.search(r"\d ± ", done.out)
     assert "no ±: the same with all seeds" in done.out
     assert "warning: query-mean: all seeds gave the same result, as nothing random" in done.err
     assert "set traffic.answers.jitter, such as 20us" in done.err
@@ -785,7 +793,7 @@ def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work)
     Path("still.toml").write_text(ALL_AT_ONCE + lossy)
     assert "all seeds gave the same result" not in cli(*given).err
     Path("still.toml").write_text(ALL_AT_ONCE)
-    assert "±" in done.out.partition("# Ranking")[2]
+    assert re.search(r"\d ± ", done.out)
 
 
 def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(work):
@@ -818,15 +826,19 @@ def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_give
     assert other_switches(fanin.load("small.toml", given), ["newreno", "dctcp", "dt-dctcp"]) == []
 
 
-def test_all_schemes_fit_about_a_hundred_lines_of_80_columns(cli, work, monkeypatch):
+def test_all_measures_of_all_schemes_fit_a_hundred_lines_of_80_columns(cli, work, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
-    done = cli("compare", "small.toml", "--seeds", "1..6", "--no-store", "--goal", "query-p99")
+    asked = ("compare", "small.toml", "--seeds", "1..6", "--goal", "query-p99")
+    short = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", cli(*asked).out).splitlines()
+    assert len(short) <= 30
+    assert max(map(len, short)) <= 80
+    done = cli(*asked, "--columns", "all")
     lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.out).splitlines()
     assert len(lines) <= 105
     assert max(map(len, lines)) <= 80
     told = " ".join(lines)
-    assert "too narrow for Jain, marks" in told
+    assert "too narrow for Jain, " in told
     # What needs no row of its own is told in a line.
     assert "no timeout and no probe: SAB, PFDCT, PFDCT-ST, RCC, RCCE, ICTCP, which is 0 (0..459) of a thousand" in told
     assert "open: more than SAB with Linux CUBIC and Linux Reno; about 31 seeds would decide" in told

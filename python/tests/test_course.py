@@ -375,11 +375,10 @@ def test_every_total_comes_on_demand(cli, work):
     whole = cli("run", "small.toml", "--no-store", "--all").out
     assert "Result hash" in whole
     assert "Result hash" not in short
-    assert len(short.splitlines()) < 30
+    assert len(short.splitlines()) < 20
     assert len(whole.splitlines()) > 45
     # A buffer in packets or in bytes: the queue is given in both.
-    assert "largest\t" in short
-    assert " B)" in short
+    assert " B)" in whole
 
 
 def test_timers_that_expire_more_often_than_transfers_wait_are_counted_apart(tmp_path):
@@ -600,10 +599,9 @@ def test_the_timer_that_was_waited_for_longest_is_the_one_that_is_named(tmp_path
     assert (cured.timers[0], cured.as_dict()["timers"]["rto-min"]) == ("rto-min", 0.2)
 
 
-def test_tail_loss_probes_are_among_the_main_totals_where_there_are_any(cli, work):
+def test_tail_loss_probes_are_among_the_totals(cli, work):
     (work / "f.toml").write_text(BAD_CABLE.format(senders=4, bytes="20KB"))
-    assert "\nTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "2").out
-    assert "Tail loss probes" not in cli("run", "small.toml", "--no-store").out
+    assert "\tTail loss probes\t1\n" in cli("run", "f.toml", "--no-store", "--seed", "2", "--all", "--tsv").out
 
 
 def test_links_that_lose_at_random_are_named_where_another_one_is_the_bottleneck(tmp_path):
@@ -1543,7 +1541,7 @@ def test_every_kind_of_note_is_documented():
     assert all(f"\n| `{kind}` | " in page for kind in NOTES)
 
 
-def test_no_more_than_eight_rows_are_shown_unasked(capsys):
+def test_rows_beyond_a_number_of_lines_are_left_out(capsys):
     rows = [("note", str(at)) for at in range(12)]
-    assert (say_rows(rows, most=MAX_ROWS), say_rows(rows)) == (4, 0)
-    assert len(capsys.readouterr().out.splitlines()) == 8 + 12
+    assert (say_rows(rows, lines=MAX_ROWS), say_rows(rows)) == (5, 0)
+    assert len(capsys.readouterr().out.splitlines()) == 7 + 12

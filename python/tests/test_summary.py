@@ -207,13 +207,13 @@ def test_groups_have_totals_of_their_own(cli, work):
     assert [group["group"] for group in found["groups"]] == ["background", "bursts"]
     assert sum(group["flows"] for group in found["groups"]) == found["flows"]
     assert sum(group["goodput_bps"] for group in found["groups"]) == pytest.approx(found["goodput_bps"])
-    shown = cli("run", "small.toml", "--no-store").out
+    shown = cli("run", "small.toml", "--no-store", "--all", "--tsv").out
     assert "# Traffic groups" in shown
     assert "\nbursts\t" in shown
     text = Path("small.toml").read_text()
     first, second = (text.index(mark) for mark in ('[[traffic]]\nname = "background"', '[[traffic]]\nname = "bursts"'))
     Path("lone.toml").write_text(text[:first] + text[second:])
-    assert "# Traffic groups" not in cli("run", "lone.toml", "--no-store").out
+    assert "# Traffic groups" not in cli("run", "lone.toml", "--no-store", "--all").out
 
 
 def test_values_of_schemes_out_of_use_are_named(cli, work):

@@ -153,7 +153,7 @@ def test_what_no_seed_changes_has_no_interval_in_the_table(cli, work):
 
 
 def test_the_table_and_the_plots(cli, work):
-    lines = cli(*SWEEP).out.splitlines()
+    lines = cli(*SWEEP, "--tsv").out.splitlines()
     assert lines[0] == "# A small incast"
     assert lines[1].split("\t") == ["scheme", "senders", "buffer", "goodput [Mbit/s]", "with a timeout, of 1000"]
     assert lines[2].split("\t")[:3] == ["newreno", "2", "10pkt"]
@@ -226,7 +226,7 @@ def test_what_a_variant_s_label_stands_for_is_not_shown_beside_it(cli, work):
         "scheme.dctcp.mark-threshold" = "2pkt"
     """
     (work / "variants.toml").write_text((work / "small.toml").read_text() + variants)
-    lines = cli("sweep", "variants.toml", "--seeds", "1", "--columns", "goodput_bps").out.splitlines()
+    lines = cli("sweep", "variants.toml", "--seeds", "1", "--columns", "goodput_bps", "--tsv").out.splitlines()
     assert lines[1].split("\t") == ["variant", "senders", "goodput [Mbit/s]", "with a timeout, of 1000"]
     assert lines[2].split("\t")[:2] == ["TCP", "2"]
     assert frame("results").columns[:4] == ["variant", "transport.scheme", "traffic.bursts.senders", "seed"]

@@ -208,7 +208,7 @@ def test_when_a_run_probably_ends(tmp_path, traffic, expected):
     assert _end(fanin.load(path), []) == (expected and pytest.approx(expected))
 
 
-def test_no_text_controls_the_terminal(capsys, monkeypatch):
+def test_no_text_controls_the_terminal(capsys, monkeypatch, tabs):
     """Titles and messages may be a stranger's."""
     text = "\x1b]0;title\x07 \x9b31m \x7f \u202e a\tb\r\nc"
     for force in ("", "1"):

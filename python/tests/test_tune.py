@@ -153,7 +153,18 @@ def test_several_goals_make_a_front(cli, tiny):
     assert len(found["best"]) > 1
     assert {Path(path).name for path in found["paths"]} == {"tune.json", "trials.csv", "pareto.png", "pareto.svg"}
     text = cli(
-        "tune", "tiny.toml", *BUFFER, "--goal", "goodput", "--goal", "queue-p99", "--trials", "10", "--fresh", "3"
+        "tune",
+        "tiny.toml",
+        *BUFFER,
+        "--goal",
+        "goodput",
+        "--goal",
+        "queue-p99",
+        "--trials",
+        "10",
+        "--fresh",
+        "3",
+        "--tsv",
     )
     assert "front 2\t" in text.out
 
@@ -232,7 +243,7 @@ def test_the_snippet_is_a_piece_of_a_scenario(cli, tiny):
     assert text.endswith("# --set traffic.a.rounds=3\n")
     found = tomllib.loads(text)
     assert found == {"scheme": {"dctcp": {"mark-threshold": "9pkt", "g": 0.1}}, "transport": {"sack": True}}
-    shown = cli("tune", "tiny.toml", *BUFFER, "--goal", "drops", "--trials", "2", "--fresh", "3").out
+    shown = cli("tune", "tiny.toml", *BUFFER, "--goal", "drops", "--trials", "2", "--fresh", "3", "--tsv").out
     assert "[network]\nbuffer = " in shown
     lines = shown.splitlines()
     assert lines[1].split("\t")[:3] == ["", "buffer", "drops"]
@@ -312,7 +323,7 @@ def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
     assert (found["trials"], len(found["failed"])) == (2, 1)
 
 
-def test_no_interval_is_given_that_cannot_be(work, capsys):
+def test_no_interval_is_given_that_cannot_be(work, capsys, tabs):
     experiment = fanin.load("small.toml")
     wanted, bounds = [goals.goal("goodput", experiment)], [goals.keep("timeout-ratio=90%", experiment)]
 

@@ -45,12 +45,10 @@ from fanin.cli.terminal import (
 )
 
 _MAX_LINES_OF_ROWS = 11
-"""With the sentence, the command, the best remedies and two paths, an answer has 25 lines of 80 columns."""
+"""With the sentence, the command, the best remedies and two paths, an answer fits a screen of 80 columns."""
 
-_MAX_BEST = 5
+_MAX_BEST = 10
 """So many remedies are shown unless all are asked for."""
-
-_MAX_LINES_OF_BEST = 6
 
 if TYPE_CHECKING:
     from fanin.choose.advice import Advice, Advised
@@ -102,8 +100,8 @@ def advise(
     then one with a marking threshold that `fanin check` does not warn of, then one that holds on other hosts, then the
     least effort. docs/reference/choosing.md has every remedy and rule.
 
-    The answer comes first, in at most 25 lines of 80 columns: what to take, how to try it, what it needs and costs, how
-    far it carries, and with which hosts it holds. --all shows all rows and remedies, and what each needs.
+    The answer comes first: what to take, how to try it, what it needs and costs, how far it carries, and with which
+    hosts it holds. Then follow the ten best that can be deployed. --all shows all, and what each needs.
 
     It ends by --within: no run begins later. What can be deployed comes first, and what was not done is said. On Ctrl-C
     it prints what is known so far, marked as provisional. --seeds and --capacities, if they are given, stay, however
@@ -156,8 +154,12 @@ def advise(
             return
         # What a remedy sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
-        _print(title, found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
+        _print_answer(found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
         _print_confirmed(confirmed, found.seeds, linux)
+        if all_:
+            _print_tables(title, found)
+        else:
+            _print_best(title, found)
         for path in paths:
             say(str(path))
 
@@ -297,8 +299,8 @@ def _print_json(question: dict[str, Any], found: Advice, diagnosis: dict[str, An
     print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
 
 
-def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
-    """The answer first, then the best remedies; all else on demand."""
+def _print_answer(found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
+    """The answer, the command, and what else is to be known."""
     from fanin.show import advice_page
 
     say_wrapped(advice_page.headline(found))
@@ -307,17 +309,21 @@ def _print(title: str, found: Advice, command: str, as_it_is: str, *, all_: bool
     for line in try_ if found.best else []:
         say(line)
     rows = [("as it is", as_it_is), *advice_page.word_rows(found)]
-    hidden = say_rows(rows, lines=None if all_ else _MAX_LINES_OF_ROWS)
+    if hidden := say_rows(rows, lines=None if all_ else _MAX_LINES_OF_ROWS):
+        say(f"  --all shows {hidden} more row{'s' if hidden != 1 else ''}.")
     for line in [] if found.best else try_:
         say(line)
-    if all_:
-        _print_tables(title, found)
-        return
-    best = advice_page.word_best(found, _MAX_BEST)
-    say(f"{title}: the best of {len(advice_page.deployable(found))} that can be deployed, by {found.goal.name}")
-    say_rows(best, lines=_MAX_LINES_OF_BEST)
-    more = f"{hidden} more row{'s' if hidden != 1 else ''}, " if hidden else ""
-    say(f"--all shows {more}all remedies, what each needs, and other hosts.")
+
+
+def _print_best(title: str, found: Advice) -> None:
+    """The best that can be deployed; all else on demand."""
+    from fanin.show import advice_page
+
+    header, rows = advice_page.best_rows(found, _MAX_BEST)
+    print_table(f"{title}: the best of {len(advice_page.deployable(found))} that you can deploy", header, rows)
+    if any(row[0].endswith(" *") for row in rows):
+        say(advice_page.BESIDES)
+    say("--all shows all remedies, what each needs, and other hosts.")
 
 
 def _in_linux(linux: str, confirmed: Sequence[Confirmed]) -> dict[str, Any]:

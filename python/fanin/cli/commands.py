@@ -12,7 +12,7 @@ import typer
 import typer.core
 import typer.main
 
-from fanin.cli.terminal import say, version
+from fanin.cli.terminal import say, separate_with_tabs, version
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,33 @@ def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
     function = getattr(module, where.module)
     alone.command(name, cls=_Leaf, context_settings=dict(_SETTINGS))(function)
-    return typer.main.get_command(alone)
+    command = typer.main.get_command(alone)
+    names = [param.name for param in command.params]
+    if "json" in names:
+        # What prints tables has them in two forms for programs.
+        command.params.insert(names.index("json"), _tsv_option())
+    return command
+
+
+def _tsv_option() -> Any:  # noqa: ANN401 - the parser's own type
+    """The option of all commands that print tables."""
+
+    def holder(
+        tsv: Annotated[
+            bool,
+            typer.Option(
+                "--tsv",
+                callback=separate_with_tabs,
+                expose_value=False,
+                help="Print tables as tab-separated values instead of aligned columns.",
+            ),
+        ] = False,
+    ) -> None:
+        pass
+
+    alone = typer.Typer(add_completion=False)
+    alone.command()(holder)
+    return typer.main.get_command(alone).params[0]
 
 
 app = typer.Typer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,9 +32,9 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say_wrapped
+from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say, say_wrapped
 from fanin.numbers.stats import QUANTILES_OF_DIFFERENCES
-from fanin.numbers.summary import format_spread, heading
+from fanin.numbers.summary import column_unit, format_spread, short
 from fanin.registry import scheme_title
 
 if TYPE_CHECKING:
@@ -109,6 +110,15 @@ def compare(
         ),
     ] = 0.01,
     margin: MarginOption = "1%",
+    shown: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="NAMES",
+            help="Columns beside the goal, such as fct_p99_s,queue_mean_packets, or all; by default those that explain "
+            "it. With all, the timeouts have a table of their own.",
+        ),
+    ] = None,
     failed: FailedOption = False,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -119,13 +129,14 @@ def compare(
 ) -> None:
     """Compare schemes on one scenario.
 
-    Every scheme runs with the same seeds. The first table shows means over seeds with half of their 95 % intervals, the
-    best by --goal first. A difference counts if it is paired, its interval excludes zero or six or more seeds differ by
-    --margin, all of them with one sign, or three or more all by a factor of 3, and it is at least --margin of the
-    scheme's own value. A star marks schemes whose difference from --against counts. The second table ranks the schemes
-    by the goal. Those in one place share a rank: 1=, 1=, 3. docs/reference/choosing.md has the rules. Traffic groups
-    that name a scheme of their own keep it. A run that fails is recorded and does not stop the others; the exit code is
-    then 1. Finished runs are reused.
+    Every scheme runs with the same seeds. The table ranks them by --goal, the best first: means over seeds with half of
+    their 95 % intervals, the difference from the best, and columns that explain it. Those in one place share a rank:
+    1=, 1=, 3. A star marks schemes whose difference from --against counts. docs/reference/choosing.md has the rules.
+
+    A difference counts if it is paired, its interval excludes zero or six or more seeds differ by --margin, all of them
+    with one sign, or three or more all by a factor of 3, and it is at least --margin of the scheme's own value. Traffic
+    groups that name a scheme of their own keep it. A run that fails is recorded and does not stop the others; the exit
+    code is then 1. Finished runs are reused.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
@@ -210,9 +221,16 @@ def compare(
         places = {"ranking": [each.as_dict() for each in ranking], "schemes": [each.as_dict() for each in compared]}
         print_json({**about, **goals, **places, "beside_scheme": apart, "warnings": warnings})
     else:
-        _print(experiment.document.title or experiment.name, compared, chosen, reference, least)
-        _print_ranking(wanted, ranking)
-        _print_timeouts(compared, len(chosen))
+        title = experiment.document.title or experiment.name
+        metrics = _metrics(shown, wanted, compared)
+        _print_ranking(title, wanted, ranking, compared, metrics, least)
+        every = [found for each in compared for metric in metrics if (found := each.spread(metric))]
+        star = f"; * differs from {scheme_title(reference)}, seed by seed, by at least {100 * least:g} %"
+        explain_intervals(len(chosen), every, star * bool(metrics))
+        if shown == _ALL:
+            _print_timeouts(compared, len(chosen))
+        elif shown is None:
+            say("--columns all shows all measures, and how many queries had a timeout.")
     _report_failures(compared, recorded=store)
 
 
@@ -249,68 +267,96 @@ def _report_failures(compared: list[Compared], *, recorded: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print(title: str, compared: list[Compared], seeds: list[int], against: str, margin: float) -> None:
+_ALL = "all"
+
+_EXPLAINING = ("goodput_bps", "timeouts", "drops")
+"""What explains most goals, unless other columns are asked for."""
+
+
+def _metrics(asked: str | None, goal: Goal, compared: list[Compared]) -> list[str]:
+    """The measures of the table beside the goal, of those that the schemes have.
+
+    Raises:
+        typer.BadParameter: there is no such measure.
+
+    """
     from fanin.choose.comparison import METRICS
 
-    shown = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
-    header = ["scheme", *(heading(metric) for metric in shown)]
-    rows = [
-        [
-            scheme_title(each.scheme),
-            *(_shown(each, metric, margin) for metric in shown),
-        ]
-        for each in compared
+    known = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
+    if asked == _ALL:
+        return known
+    if asked is None:
+        of_goal = [each.column for each in goal.measures]
+        return [metric for metric in _EXPLAINING if metric in known and metric not in of_goal]
+    names = [name.strip() for name in asked.split(",")]
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f' (did you mean "{close[0]}"?)' if close else ""
+            choices = ", ".join((*known, _ALL))
+            raise typer.BadParameter(f"there is no {name!r}{hint}; choose from {choices}", param_hint="--columns")
+    return names
+
+
+def _column_of(metric: str, schemes: list[Compared], margin: float) -> list[str]:
+    """The heading of a measure and its cells, all in the unit of the largest; a star where the difference counts."""
+    found = [each.spread(metric) for each in schemes]
+    unit = column_unit(metric, max((each.mean for each in found if each is not None), default=0.0))
+    cells = [
+        "-"
+        if spread is None
+        else f"{format_spread(unit, spread.without_zero_width)}{'*' * each.estimates[metric].matters(margin)}"
+        for each, spread in zip(schemes, found, strict=True)
     ]
-    spare = [heading(metric) for metric in _SPARE if metric in shown]
-    _say_left_out(print_table(title, header, rows, spare=spare, tables=2))
-    every = [found for each in compared for metric in shown if (found := each.spread(metric))]
-    differs = f"; * differs from {scheme_title(against)}, seed by seed, by at least {100 * margin:g} %"
-    explain_intervals(len(seeds), every, differs)
+    return [f"{short(metric)} [{unit.shown_as}]" if unit.shown_as else short(metric), *cells]
 
 
-_SPARE = ("jain", "marks", "fct_p99_s", "queue_mean_packets")
-"""Metrics that a narrow terminal does not show, the first of them first."""
+def _print_ranking(
+    title: str, goal: Goal, ranking: list[Placed], compared: list[Compared], metrics: list[str], margin: float
+) -> None:
+    """The schemes by the goal, and what explains it; the measures of a weighted goal have columns of their own."""
+    places = {each.scheme: (each, rank) for each, rank in zip(ranking, _ranks(ranking), strict=True)}
+    others = goal.measures if len(goal.parts) > 1 else []
+    columns = [["rank"], ["scheme"], [goal.heading], *([each.heading] for each in others), [_BEHIND]]
+    for each in compared:
+        # That of which all runs failed has no place.
+        placed, rank = places.get(each.scheme, (None, "-"))
+        cells = [rank, scheme_title(each.scheme)]
+        if placed is None:
+            cells += ["-"] * (len(columns) - len(cells))
+        else:
+            cells.append(goal.shown(placed.value.without_zero_width))
+            cells += [part.shown(placed.measures[part.name].without_zero_width) for part in others]
+            cells.append(_word_behind(placed, goal))
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell)
+    columns += [_column_of(metric, compared, margin) for metric in metrics]
+    header, *body = ([*row] for row in zip(*columns, strict=True))
+    ordered = f"{title}: by {goal.name}, {'more' if goal.more else 'less'} is better"
+    spare = [*(column[0] for column in columns[len(columns) - len(metrics) :][::-1]), _BEHIND]
+    _say_left_out(left_out := print_table(ordered, header, body, keys=2, spare=spare))
+    ranks = [rank for _, rank in places.values()]
+    if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
+        say_wrapped("; ".join(signs))
+    needed = [each.seeds_to_decide for each in ranking if each.seeds_to_decide is not None]
+    if needed and "-" in ranks:
+        say_wrapped(f"open places: {_more_seeds(max(needed))} (--seeds 1..{max(needed)})")
+    if _BEHIND not in left_out and any(each.behind and each.behind.quantiles for each in ranking):
+        say_wrapped(QUANTILES_OF_DIFFERENCES)
+
+
+def _word_behind(placed: Placed, goal: Goal) -> str:
+    if placed.behind is not None:
+        return goal.shown(placed.behind.away.without_zero_width)
+    return "" if placed.is_best else placed.comparison
+
+
+_BEHIND = "behind the best"
 
 
 def _say_left_out(headings: list[str]) -> None:
     if headings:
         say_wrapped(f"too narrow for {', '.join(headings)}: --json has all")
-
-
-def _shown(each: Compared, metric: str, margin: float) -> str:
-    """A metric as text, with a star if its difference counts."""
-    found = each.spread(metric)
-    if found is None:
-        return "-"
-    return f"{format_spread(metric, found.without_zero_width)}{'*' * each.estimates[metric].matters(margin)}"
-
-
-def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
-    """The schemes by the goal; the measures of a weighted goal have columns of their own."""
-    if not ranking:
-        return
-    others = goal.measures if len(goal.parts) > 1 else []
-    header = ["rank", "scheme", goal.heading, *(each.heading for each in others), "difference from the best", "verdict"]
-    ranks = _ranks(ranking)
-    body = [
-        [
-            rank,
-            scheme_title(each.scheme),
-            goal.shown(each.value.without_zero_width),
-            *(part.shown(each.measures[part.name].without_zero_width) for part in others),
-            "" if each.behind is None else goal.shown(each.behind.away.without_zero_width),
-            each.comparison
-            if each.seeds_to_decide is None
-            else f"{each.comparison}; {_more_seeds(each.seeds_to_decide)}",
-        ]
-        for rank, each in zip(ranks, ranking, strict=True)
-    ]
-    title = f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better"
-    _say_left_out(left_out := print_table(title, header, body, keys=2, spare=["difference from the best"]))
-    if signs := [meaning for sign, meaning in _SIGNS.items() if any(rank.endswith(sign) for rank in ranks)]:
-        say_wrapped("; ".join(signs))
-    if not left_out and any(each.behind and each.behind.quantiles for each in ranking):
-        say_wrapped(QUANTILES_OF_DIFFERENCES)
 
 
 _SIGNS = {

@@ -38,7 +38,7 @@ from fanin.cli.terminal import (
 )
 from fanin.errors import FaninError
 from fanin.later import pl
-from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
+from fanin.numbers.summary import OFFERED_HEADER, group_rows, offered_rows
 from fanin.scenario.traffic import waits
 
 if TYPE_CHECKING:
@@ -78,13 +78,15 @@ def run(
 ) -> None:
     """Run a scenario once and say what happened.
 
-    The first sentence says whether it collapsed. At most eight rows say why, the most important first; --all shows all.
+    The first sentence says whether it collapsed. At most eight rows say why, the most important first, and what the
+    result assumes. --all shows all rows and all totals.
 
     If it was slow, changes are tried, each once with the same seed: the remedies of `fanin advise` that can be
-    deployed, and twice the rate of a link between switches that is the bottleneck. Up to three commands are told, of
-    changes that make the goal better by a tenth or more. The goal is query-p99, without queries p99-fct (the slowest
-    transfer if all begin together or timers decided few) or goodput. Nothing is tried on runs of more than 5 million
-    events, on those that may have more than 30 million if their link does not lie idle, or with --no-try.
+    deployed, and twice the rate of a link between switches that is the bottleneck. Up to three commands to try follow:
+    the two best changes that make the goal better by a tenth or more, and what looks further. The goal is query-p99,
+    without queries p99-fct (the slowest transfer if all begin together or timers decided few) or goodput. Nothing is
+    tried on runs of more than 5 million events, on those that may have more than 30 million if their link does not lie
+    idle, or with --no-try.
 
     Results go to OUT/fanin.db. `fanin describe OUT/RUN-ID` shows them, and `fanin export` writes tables and captured
     packets as files.
@@ -154,8 +156,11 @@ def run(
     if try_ and (said := word_trials(happened, found)):
         say_wrapped(said)
     say_trials(next_)
-    say()
-    _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
+    if all_:
+        say()
+        _print_totals(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished)
+    else:
+        say("--all shows all rows and totals.")
     if known_as:
         note(known_as)
 
@@ -167,8 +172,7 @@ def _say_course(told: Course, found: Trials | None, *, all_: bool) -> None:
     say_wrapped(told.headline)
     if said := word_apart(found):
         say_wrapped(said)
-    if hidden := say_rows(told.rows, most=None if all_ else MAX_ROWS):
-        say(f"  --all shows {hidden} more.")
+    say_rows([*(told.rows if all_ else told.rows[:MAX_ROWS]), told.assumed])
 
 
 def _tried(
@@ -219,15 +223,12 @@ def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
     return min(last / resolved["run"]["duration"].number, 1.0) if last else 1.0
 
 
-def _print(title: str, finished: fanin.Run, *, all_: bool) -> None:
-    """The totals of a run."""
+def _print_totals(title: str, finished: fanin.Run) -> None:
+    """All totals of a run, of its groups of traffic, and their load."""
     summary = finished.summary
     queues = finished.queues().filter(pl.col("bottleneck"))
     queue = queues.row(0, named=True) if queues.height == 1 else None
-    if all_:
-        print_table(title, ["", "", "value"], summary_rows(summary, queue))
-    else:
-        print_table(title, ["", "value"], brief(summary, queue))
+    print_table(title, ["", "", "value"], summary_rows(summary, queue))
     header, groups = group_rows(summary)
     if groups:
         print_table("Traffic groups", header, groups)

@@ -1,6 +1,7 @@
 """Output of the commands: data on stdout, everything else on stderr.
 
-On a terminal tables are drawn; elsewhere they are plain lines of tab-separated cells. ``NO_COLOR`` is respected.
+On a terminal tables are drawn; elsewhere their columns are aligned, or separated by tabs with ``--tsv``. ``NO_COLOR``
+is respected.
 """
 
 from __future__ import annotations
@@ -204,12 +205,11 @@ def say_wrapped(text: str) -> None:
     say(_wrapped(text, sys.stdout))
 
 
-def say_rows(rows: Sequence[tuple[str, str]], *, most: int | None = None, lines: int | None = None) -> int:
+def say_rows(rows: Sequence[tuple[str, str]], *, lines: int | None = None) -> int:
     """Prints labelled rows.
 
     Args:
         rows: A label and a text each, the most important first.
-        most: How many rows are shown; ``None`` for all.
         lines: How many lines they may take together; ``None`` for any number.
 
     Returns:
@@ -222,7 +222,6 @@ def say_rows(rows: Sequence[tuple[str, str]], *, most: int | None = None, lines:
     ]
     ends = itertools.accumulate(each.count("\n") + 1 for each in said)
     shown = sum(lines is None or end <= lines for end in ends)
-    shown = shown if most is None else min(shown, most)
     for each in said[:shown]:
         say(each)
     return len(said) - shown
@@ -256,6 +255,15 @@ def print_json(value: object) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
+_with_tabs = False
+
+
+def separate_with_tabs(wanted: bool) -> None:
+    """Whether tables are printed as tab-separated values, whatever stdout is."""
+    global _with_tabs
+    _with_tabs = wanted
+
+
 def print_table(
     title: str,
     header: list[str],
@@ -282,12 +290,12 @@ def print_table(
     """
     title, header = " ".join(harmless(title).split("\n")), _cells(header)
     body = map(_cells, body)
-    console = terminal(sys.stdout)
+    console = None if _with_tabs else terminal(sys.stdout)
     if console is None:
+        lines = [header, *body]
         say(f"# {title}")
-        say("\t".join(header))
-        for row in body:
-            say("\t".join(row))
+        for line in map("\t".join, lines) if _with_tabs else _aligned(lines):
+            say(line)
         return []
     from rich.table import Table
 
@@ -310,6 +318,19 @@ def print_table(
 
 def _cells(row: list[str]) -> list[str]:
     return [re.sub(r"[\t\n]", " ", harmless(cell)) for cell in row]
+
+
+def _aligned(lines: list[list[str]]) -> Iterator[str]:
+    """The rows of a table with two spaces between its columns; numbers end together."""
+    columns = list(zip(*lines, strict=True))
+    widths = [max(map(len, cells)) for cells in columns]
+    are_numbers = [all(not cell or cell[0].isdigit() or cell[0] in "+-" for cell in cells[1:]) for cells in columns]
+    for row in lines:
+        cells = (
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(row, widths, are_numbers, strict=True)
+        )
+        yield "  ".join(cells).rstrip()
 
 
 _FRAME = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -283,32 +283,6 @@ def _with_bytes(name: str, value: object, queue: dict[str, Any] | None) -> str:
     return format_value(name, value) + ("" if also is None else f" ({also:,.0f} B)")
 
 
-_BRIEF = (
-    "fct_p50_s",
-    "fct_p99_s",
-    "retransmissions",
-    "loss_probes",
-    "marks",
-    "queue_mean_packets",
-    "queue_max_packets",
-)
-"""The totals that most questions are about, beside what a diagnosis tells."""
-
-
-def brief(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[list[str]]:
-    """The totals that most questions are about beside a diagnosis: label and value, without those that say nothing.
-
-    Arguments are those of :func:`rows`.
-    """
-    void = {name for name in ("loss_probes", "marks") if not summary[name]}
-    shown = [name for name in _BRIEF if summary[name] is not None and name not in void]
-    where = "Bottleneck queue" if queue is None else f"Queue of {queue['port']}"
-    return [
-        [column(name).label.replace("Bottleneck queue", where), _with_bytes(name, summary[name], queue)]
-        for name in shown
-    ]
-
-
 def _topics() -> list[str]:
     return list(dict.fromkeys(each.topic for each in measured().values()))
 
@@ -356,7 +330,8 @@ def format_value(name: str, value: object) -> str:
         return "-"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
-    return f"{format_plain(name, value)} {column(name).shown_as}".rstrip()
+    shown = column_unit(name, abs(value))
+    return f"{format_number(value if shown.scale == 1.0 else value * shown.scale)} {shown.shown_as}".rstrip()
 
 
 def format_plain(name: str, value: float) -> str:
@@ -365,9 +340,23 @@ def format_plain(name: str, value: float) -> str:
     return format_number(value if scale == 1.0 else value * scale)
 
 
-def format_interval(name: str, mean: float, half: float, digits: int = 4) -> str:
+def column_unit(name: str, largest: float) -> ColumnInfo:
+    """How to display values of a column of a table that has one unit: rates are in Gbit/s if any is 1 Gbit/s."""
+    known = column(name)
+    is_fast = known.shown_as == "Mbit/s" and largest >= _GBIT
+    return replace(known, shown_as="Gbit/s", scale=1 / _GBIT) if is_fast else known
+
+
+_GBIT = 1e9
+
+
+def _info(name: str | ColumnInfo) -> ColumnInfo:
+    return name if isinstance(name, ColumnInfo) else column(name)
+
+
+def format_interval(name: str | ColumnInfo, mean: float, half: float, digits: int = 4) -> str:
     """A mean and half of its interval in the display unit, which is not printed; the mean alone without an interval."""
-    scale = column(name).scale
+    scale = _info(name).scale
     least = _ROUNDING_SHARE * max(abs(mean * scale), 1.0)
     shown = [0.0 if abs(each * scale) < least else each * scale for each in (mean, half)]
     spread = "" if math.isnan(half) else f" ± {format_number(shown[1], 2)}"
@@ -378,9 +367,9 @@ _ROUNDING_SHARE = 1e-12
 """Share of a value, or of the display unit, below which a difference is one of rounding."""
 
 
-def format_spread(name: str, found: Spread, digits: int = 4) -> str:
+def format_spread(name: str | ColumnInfo, found: Spread, digits: int = 4) -> str:
     """As :func:`format_interval`, or with the quantiles of the seeds where an interval would mislead."""
-    text, scale = format_interval(name, found.mean, found.half, digits), column(name).scale
+    text, scale = format_interval(name, found.mean, found.half, digits), _info(name).scale
     ends = f" ({format_number(found.low * scale, 2)}..{format_number(found.high * scale, 2)})"
     return f"{text}{ends if found.quantiles else ''}"
 

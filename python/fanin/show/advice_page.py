@@ -27,6 +27,9 @@ from fanin.show.course import Course
 
 PAGE = "advice.md"
 
+Rows: TypeAlias = "tuple[list[str], list[list[str]]]"
+"""Header and rows."""
+
 Table: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 """Title, header and rows."""
 
@@ -320,12 +323,22 @@ def published(advice: Advice) -> list[Advised]:
     return [each for each in advice.every if each.is_listed and not each.remedy.effort.is_deployable]
 
 
-def word_best(advice: Advice, most: int) -> list[tuple[str, str]]:
-    """The best that can be deployed: a rank, and the remedy with its result."""
-    return [
-        (_rank(each, advice), f"{each.remedy.name}: {_word_details(each, advice)}, {_against(each, advice)}")
-        for each in deployable(advice)[:most]
-    ]
+BESIDES = "* breaks a bound, or has a threshold that `fanin check` warns of"
+"""What a star behind a remedy means in the table of the best."""
+
+
+def best_rows(advice: Advice, most: int) -> Rows:
+    """The header and the rows of the best that can be deployed, for 80 columns."""
+    chosen = deployable(advice)[:most]
+    columns = {
+        "remedy": [f"{each.remedy.name}{' *' * bool(each.broken or each.remedy.cautions)}" for each in chosen],
+        advice.goal.heading: [_shown(each.place.value, advice) for each in chosen],
+        "than yours": [_against(each, advice) for each in chosen],
+        "background": [_cost(each) for each in chosen],
+        "carries": [_carried(each) for each in chosen],
+    }
+    told = {name: cells for name, cells in columns.items() if any(cells)}
+    return [*told], [list(row) for row in zip(*told.values(), strict=True)]
 
 
 def header(advice: Advice) -> list[str]:
@@ -381,7 +394,7 @@ def _against(each: Advised, advice: Advice) -> str:
 def _by_times(effect: str, factor: float, advice: Advice) -> str:
     if effect not in ("better", "worse") or math.isnan(factor) or len(advice.goal.parts) > 1:
         return effect
-    return f"{format_number(factor, 3)} times {effect}"
+    return f"{format_number(factor, 3)}x {effect}"
 
 
 def _carried(each: Advised) -> str:

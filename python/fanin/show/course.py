@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fanin.choose.diagnosis import Diagnosis
 from fanin.choose.notes import find_notes, listed
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fanin.choose.trials import Trials
     from fanin.scenario.format.values import Scalar
 
-MAX_ROWS = 8
-"""So many rows are shown unless all are asked for."""
+MAX_ROWS = 7
+"""So many rows are shown, beside what is assumed, unless all are asked for."""
 
 _LONG_S = 30.0
 """So long is a run at most, if its scenario does not say it."""
@@ -64,6 +64,8 @@ class Course(NamedTuple):
     """Whether it collapsed."""
     rows: list[tuple[str, str]]
     """A label and what it says, the most important first."""
+    assumed: tuple[str, str]
+    """A label, and the values that decide most and that a file seldom has."""
 
 
 def describe_course(diagnosis: Diagnosis) -> Course:
@@ -72,7 +74,24 @@ def describe_course(diagnosis: Diagnosis) -> Course:
         *((label, said) for label, say in _ROWS.items() if (said := say(diagnosis))),
         *(("note", note.text) for note in find_notes(diagnosis)),
     ]
-    return Course(_word_headline(diagnosis), rows)
+    return Course(_word_headline(diagnosis), rows, ("assumes", _word_assumed(diagnosis.scenario)))
+
+
+def _word_assumed(scenario: dict[str, Any]) -> str:
+    """What the result rests on: connections, packets, the switch's share, the timer and the hosts."""
+    network, transport = scenario["network"], scenario["transport"]
+    kinds = dict.fromkeys(group["connections"] for group in scenario["traffic"] if "connections" in group)
+    interval = transport["interrupt-interval"].number
+    interrupts = f"at most every {time_text(interval)}" if interval else "for every packet"
+    return ", ".join(
+        [
+            *([f"{listed([*kinds])} connections"] if kinds else []),
+            f"MTU {transport['mss'].number + transport['header'].number:,.0f} B",
+            *([f"alpha {network['dt-alpha']}"] if "dt-alpha" in network else []),
+            f"rto_min {time_text(transport['rto-min'].number)}",
+            f"an interrupt {interrupts}",
+        ]
+    )
 
 
 def word_trials(diagnosis: Diagnosis, found: Trials | None) -> str:
@@ -121,7 +140,7 @@ def choose_commands(diagnosis: Diagnosis, found: Trials | None, scenario: str, g
     where = with_options(scenario, given)
     if diagnosis.fan_in is not None and diagnosis.is_fast and not diagnosis.at_senders:
         said.append(Command(f"fanin capacity {where}", "how many senders it carries"))
-    advise = "which of all remedies to deploy, what it needs, and how far it carries"
+    advise = "tries all fixes: which to deploy, what it needs, and how far it carries"
     return [*said, Command(f"fanin advise {where}", advise)]
 
 
