@@ -235,10 +235,11 @@ StartFlow(Flow* flow)
 }
 
 void
-OnRto(Time before, Time after)
+OnRto(Flow* flow, Time before, Time after)
 {
-    // Only a retransmission timeout doubles the timer; everything else computes it anew.
-    g_count.timeouts += after == before + before;
+    // Only a retransmission timeout doubles the timer; everything else computes it anew. Once the receiver has all, only
+    // the timer of a delayed acknowledgement is longer than the sender's.
+    g_count.timeouts += !flow->done && after == before + before;
 }
 
 void
@@ -515,7 +516,7 @@ Hook(const Star& star)
     }
     for (Flow& flow : g_flows)
     {
-        flow.socket->TraceConnectWithoutContext("RTO", MakeCallback(&OnRto));
+        flow.socket->TraceConnectWithoutContext("RTO", MakeBoundCallback(&OnRto, &flow));
         flow.socket->TraceConnectWithoutContext("Retransmission", MakeCallback(&OnRetransmission));
     }
 }
