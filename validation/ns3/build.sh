@@ -16,10 +16,10 @@ fi
 ns3=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib") + "/ns3")')
 lib=$ns3/lib64
 # The wheel is a release build with logs and asserts on; the definitions keep its headers consistent with it.
-for driver in incast fabric; do
+for sources in "incast.cc pfdct.cc" fabric.cc; do
     "${CXX:-g++}" -std=c++20 -O2 -Wall -Wextra \
         -DNS3_LOG_ENABLE -DNS3_ASSERT_ENABLE -DNS3_BUILD_PROFILE_RELEASE \
-        -isystem "$ns3/include" "$driver.cc" -o "$driver" \
+        -isystem "$ns3/include" $sources -o "${sources%%.*}" \
         -L"$lib" -Wl,-rpath,"$lib" -Wl,--allow-shlib-undefined \
         -lns3.44-core -lns3.44-network -lns3.44-internet -lns3.44-point-to-point -lns3.44-traffic-control \
         -lns3.44-stats -lns3.44-bridge

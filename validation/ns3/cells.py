@@ -67,6 +67,18 @@ DCTCP_RULES = (
     "transport.growth-after-echo=false",
     "scheme.dctcp.flavour=ns-3",
 )
+# DCTCP as ns-3 ships it, which has windows below a segment; in the star of PFDCT it is what PFDCT is compared with.
+STAR_RULES = (
+    "network.ties=scheduled",  # what fits packets that take longer than a link
+    "transport.rto-backoff-limit=16",
+    "transport.like=ns3.44",
+    "transport.window-validation=false",
+    "transport.ecn-retransmit=true",
+    "transport.growth-after-echo=false",
+    "transport.quickack=1",  # the handshake leaves its count of delayed segments full: the first one is acknowledged at once
+    "scheme.dctcp.flavour=ns-3.36",
+    "scheme.pfdct.rtt=ns-3",
+)
 NO_FLOOR = "scheme.dctcp.min-window=1mss"
 
 # What fast links with few packets of bandwidth-delay product need instead of the files' values.
@@ -80,6 +92,50 @@ FAST = (
     "traffic.bursts.bytes-each=150KB",
 )
 FAST_NS3 = ("--rate=10Gbps", "--delay=5us", "--buffer=200", "--initial-window=4", "--min-rto=5", "--size=150000")
+
+# PFDCT's star: section 5.1 and 5.2 of Li et al. 2023, with ns-3's delayed acknowledgements, SACK and time stamps.
+STAR = (
+    "--size=1500000",
+    "--mss=1448",
+    "--delay=10us",
+    "--ack-every=2",
+    "--sack=true",
+    "--timestamps=true",
+    "--min-rto=0.2",
+)
+STAR_SEEDS = range(1, 11)  # as many as the paper's figures have here: a run takes seconds
+
+
+def star(name: str, title: str, driver: tuple[str, ...], overrides: tuple[str, ...], device: int, senders: tuple[int, ...]):
+    """A family on PFDCT's star, with so many packets in the devices' queues."""
+    options = (*STAR, *driver, f"--device={device}")
+    values = (*overrides, f"network.device-queue={device}pkt")
+    title = f"{title}, device queue of {device}"
+    return Family(name, senders, options, "pfdct.toml", STAR_RULES, values, title, STAR_SEEDS)
+
+
+MANY = (10, 20, 30, 50)
+FEW = (10, 30, 50)
+DCTCP = ("transport.scheme=dctcp",)
+PFDCT_RED = (
+    "scheme.pfdct.aqm=red",
+    "scheme.pfdct.short-aqm=red",
+    "scheme.pfdct.red-weight=1",
+    "scheme.pfdct.red-max-p=0.02",
+    "scheme.pfdct.red-gentle=true",
+    "scheme.pfdct.red-wait=true",
+)
+EACH_ACK, FIXED = ("scheme.pfdct.growth=each-ack",), ("scheme.pfdct.kt-dir=frozen",)
+STARS = (
+    star("star-dctcp", "DCTCP", ("--tcp=dctcp",), DCTCP, 1, FEW),
+    star("star-dctcp-device", "DCTCP", ("--tcp=dctcp",), DCTCP, 100, MANY),
+    star("star-pfdct", "PFDCT", ("--tcp=pfdct",), (), 1, FEW),
+    star("star-pfdct-device", "PFDCT", ("--tcp=pfdct",), (), 100, MANY),
+    star("star-each-ack", "PFDCT, growth with each ACK", ("--tcp=pfdct", "--grow-each-ack=true"), EACH_ACK, 1, FEW),
+    star("star-each-ack-device", "PFDCT, growth with each ACK", ("--tcp=pfdct", "--grow-each-ack=true"), EACH_ACK, 100, FEW),
+    star("star-red", "PFDCT, RED in both bands", ("--tcp=pfdct", "--red=true"), PFDCT_RED, 1, FEW),
+    star("star-fixed", "PFDCT, fixed threshold", ("--tcp=pfdct", "--moving=false"), FIXED, 1, FEW),
+)
 
 FAMILIES = (
     Family(
@@ -190,6 +246,7 @@ FAMILIES = (
         range(2, 4),
         flows=10_000,
     ),
+    *STARS,
 )
 
 

@@ -4,6 +4,8 @@
 // Incast on a star, in ns-3: N senders -> switch -> receiver, every link point-to-point with the same rate and
 // delay. All connections are open before t0; each sender then hands its whole answer to TCP at t0 + jitter.
 // Prints one line of JSON. The definitions of its fields stand in docs/validation/ns3.md.
+#include "pfdct.h"
+
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
@@ -26,23 +28,27 @@ namespace
 {
 
 const Time T0 = Seconds(1);
+const double PACKET = 1500;               // bytes, of C in PFDCT's Eq. 15
 const uint32_t LARGEST_ACK = 2 + 20 + 60; // PPP, IPv4, TCP with all options: anything larger carries data
 
 struct Settings
 {
     uint32_t senders = 10;
     uint64_t size = 512000;
-    std::string tcp = "newreno"; // newreno | dctcp (as ns-3 has it) | dctcp-rfc (see RfcDctcp)
+    std::string tcp = "newreno"; // newreno | dctcp (as ns-3 has it) | dctcp-rfc (see RfcDctcp) | pfdct
     bool sack = false;
     std::string recovery = "classic"; // classic (RFC 5681/6675: cwnd = ssthresh at once) | prr (ns-3's default)
     uint32_t buffer = 100;            // packets at each switch port, the one in transmission included
     uint32_t k = 20;                  // DCTCP: mark the packet that finds k or more at the port, same count
+    uint32_t device = 0; // packets of the device's queue; buffer and k then count those above it only
+    bool red = false;    // gentle RED between 20 and 60 packets (ns-3's dctcp-example) in place of the step at k
     std::string rate = "1Gbps";
     std::string delay = "25us";
     uint32_t mss = 1460;
     uint32_t initialWindow = 10;
     uint32_t ackEvery = 1;
     bool limitedTransmit = true;
+    bool timestamps = false;
     double minRtoMs = 10;
     double granularityMs = 1;
     uint64_t jitterNs = 100000;
@@ -229,10 +235,11 @@ StartFlow(Flow* flow)
 }
 
 void
-OnRto(Time before, Time after)
+OnRto(Flow* flow, Time before, Time after)
 {
-    // Only a retransmission timeout doubles the timer; everything else computes it anew.
-    g_count.timeouts += after == before + before;
+    // Only a retransmission timeout doubles the timer; everything else computes it anew. Once the receiver has all, only
+    // the timer of a delayed acknowledgement is longer than the sender's.
+    g_count.timeouts += !flow->done && after == before + before;
 }
 
 void
@@ -344,8 +351,9 @@ SetDefaults(const Settings& s)
     TypeId tcp = s.tcp == "newreno"     ? TcpNewReno::GetTypeId()
                  : s.tcp == "dctcp"     ? TcpDctcp::GetTypeId()
                  : s.tcp == "dctcp-rfc" ? RfcDctcp::GetTypeId()
+                 : s.tcp == "pfdct"     ? fanin::TcpPfdct::GetTypeId()
                                         : TypeId();
-    NS_ABORT_MSG_IF(tcp == TypeId(), "--tcp is newreno, dctcp or dctcp-rfc");
+    NS_ABORT_MSG_IF(tcp == TypeId(), "--tcp is newreno, dctcp, dctcp-rfc or pfdct");
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(tcp));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                        TypeIdValue(s.recovery == "prr" ? TcpPrrRecovery::GetTypeId()
@@ -362,25 +370,35 @@ SetDefaults(const Settings& s)
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(Seconds(s.granularityMs * 1e-3)));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(s.sack));
     Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(s.limitedTransmit));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(s.timestamps));
 }
 
 // RED as a step: mark every packet that finds k or more at the port. The average is the instantaneous length
 // (QW = 1) and both thresholds are equal; Gentle, on by default, would mark with a probability that reaches 1
 // only at twice the threshold. RED sees neither the packet in transmission nor the one that waits in the
-// device, hence the 2.
+// device, hence the 2 where the buffer counts them.
 void
-SetStepMarking(TrafficControlHelper& helper, const Settings& s)
+SetMarking(TrafficControlHelper& helper, const Settings& s)
 {
-    NS_ABORT_MSG_IF(s.k < 4, "RED never marks with fewer than two packets in its queue");
-    helper.SetRootQueueDisc("ns3::RedQueueDisc",
-                            "UseEcn", BooleanValue(true),
-                            "UseHardDrop", BooleanValue(false),
-                            "Gentle", BooleanValue(false),
-                            "QW", DoubleValue(1.0),
-                            "MinTh", DoubleValue(s.k - 2),
-                            "MaxTh", DoubleValue(s.k - 2),
-                            "MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, s.buffer - 2)));
+    const uint32_t below = s.device > 0 ? 0 : 2;
+    NS_ABORT_MSG_IF(s.k < 2 + below, "RED never marks with fewer than two packets in its queue");
+    Config::SetDefault("ns3::RedQueueDisc::UseEcn", BooleanValue(true));
+    Config::SetDefault("ns3::RedQueueDisc::UseHardDrop", BooleanValue(false));
+    Config::SetDefault("ns3::RedQueueDisc::Gentle", BooleanValue(s.red));
+    Config::SetDefault("ns3::RedQueueDisc::QW", DoubleValue(1.0));
+    Config::SetDefault("ns3::RedQueueDisc::MinTh", DoubleValue(s.red ? 20 : s.k - below));
+    Config::SetDefault("ns3::RedQueueDisc::MaxTh", DoubleValue(s.red ? 60 : s.k - below));
+    const QueueSizeValue room(QueueSize(QueueSizeUnit::PACKETS, s.buffer - below));
+    if (s.tcp != "pfdct")
+    {
+        helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", room);
+        return;
+    }
+    const uint16_t root = helper.SetRootQueueDisc("fanin::PfdctQueueDisc");
+    for (uint16_t band : helper.AddQueueDiscClasses(root, 2, "ns3::QueueDiscClass"))
+    {
+        helper.AddChildQueueDisc(root, band, s.red ? "ns3::RedQueueDisc" : "ns3::FifoQueueDisc", "MaxSize", room);
+    }
 }
 
 void
@@ -431,7 +449,7 @@ Build(const Settings& s)
     link.SetChannelAttribute("Delay", StringValue(s.delay));
     const bool marking = s.tcp != "newreno";
     TrafficControlHelper control;
-    SetStepMarking(control, s);
+    SetMarking(control, s);
     Ipv4StaticRoutingHelper hostRouting;
     Ptr<PortRouting> switchRouting = CreateObject<PortRouting>();
     star.hub.Get(0)->GetObject<Ipv4>()->SetRoutingProtocol(switchRouting);
@@ -447,8 +465,9 @@ Build(const Settings& s)
             DrawTies(ends.Get(0), ends.Get(1), s.seed * 1000 + i);
         }
         // A device queue does not count the packet in transmission.
-        SetDeviceQueue(ends.Get(1), marking ? 1 : s.buffer - 1);
-        if (marking)
+        SetDeviceQueue(ends.Get(1), s.device > 0 ? s.device : marking ? 1 : s.buffer - 1);
+        // The port towards the receiver is the last. PFDCT's switch knows that one only; no other ever marks.
+        if (marking && (s.tcp != "pfdct" || i == s.senders))
         {
             star.disc = control.Install(ends.Get(1)).Get(0);
         }
@@ -459,7 +478,7 @@ Build(const Settings& s)
         hostRouting.GetStaticRouting(host->GetObject<Ipv4>())->SetDefaultRoute(addresses.GetAddress(1), 1);
         // Assigning an address installs FQ-CoDel wherever there is no queue discipline yet.
         control.Uninstall(ends.Get(0));
-        if (!marking)
+        if (!marking || (s.tcp == "pfdct" && i < s.senders))
         {
             control.Uninstall(ends.Get(1));
         }
@@ -497,7 +516,7 @@ Hook(const Star& star)
     }
     for (Flow& flow : g_flows)
     {
-        flow.socket->TraceConnectWithoutContext("RTO", MakeCallback(&OnRto));
+        flow.socket->TraceConnectWithoutContext("RTO", MakeBoundCallback(&OnRto, &flow));
         flow.socket->TraceConnectWithoutContext("Retransmission", MakeCallback(&OnRetransmission));
     }
 }
@@ -517,6 +536,12 @@ OpenFlows(const Star& star)
     {
         Flow* flow = &g_flows[i];
         flow->socket = Socket::CreateSocket(star.senders.Get(i), TcpSocketFactory::GetTypeId());
+        if (g_set.tcp == "pfdct")
+        {
+            Ptr<fanin::TcpPfdct> sender = CreateObject<fanin::TcpPfdct>();
+            sender->SetSender(star.address[i].Get());
+            DynamicCast<TcpSocketBase>(flow->socket)->SetCongestionControlAlgorithm(sender);
+        }
         flow->start = T0 + NanoSeconds(starts[i]);
         g_flowOf[star.address[i].Get()] = flow;
         InetSocketAddress to(star.address.back(), port);
@@ -580,17 +605,22 @@ main(int argc, char** argv)
     CommandLine cmd(__FILE__);
     cmd.AddValue("senders", "number of senders", s.senders);
     cmd.AddValue("size", "bytes each sender answers", s.size);
-    cmd.AddValue("tcp", "newreno (drop-tail) | dctcp | dctcp-rfc (both marking)", s.tcp);
+    cmd.AddValue("tcp", "newreno (drop-tail) | dctcp | dctcp-rfc | pfdct (these marking)", s.tcp);
     cmd.AddValue("sack", "selective acknowledgements", s.sack);
     cmd.AddValue("recovery", "classic | prr", s.recovery);
     cmd.AddValue("buffer", "packets at a switch port, the one in transmission included", s.buffer);
     cmd.AddValue("k", "marking threshold in packets, same count", s.k);
+    cmd.AddValue("device", "packets of the device's queue, below --buffer; 0: the buffer has all", s.device);
+    cmd.AddValue("red", "gentle RED between 20 and 60 packets, not a step", s.red);
+    cmd.AddValue("grow-each-ack", "PFDCT: with each ACK, not once a window", fanin::Pfdct::settings.growEachAck);
+    cmd.AddValue("moving", "PFDCT: the threshold follows Eq. 5", fanin::Pfdct::settings.moving);
     cmd.AddValue("rate", "of every link", s.rate);
     cmd.AddValue("delay", "one way, of every link", s.delay);
     cmd.AddValue("mss", "payload bytes of a full segment", s.mss);
     cmd.AddValue("initial-window", "segments", s.initialWindow);
     cmd.AddValue("ack-every", "segments per acknowledgement", s.ackEvery);
     cmd.AddValue("limited-transmit", "RFC 3042", s.limitedTransmit);
+    cmd.AddValue("timestamps", "RTTs by the timestamp option, in ms", s.timestamps);
     cmd.AddValue("min-rto", "ms", s.minRtoMs);
     cmd.AddValue("granularity", "of the retransmission timer, ms", s.granularityMs);
     cmd.AddValue("jitter", "senders start uniformly in [t0, t0 + jitter), ns", s.jitterNs);
@@ -599,6 +629,8 @@ main(int argc, char** argv)
     cmd.AddValue("starts", "file of start offsets in ns, instead of jitter and seed", s.starts);
     cmd.AddValue("measure", "false: only the receiver's bytes, to time ns-3 itself", s.measure);
     cmd.Parse(argc, argv);
+    fanin::Pfdct::settings.red = s.red;
+    fanin::Pfdct::settings.packetsPerSecond = DataRate(s.rate).GetBitRate() / 8.0 / PACKET;
 
     SetDefaults(s);
     Star star = Build(s);

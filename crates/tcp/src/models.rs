@@ -88,6 +88,7 @@ fn receiver_config() -> impl Strategy<Value = ReceiverConfig> {
         sack: true,
         ecn,
         ecn_ack: false,
+        late_change: false,
         linux: None,
     })
 }
@@ -136,6 +137,7 @@ proptest! {
             sack: false,
             ecn: EcnMode::Accurate,
             ecn_ack: false,
+            late_change: false,
             linux: None,
         };
         let (mut receiver, mut out) = (Receiver::new(), AckList::new());

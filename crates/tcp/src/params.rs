@@ -87,7 +87,8 @@ pub static PARAMS: &[Param] = &[
         "0",
         "Segments at the beginning of a connection that are acknowledged at once, regardless of ack-every.",
         "RFC 5681 has none; Linux has TCP_MAX_QUICKACKS of 16",
-    ),
+    )
+    .at_most(255.0),
     Param::new(
         "like",
         Kind::Choice(&["rfc", "ns3.44", "ns3.36", "ns3.31", "ns3.18-rdtcp"]),
@@ -498,6 +499,7 @@ impl ReceiverConfig {
             sack: transport.flag("sack"),
             ecn,
             ecn_ack: ecn != EcnMode::Off && transport.flag("ecn-ack"),
+            late_change: Quirks::chosen(transport).ns3.late_change,
             linux: transport.is("ack-policy", "linux").then(|| transport.into()),
         }
     }

@@ -90,6 +90,7 @@ impl Bench {
             sack: false,
             ecn: EcnMode::Off,
             ecn_ack: false,
+            late_change: false,
             linux: None,
         };
         let receiver = self.receivers.get_mut(&flow).expect("it was opened");

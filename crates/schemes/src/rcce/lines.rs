@@ -16,6 +16,7 @@ pub(super) const REASSEMBLY: ReceiverConfig = ReceiverConfig {
     ecn: EcnMode::Off,
     quick_acks: 0,
     ecn_ack: false,
+    late_change: false,
     linux: None,
 };
 

@@ -2,6 +2,7 @@
 
 mod acks;
 mod linux;
+mod ns3;
 
 pub use acks::{AckList, AckOut};
 pub use linux::LinuxReceiver;
@@ -29,6 +30,8 @@ pub struct ReceiverConfig {
     pub ecn: EcnMode,
     /// Pure ACKs are sent ECN-capable.
     pub ecn_ack: bool,
+    /// A change of marks sends the ACK before the one that waits, as in ns-3; see `ns3.rs`.
+    pub late_change: bool,
     /// When Linux acknowledges; then the first three values do not count.
     pub linux: Option<LinuxReceiver>,
 }
@@ -90,13 +93,15 @@ pub struct Receiver {
     deadline: Time,
     /// Segments in order since the last ACK.
     waiting: u32,
-    /// Segments in order that might have waited and were acknowledged at once, at the beginning.
-    quick: u32,
+    /// For [`ReceiverConfig::late_change`]: the lower half of `RCV.NXT` before the last ECN-capable segment.
+    next_before: u32,
     /// TS.Recent of RFC 7323 section 4.3, and whether it came in a retransmission.
     echo: Stamp,
     echo_retransmitted: bool,
     /// DCTCP.CE of RFC 8257 section 3.2, or the latch of RFC 3168 section 6.1.3: ACKs carry ECE.
     ce: bool,
+    /// Segments in order that might have waited and were acknowledged at once, at the beginning.
+    quick: u8,
     fin: u64,
     /// What lies beyond a hole; ranges are tagged with the arrival that reached them last. While an ACK waits
     /// this is empty, because arrivals around a hole are acknowledged at once.
@@ -121,10 +126,11 @@ impl Receiver {
             last_ack: FIRST_DATA,
             deadline: Time::NEVER,
             waiting: 0,
-            quick: 0,
+            next_before: FIRST_DATA as u32,
             echo: Stamp::from_bits(0),
             echo_retransmitted: false,
             ce: false,
+            quick: 0,
             fin: NO_FIN,
             store: RangeSet::new(),
             arrivals: 0,
@@ -180,7 +186,7 @@ impl Receiver {
             return self.on_irregular(*seg, end, cfg, out);
         }
         if cfg.ecn != EcnMode::Off {
-            self.observe_marks(seg.ce, seg.cwr, cfg, out);
+            self.observe_marks(seg, seg.ce, cfg, out);
         }
         self.next = end;
         if seg.fin {
@@ -214,7 +220,7 @@ impl Receiver {
         if cfg.ecn != EcnMode::Off {
             // RFC 3168 s6.1.5: the ECN field of data outside the window is ignored. Its CWR is not.
             let ce = if old { self.ce && cfg.ecn == EcnMode::Accurate } else { seg.ce };
-            self.observe_marks(ce, seg.cwr, cfg, out);
+            self.observe_marks(&seg, ce, cfg, out);
         }
         // RFC 7323 s4.3 (2): only a segment that begins at or below the last ACK number is echoed, and the
         // first of several. So beyond a hole the last segment in order is, and in the end the one that fills it.
@@ -247,13 +253,14 @@ impl Receiver {
         }
     }
 
-    /// The effect of a segment's CE and CWR on ACKs, first on a delayed one.
+    /// The effect of a segment's CE and CWR on ACKs, first on a delayed one. `ce` is what counts of its CE.
     #[inline]
-    fn observe_marks(&mut self, ce: bool, cwr: bool, cfg: &ReceiverConfig, out: &mut AckList) {
+    fn observe_marks(&mut self, seg: &Segment, ce: bool, cfg: &ReceiverConfig, out: &mut AckList) {
         match cfg.ecn {
             EcnMode::Off => {}
             // RFC 3168 s6.1.3: ECE from a mark until CWR; a segment with both starts anew.
-            EcnMode::Classic => self.ce = ce || (self.ce && !cwr),
+            EcnMode::Classic => self.ce = ce || (self.ce && !seg.cwr),
+            EcnMode::Accurate if cfg.late_change => self.observe_marks_as_ns3(seg, cfg, out),
             EcnMode::Accurate => {
                 // RFC 8257 s3.2: a change of marks first acknowledges what arrived before, with the old state.
                 if ce != self.ce && self.waiting > 0 {
@@ -270,8 +277,8 @@ impl Receiver {
     /// Whether the connection is so young that no ACK is delayed, in order not to slow down slow start.
     #[inline]
     const fn is_quick(&mut self, cfg: &ReceiverConfig) -> bool {
-        let quick = self.quick < cfg.quick_acks;
-        self.quick += quick as u32;
+        let quick = (self.quick as u32) < cfg.quick_acks;
+        self.quick = self.quick.saturating_add(quick as u8);
         quick
     }
 

@@ -11,6 +11,7 @@ const EACH: ReceiverConfig = ReceiverConfig {
     sack: false,
     ecn: EcnMode::Off,
     ecn_ack: false,
+    late_change: false,
     linux: None,
 };
 /// The delayed ACK of RFC 5681.

@@ -113,7 +113,7 @@ impl Sender {
         if self.nxt == self.una || ack.flags.has(Flags::PSH) {
             return;
         }
-        if duplicate {
+        if duplicate || env.cfg.quirks.repairs_as_ns3_44() {
             self.tell_ack(0, ack, ack.rtt, self.in_recovery(), env);
         }
         if !env.cfg.quirks.repairs_as_ns3_44() {

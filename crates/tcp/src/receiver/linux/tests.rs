@@ -23,6 +23,7 @@ const CFG: ReceiverConfig = ReceiverConfig {
     sack: true,
     ecn: EcnMode::Off,
     ecn_ack: false,
+    late_change: false,
     linux: Some(LINUX),
 };
 

@@ -1,0 +1,27 @@
+//! How a receiver of ns-3 echoes marks to DCTCP (`tcp-socket-base.cc`, `ForwardUp`, and `tcp-dctcp.cc`).
+//!
+//! By RFC 8257 section 3.2 a change of marks first acknowledges what waits. ns-3 notes the number for that ACK with every
+//! segment before it takes it, and so sends the number before the segment that waits, which then waits for the next one.
+//! A mark counts only beyond the last one, taken here for one that is not on a retransmission; any other ECN-capable
+//! segment, old or new, counts as one without a mark.
+
+use super::{AckList, Receiver, ReceiverConfig, Segment};
+
+impl Receiver {
+    /// The effect of a segment's CE on ACKs, before the segment is taken.
+    #[cold]
+    pub(super) fn observe_marks_as_ns3(&mut self, seg: &Segment, cfg: &ReceiverConfig, out: &mut AckList) {
+        if !seg.ect {
+            return;
+        }
+        let ce = seg.ce && !seg.retransmitted;
+        if ce != self.ce && self.waiting > 0 {
+            let before = self.next - u64::from((self.next as u32).wrapping_sub(self.next_before));
+            let last = self.last_ack;
+            let ack = self.take_ack(cfg);
+            self.last_ack = before;
+            out.push(super::AckOut { ack: before, duplicate: before == last, ..ack });
+        }
+        (self.ce, self.next_before) = (ce, self.next as u32);
+    }
+}
