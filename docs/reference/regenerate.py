@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin._engine import Scenario
+from fanin.claims.verdicts import VERDICTS
 from fanin.cli.commands import COMMANDS
 from fanin.registry import heading, registry
 from fanin.show.plots import styles
@@ -29,6 +30,7 @@ def pages() -> dict[Path, str]:
     """Every page that has generated parts, as it should be."""
     parts = {
         FOLDER / "schemes.md": {"schemes": schemes()},
+        FOLDER / "glossary.md": {"verdicts": verdicts()},
         FOLDER / "output.md": {"json": shapes(), "totals": totals()},
         FOLDER / "networks.md": {
             "topologies": topologies(),
@@ -66,6 +68,13 @@ def table(header: list[str], body: Iterable[list[str]]) -> str:
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
 
 
+def verdicts() -> str:
+    """The verdicts on sentences, each with its meaning and as a value of ``--verdict``."""
+    return table(
+        ["verdict", "meaning", "`--verdict`"], ([each.name, each.meaning, f"`{each.slug}`"] for each in VERDICTS)
+    )
+
+
 def schemes() -> str:
     """The schemes by their titles, in the order of the registry."""
     manuals = [row["manual"] for row in registry()["schemes"]]
@@ -77,7 +86,7 @@ def palette() -> str:
     """The colours and markers of figures, for the page to draw with the same."""
     schemes = ",\n".join(f'    "{name}": {json.dumps(look)}' for name, look in styles.of_schemes().items())
     others, markers, alone = (json.dumps(each) for each in (styles.OTHERS, styles.MARKERS, styles.ALONE))
-    return f'''{{
+    return f"""{{
   "schemes": {{
 {schemes}
   }},
@@ -85,7 +94,7 @@ def palette() -> str:
   "markers": {markers},
   "alone": {alone}
 }}
-'''
+"""
 
 
 def topologies() -> str:

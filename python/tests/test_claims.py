@@ -104,7 +104,7 @@ def test_where_and_over_choose_runs():
     ratio = claim("collapse-point", (1.9, 2.0), where={"scheme": "b"}, over={"scheme": "a"}, direction=(1.01, 9))
     judged = judge(ratio, frame)
     assert judged.value == pytest.approx(20 / 15)
-    assert judged.outcome == "direction only"
+    assert judged.outcome == "right direction, other size"
     assert "no explanation" in judged.reason
 
 
@@ -114,7 +114,7 @@ def test_a_direction_is_that_of_the_whole_interval():
         values: judge(wanted, pl.DataFrame({"n": [1] * 3, "seed": [1, 2, 3], "goodput": values})).outcome
         for values in [(1.1, 1.1, 1.1), (0.9, 1.0, 1.4), (0.9, 0.9, 0.9)]
     }
-    assert list(told.values()) == ["direction only", "not reproduced", "not reproduced"]
+    assert list(told.values()) == ["right direction, other size", "not reproduced", "not reproduced"]
 
 
 def test_a_mean_has_a_t_interval():
@@ -234,7 +234,7 @@ def test_a_system_that_never_finishes_comes_last(group):
     assert (longer.value, longer.outcome, longer.shown.value) == (math.inf, "not reproduced", "infinite")
     assert (longer.distance, longer.at_edge) == (1, False)
     assert longer.reason.startswith("infinite (in 2 of 6 runs 5 of 8 transfers had not ended); accepted at least 1.5")
-    assert judged("mean", (1.5, math.inf), direction=(0, math.inf), **over).outcome == "direction only"
+    assert judged("mean", (1.5, math.inf), direction=(0, math.inf), **over).outcome == "right direction, other size"
     beyond = {"where": {"scheme": "b"}, "minus": {"scheme": "a"}}
     assert judged("mean", (0.1, math.inf), **beyond).outcome == "not reproduced"
     assert judged("mean", (0, 1), where={"scheme": "b"}).outcome == "not reproduced"
@@ -255,7 +255,7 @@ def test_what_is_never_reached_reproduces_words_and_no_number():
     # A later point than another is known to be later, and not by how much.
     later = {"over": {"scheme": "a"}, "measure": "first-at-most", "level": 500}
     assert outcome("much later", **later) == "not reproduced"
-    assert outcome("much later", **later, direction=(1, math.inf)) == "direction only"
+    assert outcome("much later", **later, direction=(1, math.inf)) == "right direction, other size"
     sooner = judge(claim("first-at-most", (0, 0.5), where={"scheme": "a"}, over={"scheme": "b"}, level=500), frame)
     assert (sooner.outcome, sooner.shown.value) == ("not reproduced", "not defined")
 
@@ -513,8 +513,8 @@ def test_halves_of_a_sentence_are_judged_together_under_each_reading():
 @pytest.mark.parametrize(
     ("outcomes", "whole"),
     [
-        (("reproduced", "direction only"), "direction only"),
-        (("direction only", "not reproduced"), "not reproduced"),
+        (("reproduced", "right direction, other size"), "right direction, other size"),
+        (("right direction, other size", "not reproduced"), "not reproduced"),
         (("not judged", "not reproduced"), "not judged"),
     ],
 )

@@ -380,18 +380,18 @@ def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_nex
     lines = cli("reproduce", "small.toml", "--seeds", "1,2", "--tsv").out.splitlines()
     assert lines[:5] == [
         "small: A small incast",
-        "- under a reading: Something arrives.",
+        "- under a condition: Something arrives.",
         "",
         "# Published, and measured here",
         "claim\tnumber\tpublished\tours\tverdict",
     ]
     claim, number, published, ours, verdict = lines[5].split("\t")
-    assert (claim, published, verdict) == ("some-goodput", "900 Mbit/s", "under a reading")
+    assert (claim, published, verdict) == ("some-goodput", "900 Mbit/s", "under a condition")
     assert number.startswith("largest")
     assert ours.endswith(" Mbit/s")
     assert lines[7:9] == [
-        "1 sentence: 1 under a reading",
-        "(under a reading: with a choice that the paper leaves open. docs/papers/claims.md has the definitions.)",
+        "1 sentence: 1 under a condition",
+        "(under a condition: it holds if a choice that the paper leaves open is made as the condition says.)",
     ]
     figures, data = lines[9:11]
     assert figures.startswith("Figures in results/small: goodput-bps.svg")

@@ -134,8 +134,8 @@ def test_the_whole_grid_is_tried_where_it_is_small(cli, paper):
     ]
     assert found["cannot_be"] == {"alpha/one/arithmetic": "three is not two"}
     assert found["winner"]["network.buffer"] == "96pkt"
-    assert set(found["never"]) == {"alpha/one/faster-than-light"}
-    assert found["never"]["alpha/one/faster-than-light"]["distance"] > 0.3
+    assert set(found["not_found"]) == {"alpha/one/faster-than-light"}
+    assert found["not_found"]["alpha/one/faster-than-light"]["distance"] > 0.3
     assert ["alpha/one/no-drops", "alpha/one/drops"] in found["apart"]
     assert {tuple(each["holds"]) for each in found["front"]} == {
         ("alpha/one/no-drops", "alpha/two/of-twelve"),
@@ -300,12 +300,12 @@ class TestLedger:
         cli("fit", "alpha/one", *FAST)
         after = self.claims(cli)
         never = after["alpha/one/faster-than-light"]
-        assert (never["verdict"], never["settings_tried"]) == ("never", 6)
+        assert (never["verdict"], never["settings_tried"]) == ("not found", 6)
         assert never["rests_on"].startswith("none of 7 settings; closest")
-        assert after["alpha/one/arithmetic"]["verdict"] == "cannot be"
+        assert after["alpha/one/arithmetic"]["verdict"] == "impossible"
         # The file's own buffer drops packets, and the search found a setting that does not.
         found = after["alpha/one/no-drops"]
-        assert (before["alpha/one/no-drops"]["verdict"], found["verdict"]) == ("never", "under a reading")
+        assert (before["alpha/one/no-drops"]["verdict"], found["verdict"]) == ("not found", "under a condition")
         assert "network.buffer = 96pkt" in found["rests_on"]
         assert "carried by network.buffer" in found["rests_on"]
         assert "a search tried 6 settings" in found["rests_on"]
@@ -332,7 +332,7 @@ def test_it_is_printed_for_people(cli, paper):
         "Confirmed with 3 fresh seeds",
         "Ablation of the winner",
         "Hold under no setting that was tried",
-        "cannot be: alpha/one/arithmetic: three is not two",
+        "impossible: alpha/one/arithmetic: three is not two",
         "held out: alpha/three: 1 of 1 sentences hold, 0 with the file's own values",
     ):
         assert expected in result.out

@@ -77,8 +77,8 @@ def test_a_sentence_that_counts_elsewhere_is_there(cli, work):
     repeating = sum(bool(entry["same_as"]) for entry in found.values())
     halves = sum(bool(entry["half_of"]) for entry in found.values())
     counted = len(found) - repeating - halves
-    forbidden = sum(entry["verdict"] == "cannot be" and not entry["same_as"] for entry in found.values())
-    verdicts = f"{forbidden} cannot be, {counted - forbidden} not run"
+    forbidden = sum(entry["verdict"] == "impossible" and not entry["same_as"] for entry in found.values())
+    verdicts = f"{forbidden} impossible; {counted - forbidden} not run"
     tally = f"{counted} sentences: {verdicts} ({repeating} more repeat a sentence"
     assert cli("claims").out.splitlines()[-1].startswith(tally)
     assert cli("claims", "--page", "page.md").err.splitlines()[-1].startswith(tally)
@@ -95,16 +95,34 @@ def test_the_ledger_says_what_reproduce_said(cli, figures):
     assert entry["ours"] == said["value"]
     assert entry["state"] == "complete"
     assert "920" not in entry["says"]
-    assert "reproduced: alpha/fig2/some-goodput" in cli("claims", "alpha").out
+    assert "reproduced: alpha/fig2/some-goodput" in cli("claims", "alpha", "--details").out
+
+
+def test_a_sentence_has_a_line_and_all_cases_in_detail(cli, figures):
+    cli("reproduce", "alpha/fig2", "--quick")
+    lines = cli("claims", "alpha/fig2").out.splitlines()
+    assert lines[1].split("\t") == ["sentence", "verdict", "printed", "ours", "condition"]
+    (said,) = [line for line in lines if "Something arrives." in line]
+    quote, verdict, printed, ours, condition = said.split("\t")
+    assert quote.endswith(": Something arrives.")
+    assert (verdict, printed) == ("under a condition (quick)", "900 Mbit/s")
+    assert ours.endswith("Mbit/s")
+    assert condition.startswith("if ")
+    assert "under a condition: it holds if a choice that the paper leaves open is made as the condition says." in lines
+    assert not any(line.startswith("not found: ") for line in lines)
+    (entry,) = rows(cli, "alpha/fig2").values()
+    assert entry["condition"] == condition
+    details = cli("claims", "alpha/fig2", "--details").out
+    assert all(f"    {case['outcome']}: {case['id']}: " in details for case in entry["cases"])
 
 
 def test_papers_figures_and_verdicts_are_filters(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     assert set(rows(cli, "alpha")) == {"alpha/fig2/some-goodput", "alpha/fig10/more-goodput"}
     assert set(rows(cli, "alpha/fig10")) == {"alpha/fig10/more-goodput"}
-    assert set(rows(cli, "alpha", "--verdict", "under-a-reading")) == {"alpha/fig2/some-goodput"}
+    assert set(rows(cli, "alpha", "--verdict", "under-a-condition")) == {"alpha/fig2/some-goodput"}
     assert set(rows(cli, "alpha", "--verdict", "not-run")) == {"alpha/fig10/more-goodput"}
-    assert len(rows(cli, "alpha", "--verdict", "not-run", "--verdict", "under-a-reading")) == 2
+    assert len(rows(cli, "alpha", "--verdict", "not-run", "--verdict", "under-a-condition")) == 2
     assert cli("claims", "--verdict", "perhaps").code == 2
     unknown = cli("claims", "alhpa")
     assert unknown.code == 3
@@ -134,7 +152,7 @@ def test_the_list_of_experiments_knows_how_far_they_are(cli, figures):
     assert cli("list", "schemes", "alpha").code == 2
     never = next(line for line in cli("list", "experiments").out.splitlines() if line.startswith("beta/fig1"))
     assert "0 of" not in never
-    assert {name: count for name, count in found["claims"].items() if count} == {"total": 1, "under_a_reading": 1}
+    assert {name: count for name, count in found["claims"].items() if count} == {"total": 1, "under_a_condition": 1}
     text = cli("list", "experiments").out
     assert "complete" in text
     assert "1 of 1" in text
@@ -337,7 +355,14 @@ def test_the_page_is_written_from_the_runs(cli, figures):
         return path.read_text()
 
     text = written()
-    for expected in ("a reading (quick)", "Seeds: 1..2", "900 Mbit/s", "| alpha/fig2/", "not run", "\n## SDTCP\n"):
+    for expected in (
+        "a condition (quick)",
+        "Seeds: 1..2",
+        "900 Mbit/s",
+        ": Something arrives. |",
+        "not run",
+        "\n## SDTCP\n",
+    ):
         assert expected in text
     assert record.read(figures / "results/alpha/fig2").work.engine_version in text
     assert written() == text
@@ -413,7 +438,11 @@ class TestReport:
         assert page.open == []
         index = page.data["papers.json"]
         (brief,) = [each for each in index["sentences"] if each["id"] == "alpha/fig2/some-goodput"]
-        assert (brief["verdict"], brief["mark"], brief["says"]) == ("under a reading", " (quick)", "Something arrives.")
+        assert (brief["verdict"], brief["mark"], brief["says"]) == (
+            "under a condition",
+            " (quick)",
+            "Something arrives.",
+        )
         found = page.data["experiments/alpha/fig2.json"]
         assert found["command"] == "fanin reproduce alpha/fig2 --quick"
         facts = dict(found["facts"])

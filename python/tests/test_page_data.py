@@ -11,7 +11,10 @@ import pytest
 
 from fanin._engine import Scenario
 from fanin.claims import ledger
-from fanin.show import page_data, plain
+from fanin.errors import ResultsError
+from fanin.run.experiment import Experiment
+from fanin.scenario import library
+from fanin.show import claims_page, page_data, plain
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -59,6 +62,51 @@ def test_what_is_written_is_unpacked_for_the_page(tmp_path):
     assert files["papers.json"]["sentences"] == []
     assert [each["title"] for each in files["presets.json"]] == ["One ±"]
     assert "# Claims of the papers" in (tmp_path / "docs/papers/claims.md").read_text()
+
+
+def test_the_page_of_a_paper_has_its_sentences_and_its_picture(tmp_path):
+    """Between its marks; what has no results stays as it is."""
+    kept = json.loads(lzma.decompress((ROOT / "web/ledger.json.xz").read_bytes()))["papers.json"]
+    page = tmp_path / "docs/papers/sdtcp.md"
+    picture, figure = tmp_path / "docs/pictures/sdtcp.svg", tmp_path / "results/sdtcp/fig9/goodput.svg"
+    page.parent.mkdir(parents=True)
+    marks = "<!-- sentences of {}: written by `make ledger` -->\n\nold\n\n<!-- end of sentences -->"
+    image = "<!-- from results/sdtcp/fig9/goodput.svg -->\n![Goodput](../pictures/sdtcp.svg)"
+    text = f"# Before\n\n{image}\n\n{marks.format('sdtcp')}\n\nAfter\n\n{marks.format('other')}\n"
+    page.write_text(text)
+    claims_page.write_into_pages(tmp_path / "docs", kept, tmp_path / "results")
+    written = page.read_text()
+    table = written.partition("-->\n\n| sentence |")[2].partition("\n\n")[0]
+    (paper,) = [each for each in kept["papers"] if each["key"] == "sdtcp"]
+    assert table.count("\n") == paper["sentences"] + 1
+    assert "\n- **not found**: none of the settings that were tried gives it.\n" in written
+    assert "fanin claims --details sdtcp" in written
+    assert written.startswith(f"# Before\n\n{image}\n\n")
+    assert written.endswith(f"\n<!-- end of sentences -->\n\nAfter\n\n{marks.format('other')}\n")
+    assert not picture.exists()
+    figure.parent.mkdir(parents=True)
+    with pytest.raises(ResultsError, match=r"goodput\.svg: no such figure"):
+        claims_page.write_into_pages(tmp_path / "docs", kept, tmp_path / "results")
+    figure.write_text("<svg/>")
+    claims_page.write_into_pages(tmp_path / "docs", kept, tmp_path / "results")
+    assert (page.read_text(), picture.read_text()) == (written, "<svg/>")
+
+
+def test_every_paper_has_a_page_for_its_sentences_and_a_picture_that_an_experiment_draws():
+    kept = json.loads(lzma.decompress((ROOT / "web/ledger.json.xz").read_bytes()))["papers.json"]
+    every = [
+        path.read_text(encoding="utf-8") for folder in ("papers", "validation") for path in DOCS.glob(f"{folder}/*.md")
+    ]
+    placed = [place["paper"] for text in every for place in claims_page.BETWEEN.finditer(text)]
+    assert sorted(placed) == sorted(paper["key"] for paper in kept["papers"])
+    pictures = [name for text in every for name, _ in claims_page.PICTURE.findall(text)]
+    assert len(pictures) == 5
+    for name in pictures:
+        key, _, figure = name.removesuffix(".svg").rpartition("/")
+        experiment = Experiment(key, library.experiments()[key])
+        (plot,) = [each for each in experiment.document.plot if each.name == figure]
+        assert plot.published, name
+    assert (DOCS / "papers/claims.md").read_text(encoding="utf-8").count("\n") <= 80
 
 
 def test_a_scenario_is_written_as_it_was_read():

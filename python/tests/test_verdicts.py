@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from fanin.claims import sentences
+from fanin.claims import sentences, verdicts
 from fanin.claims.judge import Measurement
 from fanin.claims.sentences import Judgement, Sentence, Shown
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
@@ -43,16 +43,20 @@ def test_every_outcome_and_verdict_has_one_row():
     ("cases", "cannot_be", "expected"),
     [
         ([("printed", "reproduced"), ("reading", "not reproduced")], "", "as printed"),
-        ([("reading", "reproduced"), ("environment", "reproduced")], "", "in its environment"),
-        ([("printed", "not reproduced"), ("reading", "reproduced")], "", "under a reading"),
-        ([("printed", "not reproduced"), ("reading", "direction only")], "", "direction only"),
-        ([("printed", "not reproduced"), ("reading", "not reproduced")], "", "never"),
-        ([("printed", "not reproduced"), ("sensitivity", "reproduced")], "", "never"),
+        ([("reading", "reproduced"), ("environment", "reproduced")], "", "with its tool's defaults"),
+        ([("printed", "not reproduced"), ("reading", "reproduced")], "", "under a condition"),
+        (
+            [("printed", "not reproduced"), ("reading", "right direction, other size")],
+            "",
+            "right direction, other size",
+        ),
+        ([("printed", "not reproduced"), ("reading", "not reproduced")], "", "not found"),
+        ([("printed", "not reproduced"), ("sensitivity", "reproduced")], "", "not found"),
         ([("sensitivity", "reproduced")], "", "not run"),
         ([("printed", "not run"), ("reading", "not judged")], "", "not run"),
-        ([("printed", "direction only")], "1 + 1 is not 3", "cannot be"),
-        ([("printed", "not run")], "1 + 1 is not 3", "cannot be"),
-        ([("reading", "reproduced")], "1 + 1 is not 3", "under a reading"),
+        ([("printed", "right direction, other size")], "1 + 1 is not 3", "impossible"),
+        ([("printed", "not run")], "1 + 1 is not 3", "impossible"),
+        ([("reading", "reproduced")], "1 + 1 is not 3", "under a condition"),
     ],
 )
 def test_the_verdict_on_a_sentence_follows_from_its_cases(cases, cannot_be, expected):
@@ -74,18 +78,51 @@ def test_a_verdict_says_what_it_rests_on():
     def said(name, settings, cannot_be="", tried=0):
         return sentences.rests_on(name, settings, cannot_be, tried)
 
-    assert said("under a reading", [small, large]) == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
-    assert said("under a reading", [large]) == "64 KB"
-    assert said("under a reading", [large], tried=12) == "64 KB; a search tried 12 settings"
-    assert said("in its environment", [own, small]) == "qualnet"
-    assert said("cannot be", [small], "30 packets exceed 20") == "30 packets exceed 20"
-    assert said("direction only", [small, replace(large, outcome="direction only")]) == "64 KB"
+    assert said("under a condition", [small, large]) == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
+    assert said("under a condition", [large]) == "64 KB"
+    assert said("under a condition", [large], tried=12) == "64 KB; a search tried 12 settings"
+    assert said("with its tool's defaults", [own, small]) == "qualnet"
+    assert said("impossible", [small], "30 packets exceed 20") == "30 packets exceed 20"
+    assert (
+        said("right direction, other size", [small, replace(large, outcome="right direction, other size")]) == "64 KB"
+    )
     further = replace(small, reading="1 MB", distance=0.9)
     # A search found the closest; the sensitivity is closer, and does not count.
-    assert said("never", [further, small, wrong], tried=12) == (
+    assert said("not found", [further, small, wrong], tried=12) == (
         "none of 12 settings; closest 5 (8 KB), accepted 8 to 10"
     )
     assert said("as printed", [own]) == said("not run", []) == ""
+
+
+def test_a_condition_is_told_in_few_words():
+    small, large = setting("8 KB", "reading", "not reproduced", 0.2), setting("64 KB", "reading", "reproduced", 0.0)
+    own = setting("", "environment", "reproduced", 0.0)
+    accept = small.shown.accept
+    weak = replace(small, outcome="right direction, other size")
+    assert sentences.condition("under a condition", [small, large], "") == "if 64 KB"
+    assert sentences.condition("with its tool's defaults", [replace(own, environment="qualnet")], "") == "qualnet"
+    assert sentences.condition("right direction, other size", [weak], "") == f"accepted {accept}, 8 KB"
+    assert sentences.condition("not found", [small], "", tried=2) == f"none of 2 settings; accepted {accept}"
+    assert sentences.condition("impossible", [], "30 packets exceed 20") == "30 packets exceed 20"
+    assert sentences.condition("as printed", [own], "") == sentences.condition("not run", [], "") == ""
+    long = "one clause of some words, another of five words more, and a third one"
+    assert sentences.in_short(long) == "one clause of some words, another of five words more ..."
+    assert sentences.in_short(" ".join("abcdefghijklmn")) == "a b c d e f g h i j k l ..."
+    assert sentences.in_short("transport.rto-min = 1ms, network.delay = 2us") == "rto-min = 1ms, delay = 2us"
+
+
+def test_a_sentence_is_quoted_with_its_figure_and_without_a_remark():
+    assert sentences.quoted("Fig. 9", "It falls (over N).") == "Fig. 9: It falls."
+    assert sentences.quoted("Fig. 9", "It (the queue) falls.") == "Fig. 9: It (the queue) falls."
+
+
+def test_the_words_that_are_used_are_explained_once():
+    said = ["not found, at the edge", "under a condition †", "not found (quick)"]
+    assert [name for name, _ in verdicts.explained(said)] == ["under a condition", "not found", "at the edge", "†"]
+    assert verdicts.explained([]) == []
+    assert [word.slug for word in VERDICTS][1:4] == [
+        *["with-its-tools-defaults", "under-a-condition", "right-direction-other-size"],
+    ]
 
 
 def test_a_verdict_rests_on_a_case_of_its_own_experiment_or_a_search_before_those_of_others():
@@ -105,26 +142,26 @@ def test_a_verdict_rests_on_a_case_of_its_own_experiment_or_a_search_before_thos
 def test_a_sentence_about_all_experiments_holds_only_where_each_of_them_shows_it():
     holds = judged("c", basis="reading", outcome="reproduced", reading="64 KB")
     fails = replace(holds, outcome="not reproduced", experiment="a/d")
-    weak = replace(fails, outcome="direction only", experiment="a/e")
+    weak = replace(fails, outcome="right direction, other size", experiment="a/e")
     some = Sentence("c", "s", [holds], repeats=[fails, weak])
-    assert some.verdict == "under a reading"
+    assert some.verdict == "under a condition"
     every = replace(some, everywhere=True)
-    assert every.verdict == "never"
+    assert every.verdict == "not found"
     assert every.rests_on == "none of 1 setting; closest 5 (64 KB (in a/d)), accepted 8 to 10"
-    assert replace(every, repeats=[weak]).verdict == "direction only"
-    assert replace(every, repeats=[replace(holds, experiment="a/d")]).verdict == "under a reading"
+    assert replace(every, repeats=[weak]).verdict == "right direction, other size"
+    assert replace(every, repeats=[replace(holds, experiment="a/d")]).verdict == "under a condition"
     assert replace(every, repeats=[]).rests_on == "64 KB"
     # It cannot hold before all have run, and fails if one that has run shows so; a sensitivity judges nothing.
     unknown = replace(fails, outcome="not run", experiment="a/f")
     assert replace(every, repeats=[unknown]).verdict == "not run"
-    assert replace(every, repeats=[unknown, fails]).verdict == "never"
+    assert replace(every, repeats=[unknown, fails]).verdict == "not found"
     against = replace(fails, basis="sensitivity")
-    assert replace(every, repeats=[against]).verdict == "under a reading"
+    assert replace(every, repeats=[against]).verdict == "under a condition"
 
 
 def test_a_setting_that_fails_twice_is_listed_once():
     fails, holds = setting("8 KB", "reading", "not reproduced"), setting("64 KB", "reading", "reproduced", 0.0)
-    said = sentences.rests_on("under a reading", [holds, fails, fails], "")
+    said = sentences.rests_on("under a condition", [holds, fails, fails], "")
     assert said == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
 
 
@@ -135,14 +172,14 @@ def test_a_setting_that_fails_twice_is_listed_once():
         (("reproduced", "reproduced", "reproduced"), "", ""),
         (("not reproduced", "reproduced", "reproduced"), "", "second"),
         (("not reproduced", "not reproduced", "reproduced"), "", "third"),
-        (("not reproduced", "direction only", "not reproduced"), "", "second"),
+        (("not reproduced", "right direction, other size", "not reproduced"), "", "second"),
         (("not reproduced", "not reproduced", "not reproduced"), "", "third"),
         (("not reproduced", "not reproduced", "not reproduced"), "30 packets exceed 20", ""),
         (("not run", "not run", "not run"), "", ""),
     ],
 )
 def test_a_verdict_is_late_if_it_rests_on_a_case_written_after_a_first_run(outcomes, cannot_be, late):
-    distances = {"reproduced": 0.0, "direction only": 0.4, "not reproduced": 0.5, "not run": 1.0}
+    distances = {"reproduced": 0.0, "right direction, other size": 0.4, "not reproduced": 0.5, "not run": 1.0}
     cases = [
         judged(f"c-{number}", added=added, basis="reading", outcome=outcome, distance=distances[outcome] - number / 100)
         for number, (added, outcome) in enumerate(zip(("", "second", "third"), outcomes, strict=True))
@@ -162,7 +199,7 @@ def judged(case, **fields):
 
 
 def test_sentences_are_counted_by_verdict():
-    assert sentences.counted(["never", "as printed", "never"]) == "3 sentences: 1 as printed, 2 never"
+    assert sentences.counted(["not found", "as printed", "not found"]) == "3 sentences: 1 as printed; 2 not found"
     assert sentences.counted([]) == "0 sentences"
 
 
@@ -197,7 +234,7 @@ def test_the_distance_from_the_accepted_range_has_no_unit(value, accept, publish
         ([("printed", "not reproduced", True), ("reading", "reproduced", False)], False),
         ([("printed", "not reproduced", False), ("reading", "not reproduced", True)], True),
         ([("reading", "not reproduced", False), ("sensitivity", "not reproduced", True)], False),
-        ([("reading", "direction only", True)], True),
+        ([("reading", "right direction, other size", True)], True),
         ([("reading", "not run", False)], False),
     ],
 )
@@ -223,7 +260,7 @@ def test_a_verdict_names_a_case_that_is_not_at_the_edge():
 def test_the_closest_number_inside_the_range_says_why_it_is_not_accepted():
     shown = Shown(published="-", value="0.2 %", interval="0 to 0.5 %", accept="0.1 to 1 %", quantity="")
     nothing = replace(setting("64 KB", "reading", "not reproduced", 0.0), shown=shown)
-    said = sentences.rests_on("never", [nothing], "")
+    said = sentences.rests_on("not found", [nothing], "")
     assert said.endswith("closest 0.2 % (64 KB), accepted 0.1 to 1 %; its 95 % interval, 0 to 0.5 %, includes zero")
 
 
@@ -232,18 +269,18 @@ def test_the_edge_is_marked_wherever_a_verdict_is_shown(cli, work):
     first = json.loads(cli("reproduce", "small.toml", "--quick", "--json").out)["experiments"][0]["claims"][0]
     (work / "small.toml").write_text(text.replace("accept = [1.0, 1e9]", f"accept = [1.0, {first['value'] * 1.001}]"))
     said = cli("reproduce", "small.toml", "--quick", "--details").out
-    assert "\nunder a reading, at the edge: " in said
+    assert "\nunder a condition, at the edge: " in said
     assert "\n    reproduced, at the edge: some-goodput\n" in said
-    ledger = cli("claims", "small").out
-    assert "\nunder a reading, at the edge: small/some-goodput" in ledger
+    ledger = cli("claims", "small", "--details").out
+    assert "\nunder a condition, at the edge: small/some-goodput" in ledger
     assert "\n    reproduced, at the edge: small/some-goodput: " in ledger
     assert json.loads(cli("claims", "small", "--json").out)[0]["at_edge"] is True
     cli("claims", "--page", "claims.md")
     page = (work / "claims.md").read_text()
-    assert "under a reading, at the edge (quick)" in page
+    assert "under a condition, at the edge (quick)" in page
     assert AT_THE_EDGE in page
     report = (work / "results/report/index.html").read_text()
-    assert '"verdict":"under a reading","run":true,"edge":true,"mark":" (quick)"' in report
+    assert '"verdict":"under a condition","run":true,"edge":true,"mark":" (quick)"' in report
 
 
 def test_a_run_with_other_values_is_a_reading_and_no_environment(cli, work):
@@ -254,14 +291,14 @@ def test_a_run_with_other_values_is_a_reading_and_no_environment(cli, work):
         return json.loads(cli("reproduce", "small.toml", "--json", *more).out)["experiments"][0]["claims"][0]
 
     own = claim()
-    assert (own["verdict"], own["environment"], own["reading"]) == ("in its environment", "ns3-2020", "")
-    assert claim("--environment", "ns3-2020")["verdict"] == "in its environment"
+    assert (own["verdict"], own["environment"], own["reading"]) == ("with its tool's defaults", "ns3-2020", "")
+    assert claim("--environment", "ns3-2020")["verdict"] == "with its tool's defaults"
     other = claim("--environment", "linux-6")
-    assert (other["verdict"], other["reading"]) == ("under a reading", "environment = linux-6")
+    assert (other["verdict"], other["reading"]) == ("under a condition", "environment = linux-6")
     assert other["basis"] == "reading"
     changed = claim("--set", "network.buffer=30pkt")
-    assert (changed["verdict"], changed["reading"]) == ("under a reading", "network.buffer = 30pkt")
-    assert "\n- under a reading (under linux-6): " in cli("reproduce", "small.toml", "--environment", "linux-6").out
+    assert (changed["verdict"], changed["reading"]) == ("under a condition", "network.buffer = 30pkt")
+    assert "\n- under a condition (under linux-6): " in cli("reproduce", "small.toml", "--environment", "linux-6").out
 
 
 def test_the_notes_of_plots_are_printed_once(cli, work):
@@ -317,14 +354,14 @@ def test_a_declaration_that_a_case_refutes_is_reported(cli, readings):
         ("reading", "reproduced"),
         ("printed", "not reproduced"),
     ]
-    assert (claim["verdict"], claim["cannot_be"]) == ("under a reading", "a link is a link")
-    assert "is declared as impossible, but is reproduced under a reading" in result.err
+    assert (claim["verdict"], claim["cannot_be"]) == ("under a condition", "a link is a link")
+    assert "is declared as impossible, but is reproduced under a condition" in result.err
     readings.write_text(readings.read_text().replace("accept = [1.0, 1e9]", "accept = [2e9, 3e9]"))
     cli("reproduce", "small.toml", "--quick")
-    result = cli("claims", "small")
-    assert "cannot be: small/some-goodput: a link is a link" in result.out
-    assert "impossible" not in result.err
-    assert result.out.splitlines()[-1] == "1 sentence: 1 cannot be"
+    result = cli("claims", "small", "--details")
+    assert "impossible: small/some-goodput: a link is a link" in result.out
+    assert "declared as impossible" not in result.err
+    assert result.out.splitlines()[-1] == "1 sentence: 1 impossible"
 
 
 OPEN = """
@@ -487,8 +524,8 @@ def test_both_halves_of_a_sentence_are_judged_under_the_same_readings():
 def test_halves_of_a_sentence_are_counted_once():
     main = judged("c", basis="reading", outcome="reproduced")
     whole, half = Sentence("c", "s", [main]), Sentence("d", "s", [main], half_of="c")
-    assert sentences.tally([(whole, "never"), (half, "under a reading")]) == (
-        "1 sentence: 1 never (1 more is half of a sentence)"
+    assert sentences.tally([(whole, "not found"), (half, "under a condition")]) == (
+        "1 sentence: 1 not found (1 more is half of a sentence)"
     )
     assert sentences.drop_repeats([whole, half]) == [whole]
 

@@ -156,7 +156,7 @@ describe.skipIf(reason !== undefined)('a report', () => {
     await page.getByRole('search').getByLabel('Verdict').selectOption('')
     await page.getByRole('search').getByLabel('Paper').selectOption('mine')
     await expect.poll(() => status(page)).toMatch(/^2 of \d+ sentences$/)
-    await page.getByRole('search').getByLabel('Verdict').selectOption('never')
+    await page.getByRole('search').getByLabel('Verdict').selectOption('not found')
     await expect.poll(() => status(page)).toMatch(/^1 of \d+ sentences$/)
     await page.locator('.papers-item').click()
     await page.waitForSelector('.papers-sentence canvas')

@@ -50,7 +50,7 @@ _OUTCOMES_WEAKEST_FIRST: tuple[Outcome, ...] = (
     "not run",
     "not judged",
     "not reproduced",
-    "direction only",
+    "right direction, other size",
     "reproduced",
 )
 
@@ -545,7 +545,7 @@ def _outcome(case: Case, value: float, interval: tuple[float, float], *, undefin
     # The whole interval counts: an effect that other seeds might not show has no direction.
     spread = [value, *(end for end in interval if not math.isnan(end))]
     within = case.direction is not None and case.direction[0] <= min(spread) and max(spread) <= case.direction[1]
-    return "direction only" if within and not undefined else "not reproduced"
+    return "right direction, other size" if within and not undefined else "not reproduced"
 
 
 def _may_be_nothing(case: Case, interval: tuple[float, float]) -> bool:

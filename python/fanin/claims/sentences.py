@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from fanin.claims import verdicts
-from fanin.claims.verdicts import BY_BASIS, EDGE, VERDICTS, Outcome, Verdict, names
+from fanin.claims.verdicts import BY_BASIS, EDGE, LATE, VERDICTS, Outcome, Verdict, names
 from fanin.numbers.stats import ends
 from fanin.scenario.basis import Basis
 
@@ -21,10 +22,13 @@ MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": 
 _MAX_LISTED_SETTINGS = 4
 """How many settings under which a sentence fails are listed by name."""
 
+_MOST_WORDS = 12
+"""So many words a condition has where it is told in short."""
+
 _UNDECIDED_OUTCOMES = ("not run", "not judged")
 
 _VERDICTS_STRONGEST_FIRST = sorted(
-    names(VERDICTS), key=lambda name: (name in ("never", "cannot be"), name == "not run")
+    names(VERDICTS), key=lambda name: (name in ("not found", "impossible"), name == "not run")
 )
 """Verdicts on a sentence about all experiments, the strongest first: what fails in one fails whether others have run
 or not, and it cannot hold before all have."""
@@ -104,17 +108,71 @@ def rests_on(verdict: Verdict, settings: Sequence[Judgement], cannot_be: str, tr
 
     """
     counted = _counted(settings)
-    if verdict == "cannot be":
+    if verdict == "impossible":
         return cannot_be
     if verdict in ("as printed", "not run"):
         return ""
     decisive = deciding(verdict, settings)
     assert decisive is not None
-    if verdict == "in its environment":
+    if verdict == "with its tool's defaults":
         return decisive.environment
-    if verdict == "under a reading":
+    if verdict == "under a condition":
         return _reading(decisive, counted, tried)
-    return decisive.reading if verdict == "direction only" else _closest(decisive, counted, tried)
+    return decisive.reading if verdict == "right direction, other size" else _closest(decisive, counted, tried)
+
+
+def condition(verdict: Verdict, settings: Sequence[Judgement], cannot_be: str, tried: int = 0) -> str:
+    """The condition of a verdict in a few words, or the reason for one that is not reproduced.
+
+    Args:
+        verdict: The verdict.
+        settings: The sentence's cases, and settings from searches.
+        cannot_be: Why the sentence is impossible, if its file declares that.
+        tried: Number of settings tried by searches, in addition to the cases.
+
+    """
+    if verdict == "impossible":
+        return in_short(cannot_be)
+    if verdict in ("as printed", "not run"):
+        return ""
+    decisive = deciding(verdict, settings)
+    assert decisive is not None
+    if verdict == "with its tool's defaults":
+        return decisive.environment
+    if verdict == "under a condition":
+        return in_short(f"if {_named(decisive)}")
+    accepted = f"accepted {decisive.shown.accept}"
+    if verdict == "right direction, other size":
+        return in_short(f"{accepted}, {decisive.reading}" if decisive.reading else accepted)
+    return in_short(f"none of {_number_tried(_counted(settings), tried)}; {accepted}")
+
+
+def quoted(place: str, says: str) -> str:
+    """A sentence in a line: where it stands, and its words without a remark at their end.
+
+    Args:
+        place: Its figure, or else the experiment that judges it.
+        says: Its words.
+
+    """
+    return f"{place}: {re.sub(_REMARK, '', says)}"
+
+
+_REMARK = r" \([^()]*\)(?=\.?$)"
+
+
+def in_short(text: str) -> str:
+    """The beginning of a text, at most twelve words: whole clauses, and of keys only the last part."""
+    text = re.sub(_KEY, r"\1", text)
+    words = text.split()
+    if len(words) <= _MOST_WORDS:
+        return text
+    beginning = " ".join(words[:_MOST_WORDS])
+    clauses = re.match(r"(.+)[,;:] ", f"{beginning} ")
+    return f"{(clauses[1] if clauses else beginning).rstrip(',;:')} ..."
+
+
+_KEY = r"\b(?:[a-z0-9-]+\.)+([a-z0-9-]+ = )"
 
 
 def deciding(verdict: Verdict, settings: Sequence[Judgement]) -> Judgement | None:
@@ -126,12 +184,12 @@ def deciding(verdict: Verdict, settings: Sequence[Judgement]) -> Judgement | Non
 
     """
     counted = _counted(settings)
-    if verdict in ("cannot be", "not run"):
+    if verdict in ("impossible", "not run"):
         return None
-    if verdict == "never":
+    if verdict == "not found":
         return min(counted, key=lambda each: each.distance)
-    if verdict == "direction only":
-        return next(each for each in counted if each.outcome == "direction only")
+    if verdict == "right direction, other size":
+        return next(each for each in counted if each.outcome == "right direction, other size")
     basis = next(basis for basis, found in BY_BASIS if found == verdict)
     holding = [each for each in counted if (each.basis, each.outcome) == (basis, "reproduced")]
     # With a case that is not at the edge, the verdict is not either. Of a search's setting it is not known.
@@ -164,13 +222,17 @@ def _tried(tried: int) -> str:
     return f"a search tried {tried} setting{'s' if tried != 1 else ''}"
 
 
+def _number_tried(counted: Sequence[Judgement], tried: int) -> str:
+    of = tried + sum(not each.is_of_search for each in counted)
+    return f"{of} setting{'s' if of != 1 else ''}"
+
+
 def _closest(closest: Judgement, counted: Sequence[Judgement], tried: int) -> str:
     """The number of settings tried, and the closest one."""
-    of = tried + sum(not each.is_of_search for each in counted)
     where = f" ({closest.reading})" if closest.reading else ""
     nothing = f"; its 95 % interval, {closest.shown.interval}, includes zero" if closest.distance == 0 else ""
     return (
-        f"none of {of} setting{'s' if of != 1 else ''}; closest {closest.shown.value}{where}, "
+        f"none of {_number_tried(counted, tried)}; closest {closest.shown.value}{where}, "
         f"accepted {closest.shown.accept}{nothing}"
     )
 
@@ -245,9 +307,15 @@ class Sentence:
         return next((place for place, each in enumerate(self._own) if each is found), 0)
 
     @property
+    def shown(self) -> Shown:
+        """The numbers that stand for the sentence: those of the setting on which its verdict rests."""
+        found = deciding(self.verdict, self.settings)
+        return (found or self.cases[0]).shown
+
+    @property
     def marked(self) -> str:
         """The verdict, marked if it is at the edge, provisional or stale."""
-        timeless = self.verdict in ("not run", "cannot be")
+        timeless = self.verdict in ("not run", "impossible")
         return self.verdict if timeless else f"{self.said}{MARKS.get(self.state, '')}"
 
     @property
@@ -269,6 +337,16 @@ class Sentence:
         return rests_on(self.verdict, self.settings, self.cannot_be, self.tried)
 
     @property
+    def quote(self) -> str:
+        """Where it stands and what it says, in a line."""
+        return quoted(self.figure or self.experiment, self.says)
+
+    @property
+    def condition(self) -> str:
+        """The condition of the verdict in a few words, or the reason for one that is not reproduced."""
+        return condition(self.verdict, self.settings, self.cannot_be, self.tried)
+
+    @property
     def late(self) -> str:
         """The results that were known when the case on which the verdict rests was written; usually empty.
 
@@ -278,9 +356,14 @@ class Sentence:
         return self.cases[0].added if decisive is None or decisive.is_of_search else decisive.added
 
     @property
+    def late_mark(self) -> str:
+        """What follows the verdict if it rests on a case written after a first run."""
+        return f" {LATE}" if self.late else ""
+
+    @property
     def contradiction(self) -> str:
         """A warning if a case reproduces what the file declares as impossible; usually empty."""
-        if not self.cannot_be or self.verdict == "cannot be":
+        if not self.cannot_be or self.verdict == "impossible":
             return ""
         return f"{self.id} is declared as impossible, but is reproduced {self.verdict}: {self.cannot_be}"
 
@@ -288,7 +371,7 @@ class Sentence:
         """The sentence for ``--json``: its verdict, the numbers of its main case, and all cases."""
         cases = self.cases_as_dicts()
         own: dict[str, Any] = {"verdict": self.verdict, "at_edge": self.at_edge}
-        own |= {"rests_on": self.rests_on, "settings_tried": self.tried}
+        own |= {"condition": self.condition, "rests_on": self.rests_on, "settings_tried": self.tried}
         about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "cannot_be": self.cannot_be}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [each.name for each in self.repeats]}
 
@@ -377,5 +460,5 @@ def tally(claims: Sequence[tuple[_MayRepeat, str]]) -> str:
 def counted(verdicts: Sequence[str]) -> str:
     """The number of sentences, in all and by verdict, in the order of the verdicts."""
     counts = Counter(verdicts)
-    found = ", ".join(f"{counts[name]} {name}" for name in names(VERDICTS) if counts[name])
+    found = "; ".join(f"{counts[name]} {name}" for name in names(VERDICTS) if counts[name])
     return f"{len(verdicts)} sentence{'s' if len(verdicts) != 1 else ''}{f': {found}' if found else ''}"

@@ -118,7 +118,7 @@ class Standing:
     def as_dict(self) -> dict[str, Any]:
         """The experiment for ``fanin list experiments --json``."""
         found: list[str] = [claim.verdict for claim in self.sentences]
-        counts = {word.name.replace(" ", "_"): found.count(word.name) for word in VERDICTS}
+        counts = {word.slug.replace("-", "_"): found.count(word.name) for word in VERDICTS}
         return {
             "key": self.key,
             "summary": self.title,

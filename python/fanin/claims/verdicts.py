@@ -1,23 +1,30 @@
 """The words for results of claims, and :func:`verdict`, the rule that derives a sentence's verdict from its cases.
 
 Outcomes (of each case) and verdicts (on each sentence) are listed here once, in the order in which they are counted,
-with their meaning, sign and tone. Everything else that shows or counts claims reads these tables.
+with their meaning in one line, sign and tone. Everything else that shows or counts claims reads these tables.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from fanin.scenario.basis import Basis
 
-Outcome = Literal["reproduced", "direction only", "not reproduced", "not judged", "not run"]
+Outcome = Literal["reproduced", "right direction, other size", "not reproduced", "not judged", "not run"]
 """The outcome of a case, a sentence under one setting. ``not judged``: a quick look made no run for it; the ledger
 calls that ``not run``."""
 
 Verdict = Literal[
-    "as printed", "in its environment", "under a reading", "direction only", "never", "cannot be", "not run"
+    "as printed",
+    "with its tool's defaults",
+    "under a condition",
+    "right direction, other size",
+    "not found",
+    "impossible",
+    "not run",
 ]
 """The verdict on a sentence of a paper, from all of its cases."""
 
@@ -30,6 +37,7 @@ class Word:
 
     name: str
     meaning: str
+    """One line, which every page and view that uses the word shows."""
     sign: str
     tone: Tone
     """Determines the colour."""
@@ -37,95 +45,70 @@ class Word:
     @property
     def slug(self) -> str:
         """The name as an option's value and in HTML."""
-        return self.name.replace(" ", "-")
+        return re.sub(r"[^a-z]+", "-", self.name.replace("'", ""))
 
 
 OUTCOMES: tuple[Word, ...] = (
     Word(
         "reproduced",
-        "our number lies inside the accepted range, and the runs show that it is not nothing.",
+        "our number is inside the accepted range, and its interval excludes that it is nothing.",
         "✓",
         "good",
     ),
     Word(
-        "direction only",
-        "it lies outside, but our number and its whole interval are in the wider range that the file has for the "
-        "direction: they show the order or the sign that the paper reports, but not the size.",
+        "right direction, other size",
+        "the order or the sign is the paper's, and so is that of the interval.",
         "≈",
         "part",
     ),
-    Word("not reproduced", "neither of these. The reason names the cause, as far as we know it.", "✗", "bad"),
+    Word("not reproduced", "neither the size nor the direction is the paper's.", "✗", "bad"),
     Word("not run", "the experiment has not been run or judged yet.", "○", "none"),
 )
 
 VERDICTS: tuple[Word, ...] = (
-    Word("as printed", "the values that the paper prints suffice to reproduce the sentence.", "●", "good"),
+    Word("as printed", "it holds with the values that the paper prints.", "●", "good"),
     Word(
-        "in its environment",
-        "it is reproduced with the printed values and the defaults of the tool in which the paper was simulated or "
-        "measured. They apply to all systems alike, and each has a source.",
+        "with its tool's defaults",
+        "it holds with the printed values and the defaults of the simulator or testbed that the paper used.",
         "◕",
         "good",
     ),
     Word(
-        "under a reading",
-        "it is reproduced under a choice that the paper leaves open. The choice is named, and so are the choices under "
-        "which the sentence does not hold.",
+        "under a condition",
+        "it holds if a choice that the paper leaves open is made as the condition says.",
         "◑",
         "good",
     ),
-    Word(
-        "direction only",
-        "no setting reproduces it, but at least one shows the order or the sign that the paper reports, without "
-        "the size.",
-        "≈",
-        "part",
-    ),
-    Word(
-        "never",
-        "none of the admissible settings that were tried shows it. Their number and the closest one are given.",
-        "✗",
-        "bad",
-    ),
-    Word(
-        "cannot be",
-        "it is arithmetically impossible or contradicts another sentence of the paper. The reason is written in the "
-        "experiment's file.",
-        "∅",
-        "bad",
-    ),
+    Word("right direction, other size", "no setting gives the size, but one gives the order or the sign.", "≈", "part"),
+    Word("not found", "none of the settings that were tried gives it.", "✗", "bad"),
+    Word("impossible", "arithmetic, or the paper's own text or numbers, rules it out.", "∅", "bad"),
     Word("not run", "the experiment has not been run or judged yet.", "○", "none"),
 )
 
-REPRODUCED: tuple[Verdict, ...] = ("as printed", "in its environment", "under a reading")
+REPRODUCED: tuple[Verdict, ...] = ("as printed", "with its tool's defaults", "under a condition")
 """Verdicts on sentences that some admissible setting reproduces."""
 
 EDGE = ", at the edge"
 """Follows a verdict or an outcome that is at the edge."""
 
+EDGE_MEANING = "other seeds, or 1 % more or less, could give another verdict."
+
+LATE = "†"
+"""Marks a verdict that rests on a case which was written after a first run."""
+
+LATE_MEANING = "its case was written when results were known, so it is weaker."
+
 AT_THE_EDGE = (
-    'A verdict "at the edge" could as well be another one: the number of the case on which it rests is inside the '
-    "accepted range, but by less than 1 % (of the bound, or of the width of the range if that is less), or its "
-    "interval reaches beyond the range; or it is outside, but by less than 1 %, or its interval reaches into the "
-    "range. A bound that no number can pass, such as 0 drops or 100 % of the flows, has no edge."
+    'A verdict "at the edge" could as well be another one. The number on which it rests is less than 1 % from a bound '
+    "of the accepted range, or its interval reaches over that bound. (The 1 % is of the bound, or of the width of the "
+    "range if that is less.) A bound that no number can pass, such as 0 drops, has no edge."
 )
 """The definition; see :attr:`fanin.claims.judge.Measurement.at_edge` and :func:`at_edge`."""
 
-BRIEFLY: dict[str, str] = {
-    "as printed": "with the values that the paper prints",
-    "in its environment": "with these and the defaults of the tool that the paper used",
-    "under a reading": "with a choice that the paper leaves open",
-    "direction only": "the order or the sign, not the size",
-    "never": "with none of the settings that were tried",
-    "cannot be": "impossible, or against the paper's own text",
-    EDGE.removeprefix(", "): "by less than 1 %, or its interval is on both sides of the bound",
-}
-"""Verdicts in a few words."""
-
 BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
     ("printed", "as printed"),
-    ("environment", "in its environment"),
-    ("reading", "under a reading"),
+    ("environment", "with its tool's defaults"),
+    ("reading", "under a condition"),
 )
 """The strongest first."""
 
@@ -136,6 +119,19 @@ DEFAULT_ENVIRONMENT = "rfc"
 def names(words: Sequence[Word]) -> tuple[str, ...]:
     """Their names, in order."""
     return tuple(word.name for word in words)
+
+
+def explained(said: Iterable[str]) -> list[tuple[str, str]]:
+    """The words that are used in verdicts, each with its meaning in one line.
+
+    Args:
+        said: Verdicts, which may be marked as at the edge or as resting on a late case.
+
+    """
+    every = list(said)
+    marks = [(EDGE, EDGE_MEANING), (LATE, LATE_MEANING)]
+    found = [(each.name, each.meaning) for each in VERDICTS if any(one.startswith(each.name) for one in every)]
+    return found + [(mark.removeprefix(", "), what) for mark, what in marks if any(mark in one for one in every)]
 
 
 def word(name: str) -> Word:
@@ -158,7 +154,7 @@ def at_edge(verdict: Verdict, settings: Iterable[tuple[Basis, str, bool]]) -> bo
     if bases:
         deciding = [edge for basis, outcome, edge in settings if (basis, outcome) == (bases[0], "reproduced")]
         return bool(deciding) and all(deciding)
-    if verdict in ("direction only", "never"):
+    if verdict in ("right direction, other size", "not found"):
         return any(edge for basis, _, edge in settings if basis != "sensitivity")
     return False
 
@@ -190,8 +186,8 @@ def verdict(cases: Sequence[tuple[Basis, str]], cannot_be: str = "") -> Verdict:
         if (basis, "reproduced") in counted:
             return found
     if cannot_be:
-        return "cannot be"
+        return "impossible"
     outcomes = {outcome for _, outcome in counted} - {"not run", "not judged"}
     if not outcomes:
         return "not run"
-    return "direction only" if "direction only" in outcomes else "never"
+    return "right direction, other size" if "right direction, other size" in outcomes else "not found"

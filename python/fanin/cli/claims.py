@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fanin.claims import sentences
-from fanin.claims.verdicts import EDGE, VERDICTS
+from fanin.claims.verdicts import EDGE, VERDICTS, explained
 from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
-from fanin.cli.terminal import note, print_json, print_table, reading, say
+from fanin.cli.terminal import note, print_json, print_table, reading, say, say_wrapped
 
 if TYPE_CHECKING:
     from fanin.claims.sentences import Sentence
@@ -35,6 +35,7 @@ def claims(
             help=f"Show only this verdict: {', '.join(word.slug for word in VERDICTS)}; may be repeated.",
         ),
     ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Print all cases of each claim.")] = False,
     page: Annotated[
         Path | None,
         typer.Option(
@@ -47,25 +48,26 @@ def claims(
 ) -> None:
     """Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim.
 
-    A claim is one sentence of a paper. Below it are its cases, one for each setting under which it was judged, such
-    as a reading of the paper. The verdict on the sentence follows from its cases: "as printed" (the paper's own values
-    suffice), "in its environment" (with the defaults of the paper's tool), "under a reading" (a choice that the paper
-    leaves open), "direction only", "never" (in none of the settings that were tried), or "cannot be"
-    (arithmetically impossible, or contradicted by the paper itself). The summary counts sentences. A verdict "at the
-    edge" rests on a number that other seeds, or 1 % more or less, would put on the other side of a bound.
+    A claim is one sentence of a paper. Each has a line: the sentence, the verdict, the printed number, ours, and the
+    condition under which the sentence holds, or in short why it does not. The words of the verdicts are explained
+    below the table. The summary counts sentences.
+
+    --details prints all cases of each claim: one for each setting under which it was judged, such as a reading of the
+    paper, with its interval and reason.
 
     This command reads the results of `fanin reproduce` in OUT and simulates nothing. A claim that has not been judged
-    is "not run", and the reason names the command that runs it. Verdicts from another version of the engine or of the
+    is "not run", and --details names the command that runs it. Verdicts from another version of the engine or of the
     experiment's file are marked stale.
 
-    --json prints an array of {id, says, verdict, rests_on, settings_tried, published, ours, interval, outcome, basis,
-    environment, distance, at_edge, reason, paper, figure, experiment, reading, note, added, number, state, command,
-    same_as, half_of, cannot_be, cases, repeats}. docs/reference/output.md defines each key.
+    --json prints an array of {id, says, verdict, condition, rests_on, settings_tried, published, ours, interval,
+    outcome, basis, environment, distance, at_edge, reason, paper, figure, experiment, reading, note, added, number,
+    state, command, same_as, half_of, cannot_be, cases, repeats}. docs/reference/output.md defines each key.
 
     **Examples**
 
     - `fanin claims`
-    - `fanin claims sdtcp --verdict never --verdict cannot-be`
+    - `fanin claims sdtcp --verdict not-found --verdict impossible`
+    - `fanin claims --details sdtcp/fig9`
     - `fanin claims sdtcp/fig9 --json`
     - `fanin claims --page claims.md`
     """
@@ -84,13 +86,14 @@ def claims(
         from fanin.show import claims_page, page_data
 
         index = page_data.index(standings, [], ranked=False)
-        claims_page.write(page, index, f"fanin claims --page {page.as_posix()}", wanted)
+        command = f"fanin claims --page {page.as_posix()}"
+        claims_page.write(page, index, command, wanted)
         note(str(page))
         note(_tally(found))
     if json:
         print_json([claim.as_dict() for claim in found])
     elif page is None:
-        _print(found, standings)
+        _print(found, standings, details=details)
 
 
 def _verdicts(names: list[str]) -> set[str]:
@@ -101,24 +104,44 @@ def _verdicts(names: list[str]) -> set[str]:
     return {known[name] for name in names}
 
 
-def _print(found: list[Sentence], standings: list[Standing]) -> None:
+def _print(found: list[Sentence], standings: list[Standing], *, details: bool) -> None:
     from fanin.claims.standing import known_as
 
+    left_out: list[str] = []
     for paper, group in groupby(found, key=lambda claim: claim.paper):
-        of_paper = list(group)
-        header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "cases reproduced"]
-        print_table(f"Claims of {known_as(paper) or 'other experiments'}", header, (_row(claim) for claim in of_paper))
-        for claim in of_paper:
-            say(f"{claim.said}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
-            for case in claim.cases:
-                edge = EDGE if case.at_edge else ""
-                say(f"    {case.outcome}{edge}: {case.name}: {case.reason}")
+        title = f"Claims of {known_as(paper) or 'other experiments'}"
+        if details:
+            _print_cases(title, list(group))
+        else:
+            left_out = print_table(title, _HEADER, (_line(claim) for claim in group), spare=_HEADER[-1:])
         say()
+    if left_out:
+        note("the condition of each verdict needs a wider terminal, or --details")
+    for name, what in explained([claim.marked + claim.late_mark for claim in found]):
+        say_wrapped(f"{name}: {what}")
     say(_tally(found))
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}
     for state, experiments in doubtful.items():
         if experiments:
             note(f"{_DOUBTS[state]}: {', '.join(each.key for each in experiments)}")
+
+
+_HEADER = ["sentence", "verdict", "printed", "ours", "condition"]
+
+
+def _line(claim: Sentence) -> list[str]:
+    printed, ours = claim.shown.published, claim.shown.value
+    return [claim.quote, f"{claim.marked}{claim.late_mark}", printed, ours, claim.condition]
+
+
+def _print_cases(title: str, claims: list[Sentence]) -> None:
+    header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "cases reproduced"]
+    print_table(title, header, (_row(claim) for claim in claims))
+    for claim in claims:
+        say(f"{claim.said}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
+        for case in claim.cases:
+            edge = EDGE if case.at_edge else ""
+            say(f"    {case.outcome}{edge}: {case.name}: {case.reason}")
 
 
 def _tally(found: list[Sentence]) -> str:

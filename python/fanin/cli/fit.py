@@ -95,7 +95,7 @@ def fit(
     interrupted search: it finds the runs in OUT. Exit code 1 means that runs failed.
 
     --json prints one object, the content of fit.json and paths: {experiments, digests, engine_version, open, seeds,
-    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, pairs, cannot_be,
+    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, not_found, apart, pairs, cannot_be,
     confirmed, held_out, sentences, paths}.
 
     **Examples**
@@ -251,11 +251,11 @@ def _print(fitted: Fitted, held: list[Judgement]) -> None:
         for each in fitted.ablation
     ]
     print_table("Ablation of the winner", ["parameter", "winner", "instead", "lost", "gained"], changes)
-    if never := fitted.never:
-        nearest = [[name, each.shown, each.accept, words(tried.values)] for name, (tried, each) in never.items()]
+    if missed := fitted.not_found:
+        nearest = [[name, each.shown, each.accept, words(tried.values)] for name, (tried, each) in missed.items()]
         print_table("Hold under no setting that was tried", ["sentence", "closest", "accepted", "with"], nearest)
     for name, why in fitted.declared.items():
-        say(f"cannot be: {name}: {why}")
+        say(f"impossible: {name}: {why}")
     for judgement in held:
         say(_held(judgement))
 

@@ -64,7 +64,7 @@ def list_(
 
     Experiments are listed by paper, with the state of each (never run, the number of finished runs, quick only,
     complete, or stale if its results are from another version of the engine or of the file), the age of its last run,
-    and how many of its claims are reproduced: as printed, in the paper's environment or under a reading. A claim that
+    and how many of its claims are reproduced: as printed, with its tool's defaults or under a condition. A claim that
     repeats a sentence of another experiment is counted there only.
 
     --json prints an array of {key, summary}. If everything is listed, each entry also has {kind}. Experiments also have
@@ -130,6 +130,6 @@ def _age(standing: Standing) -> str:
 
 
 def _reproduced(standing: Standing) -> str:
-    # What cannot be is known without a run, and another experiment may have judged a sentence.
+    # What is impossible is known without a run, and another experiment may have judged a sentence.
     judged = standing.state != "never run" and standing.size - standing.count("not run")
     return f"{standing.reproduced} of {standing.size}" if judged else "-"

@@ -13,7 +13,7 @@ import typer
 
 import fanin
 from fanin.claims import sentences
-from fanin.claims.verdicts import BRIEFLY, EDGE
+from fanin.claims.verdicts import EDGE, explained
 from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, MemoryOption, OutOption, SetOption, memory_of, overrides, seeds
 from fanin.cli.terminal import (
@@ -96,13 +96,13 @@ def reproduce(
     OUT/report/index.html, the report of everything in OUT; `fanin claims` prints the verdicts.
 
     A claim that can be read in several ways is judged under each reading; each of these cases is "reproduced" (our
-    number is in the accepted range, which the experiment file fixed beforehand), "direction only" or "not reproduced".
-    The verdict on the claim follows from its cases; `fanin claims --help` lists the verdicts.
+    number is in the accepted range, which the experiment file fixed beforehand), "right direction, other size" or "not
+    reproduced". The verdict on the claim follows from its cases; the closing lines explain its words.
 
     --environment and --set change every system of every figure, except where a line of the figure sets the same key.
     Such results are kept apart, in OUT/changed, and never count as verdicts on the paper: what they reproduce is
-    "under a reading", which is these values. Explanations that were written for other seeds or values
-    are not printed; the closing lines say where they are.
+    "under a condition", which is these values. Explanations that were written for other seeds or values are not
+    printed; the closing lines say where they are.
 
     Printed are the verdict on each claim, the number of each verdict, where the figures and tables are, and what to do
     next; with --details also the numbers of each figure, and those of each case of a claim.
@@ -324,8 +324,8 @@ def _print_beside(drawn: list[Reproduction]) -> None:
 
 def _meanings(said: list[str]) -> str:
     """What the verdicts that were given mean."""
-    found = [f"{name}: {what}" for name, what in BRIEFLY.items() if any(name in each for each in said)]
-    return f"({'; '.join(found)}. docs/papers/claims.md has the definitions.)" if found else ""
+    found = [f"{name}: {what}" for name, what in explained(said)]
+    return f"({' '.join(found)})" if found else ""
 
 
 def _print_files(paths: list[Path]) -> None:

@@ -18,7 +18,7 @@ from fanin.scenario.settings import override
 def as_judged(experiment: ScenarioFile) -> list[Case]:
     """The cases of an experiment, each with its reading in words and its basis.
 
-    A case that departs from the paper and its environment is under a reading, whatever is declared for the reading
+    A case that departs from the paper and its environment rests on a reading, whatever is declared for the reading
     that it shares with others, and the reading names the departures. So is a case under overrides, which are named.
     """
     departures = Departures(experiment)

@@ -65,7 +65,7 @@ def as_dict(fitted: Fitted, experiments: Sequence[Experiment], held: Sequence[Ju
         "winner": winner.values,
         "front": [{"values": each.values, "holds": sorted(each.holding)} for each in fitted.front],
         "ablation": [vars(each) for each in fitted.ablation],
-        "never": {name: _closest(*pair) for name, pair in fitted.never.items()},
+        "not_found": {name: _closest(*pair) for name, pair in fitted.not_found.items()},
         "apart": [list(pair) for pair in fitted.apart],
         "pairs": [
             {
@@ -105,8 +105,8 @@ def _sentence(fitted: Fitted, name: str, experiments: Sequence[Experiment]) -> d
         for each in fitted.confirmed
         if each.tried.values and not each.label.startswith(SENSITIVITY) and name in each.tried.found
     ]
-    if name in fitted.never:
-        settings.append(_setting(fitted, *fitted.never[name], name, environment))
+    if name in fitted.not_found:
+        settings.append(_setting(fitted, *fitted.not_found[name], name, environment))
     return {"tried": sum(name in each.found for each in fitted.tried), "settings": settings}
 
 

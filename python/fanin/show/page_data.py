@@ -6,8 +6,8 @@ the ledger, which ``web/data.py`` unpacks.
 
     python -m fanin.show.page_data RESULTS docs web/ledger.json.xz
 
-makes the ledger anew from the results of ``fanin reproduce`` and from the guides, and with it the page
-``docs/papers/claims.md``.
+makes the ledger anew from the results of ``fanin reproduce`` and from the guides. With it come the page
+``docs/papers/claims.md``, and the table of sentences and the picture of the page on each paper.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _RANKED = "cross/"
 
 
 def write(out: Path, docs: Path, path: Path) -> None:
-    """Writes the ledger, which has all data files of the site, and the page of claims in the documentation.
+    """Writes the ledger, which has all data files of the site, and the sentences in the documentation.
 
     Args:
         out: Results folder.
@@ -64,7 +64,8 @@ def write(out: Path, docs: Path, path: Path) -> None:
     # A value a line, so that what has changed can be read in the difference of two versions.
     readable = json.dumps(files, ensure_ascii=False, indent=0, allow_nan=False)
     write_whole(path, lzma.compress(readable.encode(), preset=9 | lzma.PRESET_EXTREME))
-    claims_page.write(docs / "papers/claims.md", files["papers.json"], "make ledger")
+    claims_page.write(docs / "papers/claims.md", files["papers.json"], "make ledger", tables=False)
+    claims_page.write_into_pages(docs, files["papers.json"], out)
 
 
 def contents(every: list[Standing], described: list[Described], ranking: dict[str, Any]) -> dict[str, Any]:
@@ -294,7 +295,6 @@ def _listed(standing: Standing) -> dict[str, Any]:
 def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
     """What the list of all sentences shows of one, and what is searched."""
     scenario = described.scenario_of(claim.claim) if described else None
-    decisive = claim.cases[claim.decides]
     return {
         "id": claim.id,
         "experiment": claim.experiment,
@@ -306,10 +306,11 @@ def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
         "edge": claim.at_edge,
         "mark": claim.marked.removeprefix(claim.said),
         "late": bool(claim.late),
+        "condition": claim.condition,
         "same_as": claim.same_as.replace("#", "/"),
         "half_of": f"{claim.experiment}/{claim.half_of}" if claim.half_of else "",
-        "published": decisive.shown.published,
-        "ours": decisive.shown.value,
+        "published": claim.shown.published,
+        "ours": claim.shown.value,
         "systems": [] if scenario is None else scenario.compare,
     }
 

@@ -22,22 +22,21 @@ from fanin.results.files import whole_file, writing
 
 SENTENCES = (
     "A claim is one sentence of a paper. Each sentence is counted once, whether one experiment judges it or several. "
-    "Its cases are below it: one for each setting under which it was judged, such as a reading of the paper. Each "
-    "case has its own outcome, and the verdict on the sentence follows from all of them. A case whose setting "
-    "contradicts the paper's text is called a sensitivity; it is shown, and it never counts."
+    "It has a case for each setting under which it was judged, such as a reading of the paper. Each case has its own "
+    "outcome, and the verdict on the sentence follows from all of them. A case whose setting contradicts the paper's "
+    "text is shown, and never counts."
 )
 
 INTERVALS = (
-    "Intervals are 95 % confidence intervals over seeds: Student's t for means at given points, the percentile "
-    "bootstrap over seeds for everything else (collapse points, ratios, extremes). With fewer than three seeds there "
-    "is no interval. A verdict marked quick is based on a quick look with few runs; one marked stale on another "
-    "version of the engine or of the experiment's file."
+    "Intervals are 95 % confidence intervals over seeds. Means at given points have Student's t. Collapse points, "
+    "ratios and extremes have the percentile bootstrap. With fewer than three seeds there is no interval. A verdict "
+    "marked quick rests on few runs. One marked stale rests on another version of the engine or of the "
+    "experiment's file."
 )
 
 IMPOSSIBLE = (
-    'Some published numbers are impossible: a sentence that "cannot be" is listed with the arithmetic, or the other '
-    "sentence of the paper, that forbids it. Claims based on such numbers are judged by rank (which scheme is better) "
-    "and by ratio (how much better), not by the printed values."
+    "An impossible sentence is listed with the arithmetic, or with the words or numbers of the paper, that rule it "
+    "out. Claims based on such numbers are judged by rank (which scheme is better) and by ratio (how much better)."
 )
 
 
@@ -158,7 +157,7 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
 
     """
     made = _environment()
-    made.filters["cell"] = _cell
+    made.filters["cell"] = cell
     text = made.get_template(template).render(**values)
     with writing(path.parent, "--page"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -166,7 +165,7 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
             file.write_bytes(re.sub(r"\n{3,}", "\n\n", harmless(text)).encode(errors="backslashreplace"))
 
 
-def _cell(text: object) -> str:
+def cell(text: object) -> str:
     """Text for a cell of a Markdown table, with all markup escaped."""
     escaped = re.sub(r"([\\`*\[\]<>|$])", r"\\\1", str(text))
     return " ".join(escaped.split())

@@ -61,6 +61,8 @@ export interface Brief {
   mark: string
   /** Whether it rests on a case that was written after a first run. */
   late: boolean
+  /** The condition of the verdict in a few words, or why the sentence is not reproduced; empty if it holds as printed. */
+  condition: string
   /** The same sentence where it is counted, or empty. */
   same_as: string
   half_of: string

@@ -75,7 +75,7 @@ class Fitted:
         return len(self.tried) == self.space.size
 
     @property
-    def never(self) -> dict[str, tuple[Tried, Found]]:
+    def not_found(self) -> dict[str, tuple[Tried, Found]]:
         """Sentences that hold under no setting, with the closest setting, if any yields a number."""
         found: dict[str, tuple[Tried, Found]] = {}
         for name in self.sentences:

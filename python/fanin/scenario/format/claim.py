@@ -52,7 +52,8 @@ class Terms(Section):
     ``measure`` turns the curve of ``y`` against ``x``, over the runs that match ``where``, into one number; ``over``
     names a second set of runs whose number divides it, ``minus`` one whose number is subtracted, ``rivals`` those with
     which it is compared. The number inside ``accept`` is *reproduced*, unless it is infinite and the paper's is not;
-    otherwise with its whole interval inside ``direction`` it is *direction only*; anything else is *not reproduced*.
+    otherwise with its whole interval inside ``direction`` it is *right direction, other size*; anything else is *not
+    reproduced*.
     """
 
     measure: Measure | None = None

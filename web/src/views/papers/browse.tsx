@@ -210,6 +210,7 @@ function List({ papers, found, open, change }: ListProps) {
                 <span class="soft">{`${each.paper} ${each.figure}`}</span>
               </span>
               {each.says}
+              {each.condition && <span class="papers-condition small soft">{each.condition}</span>}
             </button>
           </li>
         ))}

@@ -68,7 +68,7 @@ function Evidence({ brief, papers, found }: EvidenceProps) {
     <>
       {sentence.rests_on && (
         <p>
-          <strong>{brief.verdict === 'cannot be' ? 'Why: ' : 'Rests on: '}</strong>
+          <strong>{brief.verdict === 'impossible' ? 'Why: ' : 'Rests on: '}</strong>
           {sentence.rests_on}
         </p>
       )}
