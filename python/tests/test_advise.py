@@ -569,7 +569,7 @@ def test_no_remedy_is_named_or_listed_without_what_the_background_pays(cli, rack
     assert f"\n  costs     background {pays}, a large cost\n" in short
 
 
-def test_what_is_better_but_cannot_be_deployed_is_told_with_how_it_does_on_other_hosts(steady):
+def test_what_is_better_but_impossible_deployed_is_told_with_how_it_does_on_other_hosts(steady):
     # What cannot be deployed is better by little.
     found = steady("--margin", "0.1%", "--set", "network.buffer=1MB")
     assert found["ideal"] == found["remedies"][0]["remedy"]

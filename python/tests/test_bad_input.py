@@ -205,7 +205,7 @@ def test_not_text_and_not_there(cli, work):
     complaint(cli("run", "folder.toml"), "folder.toml")
 
 
-def test_a_results_folder_that_cannot_be_written(cli, work):
+def test_a_results_folder_that_impossible_written(cli, work):
     (work / "occupied").write_text("a file")
     complaint(cli("run", "small.toml", "--out", "occupied"), "occupied", "--out")
     complaint(cli("reproduce", "small.toml", "--out", "occupied"), "occupied", "--out")
@@ -413,7 +413,7 @@ def test_no_command_reads_what_the_kernel_makes_up(cli, work, verb, path):
     complaint(cli(*verb, path), f"{path}: not a regular file, as its file system stores none")
 
 
-def test_a_file_that_cannot_be_read_to_its_end_is_named(cli, work, monkeypatch):
+def test_a_file_that_impossible_read_to_its_end_is_named(cli, work, monkeypatch):
     class Broken(io.StringIO):
         def __next__(self):
             raise OSError(errno.EIO, "Input/output error")

@@ -91,7 +91,7 @@ def test_a_damaged_cache_is_ignored_and_mended(place, damage):
     assert [look(make), look(make)] == [2, 2]
 
 
-def test_a_cache_that_cannot_be_written_is_none(place, monkeypatch):
+def test_a_cache_that_impossible_written_is_none(place, monkeypatch):
     make = Maker()
     place.parent.mkdir()
     place.write_text("a file")

@@ -85,7 +85,7 @@ def test_how_much_a_search_takes_is_the_mean_over_where_it_may_end(work):
     assert search.expected() == (pytest.approx(31, abs=2), pytest.approx(5494, rel=0.05))
 
 
-def test_a_bound_has_no_interval_that_cannot_be(work):
+def test_a_bound_has_no_interval_that_impossible(work):
     def half_collapse(fan_in: int, seed: int) -> dict:
         return {"goodput_bps": 9e9 if seed % 2 else 1e8, "capacity_bps": 1e10}
 

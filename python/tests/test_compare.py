@@ -373,7 +373,7 @@ def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
     assert told == ["worse", "worse, its place among the others open"]
 
 
-def test_no_interval_is_given_that_cannot_be(work, capsys, tabs):
+def test_no_interval_is_given_that_impossible(work, capsys, tabs):
     rows = [
         row("steady", *({"query_p99_s": 0.34 + each, "goodput_bps": 9e9} for each in (0.0, 0.001, 0.002))),
         row("worse", *({"query_p99_s": 0.40 + each, "goodput_bps": 9e9} for each in (0.0, 0.002, 0.001))),

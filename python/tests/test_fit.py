@@ -87,7 +87,7 @@ id = "arithmetic"
 says = "Three is two."
 y = "drops"
 accept = [-2, -1]
-cannot-be = "three is not two"
+impossible = "three is not two"
 """
 
 HELD = """
@@ -132,7 +132,7 @@ def test_the_whole_grid_is_tried_where_it_is_small(cli, paper):
         "alpha/one/faster-than-light",
         "alpha/two/of-twelve",
     ]
-    assert found["cannot_be"] == {"alpha/one/arithmetic": "three is not two"}
+    assert found["impossible"] == {"alpha/one/arithmetic": "three is not two"}
     assert found["winner"]["network.buffer"] == "96pkt"
     assert set(found["not_found"]) == {"alpha/one/faster-than-light"}
     assert found["not_found"]["alpha/one/faster-than-light"]["distance"] > 0.3

@@ -644,7 +644,7 @@ def test_the_ledger_looks_into_no_folder_that_is_being_written(cli, figures):
     assert cli("claims").code == 0
 
 
-def test_what_cannot_be_written_names_another_way(cli, figures):
+def test_what_impossible_written_names_another_way(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     (figures / "file").write_text("")
     result = cli("claims", "--page", "file/page.md")

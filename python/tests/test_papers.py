@@ -188,7 +188,7 @@ def test_words_of_pfdct_that_its_own_tables_refute_are_not_judged_by_runs():
     }
     for word, (printed, size) in sizes.items():
         sentence, judged = claim(word)
-        assert sentence.cannot_be.startswith("its own table contradicts the word")
+        assert sentence.impossible.startswith("its own table contradicts the word")
         assert {case.basis for case in judged} == {"sensitivity"}
         assert not any(case.accept[0] <= printed <= case.accept[1] for case in judged)
         counted = [case for case in claim(size)[1] if case.basis != "sensitivity"]

@@ -290,7 +290,7 @@ def test_a_part_of_the_time_is_drawn(cli, work):
         (("cdf", "--to", "2ms"), "a distribution has no axis of time"),
     ],
 )
-def test_times_that_cannot_be_drawn(cli, work, options, says):
+def test_times_that_impossible_drawn(cli, work, options, says):
     what, *rest = options
     done = cli("plot", what, "small.toml", *rest)
     assert done.code == 2

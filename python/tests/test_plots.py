@@ -73,7 +73,7 @@ def test_intervals_need_three_seeds(none):
     assert data.select("low", "high").row(1) == (1e8, 2e8)
 
 
-def test_a_band_that_cannot_be_is_one_of_quantiles_and_the_figure_says_so(none, tmp_path):
+def test_a_band_that_impossible_is_one_of_quantiles_and_the_figure_says_so(none, tmp_path):
     seeds = [1, 2, 3, 4, 5]
     split = pl.DataFrame(
         {

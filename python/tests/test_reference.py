@@ -162,7 +162,7 @@ def test_a_missing_scipy_is_told_before_anything_runs(cli, sweep, work, monkeypa
         (["--reference", "theirs.parquet", "--key", "nonsense"], "theirs.parquet: no column nonsense"),
     ],
 )
-def test_what_cannot_be_compared_says_why(cli, sweep, arguments, message):
+def test_what_impossible_compared_says_why(cli, sweep, arguments, message):
     result = cli("compare", "sweep.toml", *arguments)
     assert result.code in (2, 3)
     assert message in " ".join(result.err.replace("│", " ").split())

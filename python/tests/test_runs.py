@@ -249,7 +249,7 @@ def test_variables_that_are_given_join_those_of_the_file_or_replace_them(small):
         small.vary({"network.bufer": ["1pkt"]}).check()
 
 
-def test_what_a_variant_sets_cannot_be_given_too(work):
+def test_what_a_variant_sets_impossible_given_too(work):
     variant = '[[variant]]\nlabel = "TCP"\nset = { "transport.rto-min" = "1ms" }\n'
     (work / "variants.toml").write_text((work / "small.toml").read_text() + variant)
     experiment = fanin.load("variants.toml")
@@ -335,7 +335,7 @@ def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
     assert len(list(store.root.glob(".tmp-*"))) == 4
 
 
-def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeypatch):
+def test_rows_that_find_no_room_are_told_as_what_impossible_written(work, monkeypatch):
     (work / "many.toml").write_text(MANY)
     monkeypatch.setattr(Store, "spill", lambda _: Path("/dev/full/nowhere"))
     with pytest.raises(ResultsError, match="/dev/full/nowhere: "):

@@ -46,7 +46,7 @@ def test_ranges_keep_their_units_and_are_exact():
         ("1..9999999", "9,999,999 values"),
     ],
 )
-def test_a_range_that_cannot_be_says_why(text, message):
+def test_a_range_that_impossible_says_why(text, message):
     with pytest.raises(ValueError, match=message):
         expand(text)
 

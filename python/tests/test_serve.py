@@ -486,7 +486,7 @@ def test_two_servers_have_two_tokens(results, started):
         (["--port", "70000", "--out", "."], 2, ""),
     ],
 )
-def test_what_cannot_be_served_is_said_in_a_line(cli, work, words, code, said):
+def test_what_impossible_served_is_said_in_a_line(cli, work, words, code, said):
     got = cli("serve", "--no-browser", *words)
     assert got.code == code
     assert said in got.err

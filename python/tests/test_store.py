@@ -159,7 +159,7 @@ def test_who_waits_too_long_for_another_command_says_so(cli, work, monkeypatch):
     assert (result.code, "another command has been writing for a minute" in result.err) == (3, True), result.err
 
 
-def test_a_folder_that_cannot_be_written_is_read_and_stays_as_it_is(cli, work, monkeypatch):
+def test_a_folder_that_impossible_written_is_read_and_stays_as_it_is(cli, work, monkeypatch):
     assert cli("run", "small.toml").code == 0
     monkeypatch.setattr(database.os, "access", lambda *_: False)
     (run,) = stored().values()

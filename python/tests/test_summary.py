@@ -108,7 +108,7 @@ def test_causes_that_did_not_occur_are_left_out(summary):
     assert column("drops").label in names
 
 
-def test_a_run_says_when_flows_are_missing_or_marks_cannot_be(cli, work):
+def test_a_run_says_when_flows_are_missing_or_marks_impossible(cli, work):
     result = cli("run", "small.toml", "--no-store", "--set", "run.duration=6ms", "--set", "transport.scheme=dctcp")
     assert "3 of 3 finite flows were not complete at the end of the run" in result.err
     assert "one run of the base scenario (dctcp, seed 1); `fanin reproduce small.toml` runs the sweep" in result.err
@@ -230,7 +230,7 @@ def test_values_of_schemes_out_of_use_are_named(cli, work):
         assert "uses this scheme" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err
 
 
-def test_an_interval_that_cannot_be_is_replaced_by_quantiles_of_the_seeds():
+def test_an_interval_that_impossible_is_replaced_by_quantiles_of_the_seeds():
     steady = np.array([9.0, 9.1, 8.9, 9.0, 9.05])
     mean, half = stats.mean_interval(steady)
     assert stats.spread(steady, 10.0) == stats.Spread(mean, half, mean - half, mean + half)

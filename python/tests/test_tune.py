@@ -323,7 +323,7 @@ def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
     assert (found["trials"], len(found["failed"])) == (2, 1)
 
 
-def test_no_interval_is_given_that_cannot_be(work, capsys, tabs):
+def test_no_interval_is_given_that_impossible(work, capsys, tabs):
     experiment = fanin.load("small.toml")
     wanted, bounds = [goals.goal("goodput", experiment)], [goals.keep("timeout-ratio=90%", experiment)]
 

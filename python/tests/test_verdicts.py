@@ -40,7 +40,7 @@ def test_every_outcome_and_verdict_has_one_row():
 
 
 @pytest.mark.parametrize(
-    ("cases", "cannot_be", "expected"),
+    ("cases", "impossible", "expected"),
     [
         ([("printed", "reproduced"), ("reading", "not reproduced")], "", "as printed"),
         ([("reading", "reproduced"), ("environment", "reproduced")], "", "with its tool's defaults"),
@@ -59,8 +59,8 @@ def test_every_outcome_and_verdict_has_one_row():
         ([("reading", "reproduced")], "1 + 1 is not 3", "under a condition"),
     ],
 )
-def test_the_verdict_on_a_sentence_follows_from_its_cases(cases, cannot_be, expected):
-    assert verdict(cases, cannot_be) == expected
+def test_the_verdict_on_a_sentence_follows_from_its_cases(cases, impossible, expected):
+    assert verdict(cases, impossible) == expected
 
 
 def test_nothing_is_as_printed_unless_its_file_says_so():
@@ -75,8 +75,8 @@ def test_a_verdict_says_what_it_rests_on():
     own = setting("", "environment", "reproduced", 0.0, "qualnet")
     wrong = setting("13 ms", "sensitivity", "not reproduced", 0.01)
 
-    def said(name, settings, cannot_be="", tried=0):
-        return sentences.rests_on(name, settings, cannot_be, tried)
+    def said(name, settings, impossible="", tried=0):
+        return sentences.rests_on(name, settings, impossible, tried)
 
     assert said("under a condition", [small, large]) == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
     assert said("under a condition", [large]) == "64 KB"
@@ -166,7 +166,7 @@ def test_a_setting_that_fails_twice_is_listed_once():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "cannot_be", "late"),
+    ("outcomes", "impossible", "late"),
     [
         # The main case was there before the first run; the other two were added after it.
         (("reproduced", "reproduced", "reproduced"), "", ""),
@@ -178,13 +178,13 @@ def test_a_setting_that_fails_twice_is_listed_once():
         (("not run", "not run", "not run"), "", ""),
     ],
 )
-def test_a_verdict_is_late_if_it_rests_on_a_case_written_after_a_first_run(outcomes, cannot_be, late):
+def test_a_verdict_is_late_if_it_rests_on_a_case_written_after_a_first_run(outcomes, impossible, late):
     distances = {"reproduced": 0.0, "right direction, other size": 0.4, "not reproduced": 0.5, "not run": 1.0}
     cases = [
         judged(f"c-{number}", added=added, basis="reading", outcome=outcome, distance=distances[outcome] - number / 100)
         for number, (added, outcome) in enumerate(zip(("", "second", "third"), outcomes, strict=True))
     ]
-    assert Sentence("c", "s", cases[:1], repeats=cases[1:], cannot_be=cannot_be).late == late
+    assert Sentence("c", "s", cases[:1], repeats=cases[1:], impossible=impossible).late == late
 
 
 def test_a_setting_that_a_search_found_has_the_terms_of_the_main_case():
@@ -332,7 +332,7 @@ def test_an_explanation_of_other_runs_says_so(cli, work):
 def readings(work):
     """The small scenario with a claim under two readings, of which one is marked as the printed one."""
     text = (
-        (work / "small.toml").read_text().replace('measure = "max"', 'measure = "max"\ncannot-be = "a link is a link"')
+        (work / "small.toml").read_text().replace('measure = "max"', 'measure = "max"\nimpossible = "a link is a link"')
     )
     text += """
 [[claim.case]]
@@ -354,7 +354,7 @@ def test_a_declaration_that_a_case_refutes_is_reported(cli, readings):
         ("reading", "reproduced"),
         ("printed", "not reproduced"),
     ]
-    assert (claim["verdict"], claim["cannot_be"]) == ("under a condition", "a link is a link")
+    assert (claim["verdict"], claim["impossible"]) == ("under a condition", "a link is a link")
     assert "is declared as impossible, but is reproduced under a condition" in result.err
     readings.write_text(readings.read_text().replace("accept = [1.0, 1e9]", "accept = [2e9, 3e9]"))
     cli("reproduce", "small.toml", "--quick")
@@ -512,7 +512,7 @@ def test_both_halves_of_a_sentence_are_judged_under_the_same_readings():
     assert [case.half_of for case in sections.parse(text + 'readings = ["b"]', "half.toml").cases] == ["", "", "first"]
     for mistake, message in {
         "": 'both halves need one case with the reading "as printed"',
-        'readings = ["b"]\nsame-as = "a/b#c"': "same-as and cannot-be belong to the claim that this one is half of",
+        'readings = ["b"]\nsame-as = "a/b#c"': "same-as and impossible belong to the claim that this one is half of",
     }.items():
         with pytest.raises(ScenarioError, match=f"half-of: {message}"):
             sections.parse(text + mistake, "half.toml")

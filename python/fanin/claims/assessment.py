@@ -120,7 +120,7 @@ def _sentence(
         cases,
         said.same_as,
         said.half_of,
-        said.cannot_be,
+        said.impossible,
         everywhere=said.everywhere,
         paper=paper,
         figure=figure,

@@ -53,7 +53,7 @@ class SentenceRecord(_Part):
     """The claim of this experiment that has the rest of the sentence and is counted."""
     everywhere: bool = False
     """Whether it holds only if it does in each experiment that judges it."""
-    cannot_be: str = ""
+    impossible: str = ""
     """Why no setting can show it: arithmetic, or another sentence of the paper."""
     verdict: Verdict
     """Verdict on the sentence, from the cases of this experiment alone."""
@@ -224,8 +224,8 @@ def _sentence(claim: Claim, measurements: list[Measurement], where: str) -> Sent
             "same_as": claim.same_as,
             "half_of": claim.half_of,
             "everywhere": claim.everywhere,
-            "cannot_be": claim.cannot_be,
-            "verdict": verdict([(each.basis, each.outcome) for each in measurements], claim.cannot_be),
+            "impossible": claim.impossible,
+            "verdict": verdict([(each.basis, each.outcome) for each in measurements], claim.impossible),
             "cases": [asdict(replace(each.judgement, reason=f"{each.reason}{where}")) for each in measurements],
         }
     )

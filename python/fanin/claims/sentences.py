@@ -97,19 +97,19 @@ class Judgement:
         return cls(**{**kept, **pairs, "shown": Shown(**kept["shown"])})
 
 
-def rests_on(verdict: Verdict, settings: Sequence[Judgement], cannot_be: str, tried: int = 0) -> str:
+def rests_on(verdict: Verdict, settings: Sequence[Judgement], impossible: str, tried: int = 0) -> str:
     """The basis of a verdict in words: the reading with its ablation, the closest setting, or the arithmetic.
 
     Args:
         verdict: The verdict.
         settings: The sentence's cases, and settings from searches.
-        cannot_be: Why the sentence is impossible, if its file declares that.
+        impossible: Why the sentence is impossible, if its file declares that.
         tried: Number of settings tried by searches, in addition to the cases.
 
     """
     counted = _counted(settings)
     if verdict == "impossible":
-        return cannot_be
+        return impossible
     if verdict in ("as printed", "not run"):
         return ""
     decisive = deciding(verdict, settings)
@@ -121,18 +121,18 @@ def rests_on(verdict: Verdict, settings: Sequence[Judgement], cannot_be: str, tr
     return decisive.reading if verdict == "right direction, other size" else _closest(decisive, counted, tried)
 
 
-def condition(verdict: Verdict, settings: Sequence[Judgement], cannot_be: str, tried: int = 0) -> str:
+def condition(verdict: Verdict, settings: Sequence[Judgement], impossible: str, tried: int = 0) -> str:
     """The condition of a verdict in a few words, or the reason for one that is not reproduced.
 
     Args:
         verdict: The verdict.
         settings: The sentence's cases, and settings from searches.
-        cannot_be: Why the sentence is impossible, if its file declares that.
+        impossible: Why the sentence is impossible, if its file declares that.
         tried: Number of settings tried by searches, in addition to the cases.
 
     """
     if verdict == "impossible":
-        return in_short(cannot_be)
+        return in_short(impossible)
     if verdict in ("as printed", "not run"):
         return ""
     decisive = deciding(verdict, settings)
@@ -248,7 +248,7 @@ class Sentence:
     """The same sentence in another experiment, where it is counted."""
     half_of: str = ""
     """The claim of the same experiment that has the rest of the sentence; it is counted, and judged with this one."""
-    cannot_be: str = ""
+    impossible: str = ""
     """Why no setting can show it: arithmetic, or another sentence of the paper."""
     repeats: list[Judgement] = field(default_factory=list)
     """Cases of the same sentence in other experiments; they count for its verdict."""
@@ -298,7 +298,7 @@ class Sentence:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the sentence."""
-        return _verdict(self.settings, self.cannot_be)
+        return _verdict(self.settings, self.impossible)
 
     @cached_property
     def decides(self) -> int:
@@ -334,7 +334,7 @@ class Sentence:
     @property
     def rests_on(self) -> str:
         """The basis of the verdict, in words."""
-        return rests_on(self.verdict, self.settings, self.cannot_be, self.tried)
+        return rests_on(self.verdict, self.settings, self.impossible, self.tried)
 
     @property
     def quote(self) -> str:
@@ -344,7 +344,7 @@ class Sentence:
     @property
     def condition(self) -> str:
         """The condition of the verdict in a few words, or the reason for one that is not reproduced."""
-        return condition(self.verdict, self.settings, self.cannot_be, self.tried)
+        return condition(self.verdict, self.settings, self.impossible, self.tried)
 
     @property
     def late(self) -> str:
@@ -363,16 +363,16 @@ class Sentence:
     @property
     def contradiction(self) -> str:
         """A warning if a case reproduces what the file declares as impossible; usually empty."""
-        if not self.cannot_be or self.verdict == "impossible":
+        if not self.impossible or self.verdict == "impossible":
             return ""
-        return f"{self.id} is declared as impossible, but is reproduced {self.verdict}: {self.cannot_be}"
+        return f"{self.id} is declared as impossible, but is reproduced {self.verdict}: {self.impossible}"
 
     def as_dict(self) -> dict[str, Any]:
         """The sentence for ``--json``: its verdict, the numbers of its main case, and all cases."""
         cases = self.cases_as_dicts()
         own: dict[str, Any] = {"verdict": self.verdict, "at_edge": self.at_edge}
         own |= {"condition": self.condition, "rests_on": self.rests_on, "settings_tried": self.tried}
-        about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "cannot_be": self.cannot_be}
+        about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "impossible": self.impossible}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [each.name for each in self.repeats]}
 
     def cases_as_dicts(self) -> list[dict[str, Any]]:
@@ -414,8 +414,8 @@ def _by_experiment(cases: Sequence[Judgement]) -> list[list[Judgement]]:
     return [[each for each in cases if each.experiment == name] for name in dict.fromkeys(c.experiment for c in cases)]
 
 
-def _verdict(settings: Sequence[Judgement], cannot_be: str = "") -> Verdict:
-    return verdicts.verdict([(each.basis, each.outcome) for each in settings], cannot_be)
+def _verdict(settings: Sequence[Judgement], impossible: str = "") -> Verdict:
+    return verdicts.verdict([(each.basis, each.outcome) for each in settings], impossible)
 
 
 class _MayRepeat(Protocol):

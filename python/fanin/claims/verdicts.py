@@ -171,21 +171,21 @@ def basis_of(declared: Basis | None, reading: str, environment: str) -> Basis:
     return "environment" if named and not reading else "reading"
 
 
-def verdict(cases: Sequence[tuple[Basis, str]], cannot_be: str = "") -> Verdict:
+def verdict(cases: Sequence[tuple[Basis, str]], impossible: str = "") -> Verdict:
     """The verdict on a sentence.
 
     A case that reproduces the sentence refutes a declaration that it is impossible.
 
     Args:
         cases: Basis and outcome of each case.
-        cannot_be: Why the sentence is impossible, if its file declares that.
+        impossible: Why the sentence is impossible, if its file declares that.
 
     """
     counted = [(basis, outcome) for basis, outcome in cases if basis != "sensitivity"]
     for basis, found in BY_BASIS:
         if (basis, "reproduced") in counted:
             return found
-    if cannot_be:
+    if impossible:
         return "impossible"
     outcomes = {outcome for _, outcome in counted} - {"not run", "not judged"}
     if not outcomes:

@@ -61,7 +61,7 @@ def claims(
 
     --json prints an array of {id, says, verdict, condition, rests_on, settings_tried, published, ours, interval,
     outcome, basis, environment, distance, at_edge, reason, paper, figure, experiment, reading, note, added, number,
-    state, command, same_as, half_of, cannot_be, cases, repeats}. docs/reference/output.md defines each key.
+    state, command, same_as, half_of, impossible, cases, repeats}. docs/reference/output.md defines each key.
 
     **Examples**
 

@@ -95,7 +95,7 @@ def fit(
     interrupted search: it finds the runs in OUT. Exit code 1 means that runs failed.
 
     --json prints one object, the content of fit.json and paths: {experiments, digests, engine_version, open, seeds,
-    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, not_found, apart, pairs, cannot_be,
+    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, not_found, apart, pairs, impossible,
     confirmed, held_out, sentences, paths}.
 
     **Examples**

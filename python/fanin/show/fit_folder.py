@@ -75,7 +75,7 @@ def as_dict(fitted: Fitted, experiments: Sequence[Experiment], held: Sequence[Ju
             }
             for pair in fitted.pairs
         ],
-        "cannot_be": fitted.declared,
+        "impossible": fitted.declared,
         "confirmed": [_confirmed(each) for each in fitted.confirmed],
         "held_out": [vars(each) for each in held],
         "sentences": {name: _sentence(fitted, name, experiments) for name in fitted.sentences},

@@ -66,7 +66,7 @@ class Reproduction:
 
     def verdict(self, claim: Claim, judged: list[Measurement]) -> Verdict:
         """The verdict on a sentence, from its cases in this experiment alone."""
-        return verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be)
+        return verdict([(each.basis, each.outcome) for each in judged], claim.impossible)
 
     def said(self, claim: Claim, judged: list[Measurement]) -> str:
         """The verdict as it is printed: with the values that the file does not have, and marked if at the edge."""

@@ -92,10 +92,10 @@ class Bench:
         self._cases = {each.name: _counted(each, names) for each in experiments}
         self._experiments = [each for each in experiments if self._cases[each.name]]
         self.declared = {
-            f"{each.name}/{claim.id}": claim.cannot_be
+            f"{each.name}/{claim.id}": claim.impossible
             for each in experiments
             for claim in each.document.claim
-            if claim.cannot_be
+            if claim.impossible
         }
         """Sentences that their files declare as impossible, and why; they are not judged."""
         for experiment in self._experiments:
@@ -183,7 +183,7 @@ def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
     document = experiment.document
     if document.benchmark is not None:
         return []
-    skipped = {claim.id for claim in document.claim if claim.same_as.partition("#")[0] in names or claim.cannot_be}
+    skipped = {claim.id for claim in document.claim if claim.same_as.partition("#")[0] in names or claim.impossible}
     mains: dict[str, Case] = {}
     for case in document.cases:
         whole = mains.get(case.half_of)

@@ -134,7 +134,7 @@ class Claim(Terms):
     half_of: str = Field(default="", description="Claim of the file with the rest of the sentence; both have to hold.")
     everywhere: bool = Field(default=False, description="It holds only if it does in each experiment that judges it.")
     like: str = Field(default="", description="Another claim of the file, whose terms and readings this one has too.")
-    cannot_be: str = Field(default="", description="Why no setting can show it: arithmetic, or another sentence.")
+    impossible: str = Field(default="", description="Why no setting can show it: arithmetic, or another sentence.")
     readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
     reading: str = Field(default="", description="The only or main reading in words, if it is none of the file's.")
     explanations: dict[str, str] = Field(default={}, description="Reading -> cause, if it is not fully reproduced.")
@@ -247,8 +247,8 @@ def check_half(index: int, claims: Sequence[Claim], shared: Claims) -> None:
     before = [place for place in range(index) if claims[place].id == claim.half_of and not claims[place].half_of]
     if not before:
         raise ValueError(f"half-of: {claim.half_of} is not a claim before this one that is no half itself")
-    if claim.same_as or claim.cannot_be:
-        raise ValueError("half-of: same-as and cannot-be belong to the claim that this one is half of")
+    if claim.same_as or claim.impossible:
+        raise ValueError("half-of: same-as and impossible belong to the claim that this one is half of")
     own, other = ([case.reading for case in cases(each, claims, shared)] for each in (index, before[0]))
     for reading in [*own, *other]:
         if own.count(reading) != 1 or other.count(reading) != 1:
