@@ -157,6 +157,15 @@ KNOWN = {
 }
 
 
+# What Li et al. 2023 print of these points. Mean completion times in seconds: Table 2, whose caption has flows of 15 KB and
+# which the text gives as the values of Fig. 7a, with 1500 KB. Throughput in MB/s, if that is what their MB means: Fig. 6b.
+PRINTED_FCT_S = {
+    "DCTCP": {10: 4.166, 20: 3.774, 30: 3.243, 50: 2.433},
+    "PFDCT": {10: 4.267, 20: 3.810, 30: 3.185, 50: 2.367},
+}
+PRINTED_MB_PER_S = {"PFDCT": {30: 32.35}}
+
+
 def ks(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Two-sample Kolmogorov-Smirnov: the statistic and its asymptotic p value."""
     points = sorted({*a, *b})
@@ -236,6 +245,35 @@ def table(lines: Sequence[Line]) -> str:
             f"| {i.tolerance} | {i.verdict} |"
         )
     return "\n".join(text)
+
+
+def star_table(cells: Sequence[Cell], theirs: dict, ours: dict) -> str:
+    """Markdown: each point of PFDCT's star as printed, in ns-3 and here."""
+    text = [
+        "| PFDCT's star | flows | mean FCT in s: printed | ns-3 | fanin | MB/s in total: printed | ns-3 | fanin |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for cell in cells:
+        system = cell.family.title.split(",")[0]
+        row = [cell.family.title, str(cell.senders)]
+        for measure, scale, printed in (("fct_mean_ms", 1e-3, PRINTED_FCT_S), ("goodput_mbps", 1 / 8, PRINTED_MB_PER_S)):
+            value = printed.get(system, {}).get(cell.senders)
+            row.append("" if value is None else f"{value:g}")
+            row += [f"{scale * mean([r[measure] for r in each[cell.name]]):.3g}" for each in (theirs, ours)]
+        text.append(f"| {' | '.join(row)} |")
+    return "\n".join(text)
+
+
+def agreement(lines: Sequence[Line]) -> str:
+    """How many cells of PFDCT's star have no measure beyond its tolerance."""
+    cells = list(dict.fromkeys(line.cell for line in lines))
+    counts = {v: sum(any(i.cell == c and i.verdict == v for i in lines) for c in cells) for v in ("OUT", "perhaps")}
+    clean = sum(all(i.verdict == "within" for i in lines if i.cell == c) for c in cells)
+    within = sum(i.verdict == "within" for i in lines)
+    return (
+        f"PFDCT's star: of {len(cells)} cells {clean} agree in every measure, {counts['OUT']} have one that is OUT; "
+        f"of {len(lines)} measures {within} are within."
+    )
 
 
 def sets(cell: Cell, rules: Sequence[str]) -> list[str]:
@@ -376,6 +414,10 @@ def main() -> None:
         notes.append(speed(deep[0], fanin))
     known = [i for i in lines if i.verdict == "OUT" and (i.cell, i.measure) in KNOWN]
     notes += [f"Known: {i.cell} {i.measure} {i.difference}: {KNOWN[i.cell, i.measure]}." for i in known]
+    stars = [cell for cell in cells if cell.family in STARS]
+    if stars:
+        notes.append(agreement([i for i in lines if any(i.cell == cell.name for cell in stars)]))
+        notes.append(star_table(stars, theirs, ours))
     text = "\n\n".join([*notes, table(lines)])
     print(text)
     if chosen.document:

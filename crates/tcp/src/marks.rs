@@ -17,6 +17,8 @@ pub(super) struct Marks {
     moved_on: bool,
     /// What is lost above the highest report goes before new data.
     beyond_reports: bool,
+    /// The number after what was sent last, which a retransmission takes back.
+    pub(super) sent_to: u64,
 }
 
 impl Marks {

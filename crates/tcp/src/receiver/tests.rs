@@ -317,6 +317,20 @@ fn rfc8257_s3_2_a_change_of_marks_first_sends_the_waiting_ack_with_the_old_state
 }
 
 #[test]
+fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
+    let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+    let capable = |seg: Segment| Segment { ect: true, ..seg };
+    assert_eq!(rig.echoes(capable(segment(0))), []);
+    assert_eq!(rig.echoes(capable(marked(1))), [(1, false)]);
+    assert!(rig.out.as_slice()[0].duplicate, "the first segment still waits");
+    assert_eq!(rig.echoes(capable(marked(2))), [(301, true)]);
+    assert_eq!(rig.echoes(capable(segment(0))), [(301, false)], "an old segment counts too");
+    assert_eq!(rig.echoes(capable(Segment { retransmitted: true, ..marked(0) })), [(301, false)]);
+    assert_eq!(rig.echoes(capable(marked(3))), []);
+    assert_eq!(rig.echoes(segment(4)), [(501, true)], "without ECN it says nothing");
+}
+
+#[test]
 fn rfc8257_s3_2_a_change_of_marks_with_nothing_waiting_sends_no_empty_ack() {
     let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, ..EVERY_SECOND });
     rig.take(&segment(0));

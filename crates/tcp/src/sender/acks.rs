@@ -187,7 +187,7 @@ impl Sender {
         }
         let ends_window = self.una > self.window_end;
         if ends_window {
-            self.window_end = self.nxt;
+            self.window_end = self.next_number();
         }
         self.next_end = self.round_end.min(self.window_end);
         ends_window

@@ -409,7 +409,7 @@ impl Sender {
             mss: real(env.cfg.mss),
             in_flight,
             una: self.una,
-            nxt: self.nxt,
+            nxt: self.next_number(),
             max_sent: self.max_sent,
             srtt: self.estimator.srtt(),
             window: &mut self.window,

@@ -5,6 +5,7 @@
 //! - The marks decide in recovery and outside: reports make room for new data at once, and what is lost of new data is sent
 //!   again after recovery. New data goes first if nothing above what is lost is reported.
 //! - A timeout keeps the reports (as RFC 6675 section 5.1 allows), and only the rest is sent again.
+//! - The next number to send, by which windows of data end, follows what was sent last, also a retransmission.
 //! - An acknowledgement that moves on in recovery sends one segment whatever the pipe, unless the first one was sent again
 //!   before. Only the first of them restarts the timer.
 //!
@@ -60,6 +61,20 @@ impl Sender {
         }
     }
 
+    /// What is below `end` was sent last.
+    #[inline(always)]
+    pub(super) fn note_sent(&mut self, end: u64) {
+        if let Some(marks) = &mut self.marks {
+            marks.sent_to = end;
+        }
+    }
+
+    /// What ns-3 calls the next number to send: after a retransmission it follows that.
+    #[inline(always)]
+    pub(crate) fn next_number(&self) -> u64 {
+        self.marks.as_ref().map_or(self.nxt, |marks| marks.sent_to.max(self.una))
+    }
+
     /// An acknowledgement that moves on in recovery. Returns whether the timer restarts.
     #[cold]
     pub(super) fn on_partial_ack_by_marks<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) -> bool {
@@ -107,6 +122,7 @@ impl Sender {
                 return;
             }
             self.send_recovery_segment(&next, env);
+            self.note_sent(next.seq + next.len);
             if self.deadline.is_never() {
                 self.restart_timer(env);
             }

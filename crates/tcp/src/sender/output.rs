@@ -126,6 +126,7 @@ impl Sender {
         let seq = self.nxt;
         let fin = self.fin && seq + len == self.data_end;
         self.nxt = seq + len + u64::from(fin);
+        self.note_sent(self.nxt);
         self.emit(seq, len, fin, env);
     }
 

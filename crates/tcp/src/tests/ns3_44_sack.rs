@@ -55,6 +55,16 @@ fn after_a_timeout_what_is_lost_above_the_reports_goes_before_new_data_up_to_3_3
 }
 
 #[test]
+fn the_next_number_follows_a_retransmission() {
+    let mut bench = Bench::flying(10, &NS3);
+    assert_eq!(bench.sender.next_number(), 1001);
+    bench.expire_timer();
+    assert_eq!(bench.sender.next_number(), 101);
+    bench.ack(101);
+    assert_eq!(bench.sender.next_number(), 301, "the window has room for two");
+}
+
+#[test]
 fn with_reports_kept_new_data_follow_what_is_missing() {
     let mut bench = Bench::flying(4, &NS3);
     bench.window = 400;
