@@ -11,8 +11,14 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: verdicts, plots and tables in results/
+demo: $(VENV)/installed ## Show a rack that collapses and what fixes it, then reproduce SDTCP's Figure 9 with two seeds
+	$(BIN)/fanin run tour/rack
+	$(BIN)/fanin run tour/rack --set traffic.reads.concurrent=3 --no-try
 	$(BIN)/fanin reproduce sdtcp/fig9 --seeds 1,2
+	@echo
+	@echo 'You saw a rack that collapses, a client that fixes it by asking for 3 answers at once, and a published figure.'
+	@echo 'The figure is results/sdtcp/fig9/goodput.svg; its data and verdicts lie beside it.'
+	@echo 'Next: source .venv/bin/activate && fanin advise tour/rack'
 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python
 	cargo test --workspace --exclude fanin-python
