@@ -14,11 +14,12 @@ LEDGER = DOCS.parent / "web/ledger.json.xz"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
 TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
 README = DOCS.with_name("README.md")
+VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
 READ = [
+    *VERDICTS,
     *[README, *TUTORIALS, DOCS / "guides/twelve-questions.md"],
     *[page for folder in ("how-to", "explanation") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
 ]
-VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installed package has no pages")
 

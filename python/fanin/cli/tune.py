@@ -232,8 +232,9 @@ def _tell(tuned: Tuned, warnings: list[str]) -> None:
     for warning in warnings:
         note(f"warning: {warning}")
     for each in tuned.best:
+        values = ", ".join(f"{path} = {value}" for path, value in (each.values or {}).items())
         for bound in each.broken:
-            note(f"warning: on fresh seeds {each.values} does not keep {bound}")
+            note(f"warning: on fresh seeds {values} does not keep {bound}")
     for name in tuned.default.unscored:
         note(f"warning: with its own values, the scenario has no mean for some measure of {name}")
         note("warning: scores are meaningful only relative to each other")
