@@ -268,7 +268,10 @@ def star_table(cells: Sequence[Cell], theirs: dict, ours: dict) -> str:
     for cell in cells:
         system = cell.family.title.split(",")[0]
         row = [cell.family.title, str(cell.senders)]
-        for measure, scale, printed in (("fct_mean_ms", 1e-3, PRINTED_FCT_S), ("goodput_mbps", 1 / 8, PRINTED_MB_PER_S)):
+        for measure, scale, printed in (
+            ("fct_mean_ms", 1e-3, PRINTED_FCT_S),
+            ("goodput_mbps", 1 / 8, PRINTED_MB_PER_S),
+        ):
             value = printed.get(system, {}).get(cell.senders)
             row.append("" if value is None else f"{value:g}")
             row += [f"{scale * mean([r[measure] for r in each[cell.name]]):.3g}" for each in (theirs, ours)]
@@ -318,7 +321,16 @@ def run_fanin(cell: Cell, seed: int, fanin: Sequence[str], rules: Sequence[str])
         shutil.copy(HERE / cell.family.scenario, scenario)
         if cell.family.flows:
             (scenario.parent / "flows.csv").write_text(flow_list(cell, seed))
-        command = [*fanin, "run", str(scenario), *sets(cell, rules), "--set", f"run.seed={seed}", "--json", "--no-store"]
+        command = [
+            *fanin,
+            "run",
+            str(scenario),
+            *sets(cell, rules),
+            "--set",
+            f"run.seed={seed}",
+            "--json",
+            "--no-store",
+        ]
         printed = json.loads(ask(command))
     summary = printed.get("summary", printed)
     return measured(cell, summary) | {"wall_s": summary["wall_s"]}
@@ -331,10 +343,25 @@ def sweep_fanin(cell: Cell, fanin: Sequence[str], rules: Sequence[str]) -> list[
     with tempfile.TemporaryDirectory() as folder:
         seeds = f"{cell.seeds.start}..{cell.seeds.stop - 1}"
         scenario = str(HERE / cell.family.scenario)
-        command = ["sweep", scenario, "--bare", *sets(cell, rules), "--seeds", seeds, "--jobs", "1", "--out", folder, "--json"]
+        command = [
+            "sweep",
+            scenario,
+            "--bare",
+            *sets(cell, rules),
+            "--seeds",
+            seeds,
+            "--jobs",
+            "1",
+            "--out",
+            folder,
+            "--json",
+        ]
         ask([*fanin, *command])
         with contextlib.closing(sqlite3.connect(Path(folder) / "fanin.db")) as store:
-            return [measured(cell, json.loads(totals)) for (totals,) in store.execute("SELECT totals FROM runs ORDER BY seed")]
+            return [
+                measured(cell, json.loads(totals))
+                for (totals,) in store.execute("SELECT totals FROM runs ORDER BY seed")
+            ]
 
 
 def run_all(cells: Sequence[Cell], simulate, workers: int) -> dict[str, list[dict[str, float]]]:
