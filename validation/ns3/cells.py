@@ -75,7 +75,7 @@ STAR_RULES = (
     "transport.window-validation=false",
     "transport.ecn-retransmit=true",
     "transport.growth-after-echo=false",
-    "transport.quickack=1",  # the handshake leaves its count of delayed segments full: the first one is acknowledged at once
+    "transport.quickack=1",  # the handshake leaves its count full: the first segment is acknowledged at once
     "scheme.dctcp.flavour=ns-3.36",
     "scheme.pfdct.rtt=ns-3",
     "scheme.pfdct.kt-transport=oracle",  # the driver's switch and senders share memory
@@ -109,7 +109,7 @@ STAR_SEEDS = range(1, 11)  # as many as the paper's figures have here: a run tak
 
 def star(
     name: str, title: str, driver: tuple[str, ...], overrides: tuple[str, ...], device: int, senders: tuple[int, ...]
-):
+) -> Family:
     """A family on PFDCT's star, with so many packets in the devices' queues."""
     options = (*STAR, *driver, f"--device={device}")
     values = (*overrides, f"network.device-queue={device}pkt")

@@ -127,9 +127,9 @@ FABRIC = {
     "timeouts": Tolerance(0.40, 10),
 }
 
-# PFDCT's star, DCTCP included. Its minimum timeout is shorter than a full port, and delayed acknowledgements hold a sender
-# with one segment a window in a series of timeouts: which senders fall into it decides a run, in ns-3 as in fanin. The
-# rules are the same, so that the bounds are those of the other cells with loss; ten seeds decide less than twenty.
+# PFDCT's star, DCTCP included. Its minimum timeout is shorter than a full port, and delayed acknowledgements hold a
+# sender with one segment a window in a series of timeouts: which senders fall into it decides a run, in ns-3 as in
+# fanin. The rules are the same, so that the bounds are those of the other cells with loss; ten seeds decide less.
 STAR = LOSSY
 
 TOLERANCES = {
@@ -152,7 +152,7 @@ TOLERANCES = {
 # Measures that are beyond their tolerance, and why the comparison does not fail for them. "ties" is one run in ns-3, whose
 # packets meet in one nanosecond again and again. Which of two that waited comes first is drawn here; ns-3 does not draw it.
 ONE_ORDER = "one run, and ns-3's order of packets that waited is not modelled"
-# A sender with one segment a window and delayed acknowledgements stays in a series of timeouts: how many do decides a run.
+# A sender with one segment a window and delayed acknowledgements stays in a series of timeouts.
 STUCK = "how many senders stay in a series of timeouts differs, and we do not know by which rule"
 KNOWN = {
     ("ties/20", "timeouts"): ONE_ORDER,
@@ -169,8 +169,8 @@ KNOWN = {
 }
 
 
-# What Li et al. 2023 print of these points. Mean completion times in seconds: Table 2, whose caption has flows of 15 KB and
-# which the text gives as the values of Fig. 7a, with 1500 KB. Throughput in MB/s, if that is what their MB means: Fig. 6b.
+# What Li et al. 2023 print of these points. Mean completion times in seconds: Table 2, whose caption has flows of 15 KB
+# and which the text gives as the values of Fig. 7a, with 1500 KB. Throughput, if their MB is MB/s: Fig. 6b.
 PRINTED_FCT_S = {
     "DCTCP": {10: 4.166, 20: 3.774, 30: 3.243, 50: 2.433},
     "PFDCT": {10: 4.267, 20: 3.810, 30: 3.185, 50: 2.367},
