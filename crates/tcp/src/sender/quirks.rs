@@ -116,7 +116,7 @@ impl Quirks {
         rtt_of: RttOf::Oldest,
         whole_bytes: true,
         halves_every_timeout: true,
-        ns3: Ns3Release { stamps_time_all: true, late_change: true, ..Ns3Release::NEWEST },
+        ns3: Ns3Release { silent_below_segment: true, stamps_time_all: true, late_change: true, ..Ns3Release::NEWEST },
     };
 
     /// ns-3.18 with the code of RCC's authors: `tcp-newreno.cc`, `tcp-socket-base.cc` and their `rtt-estimator.cc`;
