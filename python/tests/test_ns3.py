@@ -18,9 +18,7 @@ PERHAPS: set[str] = set()
 
 OUT = {
     "ties/20 timeouts",
-    "star-dctcp-device/50 goodput_mbps",
-    "star-dctcp-device/50 fct_p99_ms",
-    "star-dctcp-device/50 queue_mean_packets",
+    "star-dctcp/50 goodput_mbps",
     "star-pfdct/10 marks",
     "star-pfdct-device/20 goodput_mbps",
     "star-pfdct-device/20 fct_p99_ms",

@@ -156,9 +156,7 @@ ONE_ORDER = "one run, and ns-3's order of packets that waited is not modelled"
 STUCK = "how many senders stay in a series of timeouts differs, and we do not know by which rule"
 KNOWN = {
     ("ties/20", "timeouts"): ONE_ORDER,
-    ("star-dctcp-device/50", "goodput_mbps"): STUCK,
-    ("star-dctcp-device/50", "fct_p99_ms"): STUCK,
-    ("star-dctcp-device/50", "queue_mean_packets"): STUCK,
+    ("star-dctcp/50", "goodput_mbps"): STUCK,
     ("star-pfdct/10", "marks"): STUCK,
     ("star-pfdct-device/20", "goodput_mbps"): STUCK,
     ("star-pfdct-device/20", "fct_p99_ms"): STUCK,
