@@ -75,7 +75,7 @@ STAR_RULES = (
     "transport.window-validation=false",
     "transport.ecn-retransmit=true",
     "transport.growth-after-echo=false",
-    "transport.quickack=1",  # the handshake leaves its count of delayed segments full: the first one is acknowledged at once
+    "transport.quickack=1",  # the handshake leaves its count full: the first segment is acknowledged at once
     "scheme.dctcp.flavour=ns-3.36",
     "scheme.pfdct.rtt=ns-3",
     "scheme.pfdct.kt-transport=oracle",  # the driver's switch and senders share memory
@@ -107,7 +107,9 @@ STAR = (
 STAR_SEEDS = range(1, 11)  # as many as the paper's figures have here: a run takes seconds
 
 
-def star(name: str, title: str, driver: tuple[str, ...], overrides: tuple[str, ...], device: int, senders: tuple[int, ...]):
+def star(
+    name: str, title: str, driver: tuple[str, ...], overrides: tuple[str, ...], device: int, senders: tuple[int, ...]
+) -> Family:
     """A family on PFDCT's star, with so many packets in the devices' queues."""
     options = (*STAR, *driver, f"--device={device}")
     values = (*overrides, f"network.device-queue={device}pkt")
@@ -133,7 +135,14 @@ STARS = (
     star("star-pfdct", "PFDCT", ("--tcp=pfdct",), (), 1, FEW),
     star("star-pfdct-device", "PFDCT", ("--tcp=pfdct",), (), 100, MANY),
     star("star-each-ack", "PFDCT, growth with each ACK", ("--tcp=pfdct", "--grow-each-ack=true"), EACH_ACK, 1, FEW),
-    star("star-each-ack-device", "PFDCT, growth with each ACK", ("--tcp=pfdct", "--grow-each-ack=true"), EACH_ACK, 100, FEW),
+    star(
+        "star-each-ack-device",
+        "PFDCT, growth with each ACK",
+        ("--tcp=pfdct", "--grow-each-ack=true"),
+        EACH_ACK,
+        100,
+        FEW,
+    ),
     star("star-red", "PFDCT, RED in both bands", ("--tcp=pfdct", "--red=true"), PFDCT_RED, 1, FEW),
     star("star-fixed", "PFDCT, fixed threshold", ("--tcp=pfdct", "--moving=false"), FIXED, 1, FEW),
 )

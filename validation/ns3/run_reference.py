@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs every cell of the comparison in ns-3 and stores the results in reference.csv.
 
-    ./build.sh && ./run_reference.py            # about five minutes of one core
+    ./build.sh && ./run_reference.py            # about half an hour of one core
     ./run_reference.py --rerun                  # replaces what is stored
     ./run_reference.py --add                    # runs the cells that the file lacks
     ./run_reference.py --check 3                # reruns every cell's first 3 seeds and compares with what is stored

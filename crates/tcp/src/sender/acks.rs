@@ -54,7 +54,11 @@ impl Sender {
         self.peer_edge = ack.ack + ack.window;
         let rtt = match &mut self.history {
             None => ack.rtt,
-            Some(history) => history.on_ack(ack.ack, env.now),
+            Some(history) => {
+                let echoed = ack.echo.filter(|_| history.covers_oldest(ack.ack));
+                let rtt = history.on_ack(ack.ack, env.now);
+                if env.cfg.stamps_time_all() { echoed.map(|sent| env.now.saturating_sub(sent)) } else { rtt }
+            }
         };
         self.sample(rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);

@@ -59,6 +59,12 @@ pub struct SenderConfig {
 }
 
 impl SenderConfig {
+    /// Whether the time stamp that an acknowledgement echoes gives its round-trip time.
+    #[inline(always)]
+    pub(crate) fn stamps_time_all(&self) -> bool {
+        self.quirks.ns3.stamps_time_all && self.rto.clock > Time::ZERO
+    }
+
     /// What a scenario gets that sets nothing of it: the declared defaults of `[transport]`.
     pub(crate) const DEFAULT: Self = Self {
         mss: 1460,

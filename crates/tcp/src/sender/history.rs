@@ -33,6 +33,11 @@ impl History {
         }
     }
 
+    /// Whether `ack` acknowledges the oldest segment.
+    pub(super) fn covers_oldest(&self, ack: u64) -> bool {
+        self.sent.front().is_some_and(|sent| sent.end <= ack)
+    }
+
     /// Everything below `ack` is acknowledged: a round-trip time, if one of those segments gives it.
     pub(super) fn on_ack(&mut self, ack: u64, now: Time) -> Option<Time> {
         let clean = self.sent.iter().take_while(|sent| sent.end <= ack && !sent.again);

@@ -39,6 +39,8 @@ pub(crate) struct Ns3Release {
     pub(crate) silent_below_segment: bool,
     /// A round trip in which the clock shows no tick counts as 1 us: since 3.34. Before, it is no sample.
     pub(crate) zero_is_sample: bool,
+    /// With time stamps (a clock that ticks) what is echoed gives the round-trip time, also of a retransmission.
+    pub(crate) stamps_time_all: bool,
     /// Receivers acknowledge too little when marks change: `receiver/ns3.rs`.
     pub(crate) late_change: bool,
 }
@@ -51,6 +53,7 @@ impl Ns3Release {
         lost_goes_first: false,
         silent_below_segment: false,
         zero_is_sample: true,
+        stamps_time_all: false,
         late_change: false,
     };
 }
@@ -95,6 +98,7 @@ impl Quirks {
             lost_goes_first: true,
             silent_below_segment: false,
             zero_is_sample: false,
+            stamps_time_all: false,
             late_change: false,
         },
         ..Self::NS3_44
@@ -112,7 +116,7 @@ impl Quirks {
         rtt_of: RttOf::Oldest,
         whole_bytes: true,
         halves_every_timeout: true,
-        ns3: Ns3Release { late_change: true, ..Ns3Release::NEWEST },
+        ns3: Ns3Release { silent_below_segment: true, stamps_time_all: true, late_change: true, ..Ns3Release::NEWEST },
     };
 
     /// ns-3.18 with the code of RCC's authors: `tcp-newreno.cc`, `tcp-socket-base.cc` and their `rtt-estimator.cc`;
