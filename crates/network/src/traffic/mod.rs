@@ -320,7 +320,7 @@ impl Spread {
         let jitter = stream.uniform_time(self.jitter);
         jitter + if self.exponential > Time::ZERO { self.exponential(stream) } else { Time::ZERO }
     }
-    /// As ns-3's ExponentialRandomVariable: a value above the bound is drawn again.
+    /// As ns-3's `ExponentialRandomVariable`: a value above the bound is drawn again.
     fn exponential(self, stream: &mut Stream) -> Time {
         loop {
             let drawn = stream.exponential_time(self.exponential);

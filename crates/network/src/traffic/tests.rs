@@ -305,7 +305,7 @@ fn exponential_starts_may_be_bounded_and_in_whole_steps() {
         );
         Bench::new(&text).expect("valid").planned.iter().map(|transfer| transfer.start).collect()
     };
-    let whole = |start: &Time| start.ps() % Time::from_ms(1).ps() == 0;
+    let whole = |start: &Time| start.ps().is_multiple_of(Time::from_ms(1).ps());
     let free = starts("");
     assert!(free.iter().any(|start| *start > Time::from_ms(30)) && !free.iter().all(whole));
     let bounded = starts("exponential-bound = \"30ms\"\nexponential-step = \"1ms\"");

@@ -27,7 +27,7 @@ the window is reduced at once, as up to 3.31. Since 3.34 the default of `SocketT
         set("receive-buffer", "131072B", "ns-3.36, tcp-socket.cc: RcvBufSize 131072"),
         set("ack-every", "2", "ns-3.36, tcp-socket.cc: DelAckCount 2"),
         set("ack-delay", "200ms", "ns-3.36, tcp-socket.cc: DelAckTimeout 0.2 s"),
-        set("quickack", "0", "ns-3.36 has none"),
+        set("quickack", "1", "ns-3.36, tcp-socket-base.cc: the handshake leaves the count of delayed acknowledgements full"),
         set("duplicate-ack-threshold", "3", "ns-3.36, tcp-socket-base.cc: ReTxThreshold 3"),
         set("sack", "true", "ns-3.36, tcp-socket-base.cc: Sack true"),
         set("loss-detection", "dup-ack", "ns-3.36 has no RACK"),

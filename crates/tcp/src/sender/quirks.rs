@@ -99,14 +99,14 @@ impl Quirks {
             silent_below_segment: false,
             zero_is_sample: false,
             stamps_time_all: false,
-            late_change: false,
+            late_change: true,
         },
         ..Self::NS3_44
     };
 
     /// ns-3.34 to 3.37 (2021 and 2022), which do not differ here: the same files of 3.36, read and not run.
     pub const NS3_36: Self = Self {
-        ns3: Ns3Release { lost_goes_first: true, silent_below_segment: true, ..Ns3Release::NEWEST },
+        ns3: Ns3Release { lost_goes_first: true, silent_below_segment: true, late_change: true, ..Ns3Release::NEWEST },
         ..Self::NS3_44
     };
 
