@@ -83,6 +83,14 @@ fn ns3_times_whole_milliseconds_and_waits_the_initial_timeout_until_there_is_one
 }
 
 #[test]
+fn with_time_stamps_a_retransmission_is_timed_from_3_44_on() {
+    for (cfg, timed) in [(&NS3, Some(ms(5))), (&NS3_36, None), (&NS3_31, None)] {
+        let rto = RtoConfig { clock: ms(1), ..CFG.rto };
+        assert_eq!(rtt_after_timeout(&SenderConfig { rto, ..cfg.clone() }), timed);
+    }
+}
+
+#[test]
 fn duplicates_inflate_the_window_by_no_more_than_what_is_outstanding() {
     let mut bench = recovering(&NS3);
     // One of the three counts, as none of them has let a segment out.
@@ -142,7 +150,7 @@ fn the_end_of_a_timeout_s_repair_grows_the_window_by_a_segment_more_only() {
 
 #[test]
 fn a_window_below_a_segment_is_silent_until_the_timer_from_3_33_on() {
-    for (cfg, sends) in [(&NS3_36, false), (&NS3_31, true), (&CFG, true)] {
+    for (cfg, sends) in [(&NS3, false), (&NS3_36, false), (&NS3_31, true), (&CFG, true)] {
         let cfg = SenderConfig { initial_window: 100, ..cfg.clone() };
         let halves = Box::new(fanin_schemes::Dctcp::new(0.0, 1.0, 0.0));
         let mut bench = Bench::with(cfg, halves, EcnMode::Accurate, None, false);
