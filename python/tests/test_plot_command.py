@@ -48,6 +48,34 @@ def test_a_picture_of_two_schemes_is_one_command(cli, work, name):
         assert all(each in text for each in ("newreno", "dctcp", "buffer 20 packets"))
 
 
+@pytest.mark.parametrize(("style", "inches", "text"), [("page", 6.4, 9), ("column", 3.33, 8), ("slide", 10.0, 18)])
+def test_a_picture_has_the_size_of_where_it_goes(style, inches, text):
+    data = pl.DataFrame({"by": ["a", "b"], "x": [1.0, 1.0], "mean": [1.0, 2.0], "half": [0.0, 0.0], "runs": [1, 1]})
+    plot = Plot(kind="line", x="seed", y="goodput_bps", title="What it shows", note="A note.", style=style)
+    series = Series(data, column("seed"), column("goodput_bps"))
+    with mpl.rc_context(drawing.STYLE):
+        figure = drawing._figure(plot, series)
+    (axes,) = figure.axes
+    assert figure.get_figwidth() == inches
+    assert axes.yaxis.label.get_fontsize() == text
+    assert len({line.get_linewidth() for line in axes.lines if line.get_xdata().size}) == 1
+    told = [each.get_text() for each in figure.texts]
+    definition = column("goodput_bps").definition
+    assert (definition in axes.get_ylabel().replace("\n", " ")) == (style != "column")
+    assert told == ([] if style == "column" else ["What it shows", "A note."])
+    if style == "column":
+        assert drawing.caption(plot, series).startswith("What it shows. ")
+        assert definition in drawing.caption(plot, series)
+        assert drawing.caption(plot, series).endswith(" A note.\n")
+
+
+def test_a_picture_of_a_column_has_a_caption_beside_it_and_letters_that_publishers_take(cli, work):
+    done = cli("plot", "queue", "small.toml", *FAST, "--file", "queue.pdf", "--style", "column", "--title", "A queue")
+    assert done.code == 0, done.err
+    assert (work / "queue.txt").read_text().startswith("A queue. Queue of ")
+    assert b"/Subtype /Type3" not in (work / "queue.pdf").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("what", "more"),
     [("goodput", ()), ("windows", ("--senders", "2")), ("flows", ()), ("cdf", ("--of", "slowdown", "--log"))],

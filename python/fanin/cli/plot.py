@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -88,6 +88,14 @@ def plot(
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="A logarithmic axis of the values.")] = False,
     title: Annotated[str, typer.Option("--title", help="The title.")] = "",
+    style: Annotated[
+        Literal["page", "column", "slide"],
+        typer.Option(
+            "--style",
+            help="The size: of a page, of a column of a paper (3.33 inches, 8 points; title and definitions go into a "
+            "caption beside it, .txt), or of a slide.",
+        ),
+    ] = "page",
     jobs: JobsOption = None,
     memory: MemoryOption = None,
     out: OutOption = Path("results"),
@@ -140,7 +148,7 @@ def plot(
     about, series = drawn(what.value, chosen, asked)
     if not _is_scenario(runs_[0]) and (remark := measured_elsewhere(what.value, chosen, asked)):
         note(f"warning: {remark}")
-    draw_picture(about, series, picture)
+    draw_picture(about.model_copy(update={"style": style}), series, picture)
     if json:
         print_json({"file": str(picture), "lines": series.lines, "runs": len(chosen.runs)})
         return

@@ -14,6 +14,8 @@ from fanin.scenario.format.values import LARGEST
 Kind = Literal["line", "bars", "points", "cdf", "time", "lanes", "topology", "format"]
 Scale = Literal["linear", "log"]
 
+PlotStyle = Literal["page", "column", "slide"]
+
 DIAGRAMS: tuple[Kind, ...] = ("topology", "format")
 """Kinds of plots that show no run."""
 
@@ -93,6 +95,11 @@ class Plot(Section):
     names: dict[str, str] = Field(default={}, description="What the figure calls lines: a line's name -> another.")
     published: list[Published] = Field(default=[], description="Numbers of the paper to draw.")
     note: str = Field(default="", description="What a reader has to know, below the plot.")
+    style: PlotStyle = Field(
+        default="page",
+        description="The size: of a page, of a column of a paper (3.33 inches, 8 points; its title and definitions are "
+        "in a caption beside it, NAME.txt), or of a slide.",
+    )
     fields: list[MessageField] = Field(default=[], description="format: the message's fields in their order.")
 
     @field_validator("x_range", "y_range")

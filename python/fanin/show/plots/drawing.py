@@ -43,6 +43,8 @@ STYLE: dict[Any, Any] = {
     "hatch.color": "white",
     "hatch.linewidth": 0.7,
     "legend.frameon": False,
+    # TrueType, which publishers ask for.
+    "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "fanin",
     # Texts of a file are shown as they are; a dollar sign begins no formula.
@@ -54,14 +56,19 @@ STYLE: dict[Any, Any] = {
 
 
 def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True, identifier: str = "") -> list[Path]:
-    """Writes ``<name>.png`` if asked to, ``<name>.svg`` and ``<name>.csv`` into the folder.
+    """Writes ``<name>.png`` if asked to, ``<name>.svg``, ``<name>.csv`` and maybe a caption ``<name>.txt``.
 
     Raises:
         ResultsError: the folder cannot be written.
 
     """
     with mpl.rc_context(STYLE):
-        return save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png, identifier=identifier)
+        paths = save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png, identifier=identifier)
+    if layout.SIZES[plot.style].has_caption:
+        with writing(folder):
+            (told := folder / f"{plot.name}.txt").write_text(caption(plot, drawn), encoding="utf-8")
+        paths.append(told)
+    return paths
 
 
 def save(
@@ -106,6 +113,8 @@ def draw_picture(plot: Plot, drawn: Series, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(file) as temporary:
             _write(_figure(plot, drawn), temporary, suffix=file.suffix)
+        if layout.SIZES[plot.style].has_caption:
+            file.with_suffix(".txt").write_text(caption(plot, drawn), encoding="utf-8")
 
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -128,16 +137,20 @@ def _write(figure: Figure, file: Path, identifier: str = "", suffix: str = "") -
 
 
 def _figure(plot: Plot, drawn: Series) -> Figure:
-    figure = Figure(figsize=(layout.WIDTH, 3.8))
+    with layout.sized(plot.style) as size, mpl.rc_context({"font.size": size.text}):
+        return _figure_of(plot, drawn, size)
+
+
+def _figure_of(plot: Plot, drawn: Series, size: layout.Size) -> Figure:
+    figure = Figure(figsize=(size.width, 3.8))
     axes = figure.add_subplot(axes_class=SharedAxes)
-    x_label = drawn.x.axis(plot.x_label)
+    x_label, y_label = (_first_line(name, size) for name in (drawn.x.axis(plot.x_label), drawn.y.axis(plot.y_label)))
     if plot.x_scale == "log" and plot.kind == "line" and (drawn.data["x"] == 0).any():
         least = _decade(drawn.data["x"].filter(drawn.data["x"] > 0) * drawn.x.scale)
         axes.set_xscale("symlog", linthresh=least, linscale=0.5)
         x_label += f", linear below {least:.10g}"
     else:
         axes.set_xscale(plot.x_scale)
-    y_label = drawn.y.axis(plot.y_label)
     if plot.y_scale == "log" and (floor := _floor(plot, drawn)) is not None:
         axes.set_yscale("symlog", linthresh=floor, linscale=0.5)
         y_label += f"\nlinear below {floor:.10g}"
@@ -153,8 +166,23 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
     if drawn.data.is_empty():
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "none of the runs is of this", transform=axes.transAxes, ha="center")
+    for line in axes.lines if size.line != 1.0 else []:
+        line.set(linewidth=size.line * line.get_linewidth(), markersize=size.line * line.get_markersize())
     layout.arrange(figure, axes, plot.title, "\n".join(filter(None, (plot.note, _band(plot, drawn)))))
     return figure
+
+
+def _first_line(label: str, size: layout.Size) -> str:
+    """The name of an axis and its unit; the definition too where there is no caption for it."""
+    return label.partition("\n")[0] if size.has_caption else label
+
+
+def caption(plot: Plot, drawn: Series) -> str:
+    """What stands under a figure that has no title: title, definitions of its axes, and notes."""
+    axes = (drawn.x.axis(plot.x_label), drawn.y.axis(plot.y_label))
+    definitions = [": ".join(label.split("\n")) for label in axes if "\n" in label]
+    parts = [plot.title, *definitions, plot.note, _band(plot, drawn)]
+    return " ".join(f"{part.rstrip('.')}." for part in parts if part) + "\n"
 
 
 def _band(plot: Plot, drawn: Series) -> str:
@@ -250,7 +278,7 @@ class _Line:
     label: str | None
     """Its name in the legend."""
     wider: float
-    """Extra width of earlier lines, so that they remain visible under lines drawn later."""
+    """Extra width of lines that coincide."""
     turn: tuple[int, int]
     """Its place among the lines that coincide with it, and their number."""
     marked: bool
@@ -285,18 +313,16 @@ def _lines(plot: Plot, drawn: Series) -> list[_Line]:
     for line in drawn.lines:
         near = (each for each in first_of.values() if _coincide(groups, values, (each, line), _NEAR * span))
         first_of[line] = next(near, line)
-    for index, line in enumerate(drawn.lines):
+    for line in drawn.lines:
         group = [each for each in drawn.lines if first_of[each] == first_of[line]]
         equal = (each for each in group[: group.index(line)] if _coincide(groups, values, (each, line), 0.0))
         same = next(equal, "")
         label = line
         if line != group[0] and plot.kind not in CATEGORICAL:
             label = f"{line} (same as {same})" if same else f"{line} (nearly as {group[0]})"
-        more = 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
         turn = (group.index(line), len(group))
-        found.append(
-            _Line(groups[line], looks[line], label or None, more if turn[1] == 1 else 0.6, turn, plot.kind == "line")
-        )
+        wider = 0.6 if turn[1] > 1 else 0.0
+        found.append(_Line(groups[line], looks[line], label or None, wider, turn, plot.kind == "line"))
     return found
 
 

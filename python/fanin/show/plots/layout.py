@@ -8,6 +8,9 @@ from __future__ import annotations
 import functools
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -17,14 +20,57 @@ from matplotlib.ft2font import LoadFlags
 
 from fanin.later import np
 
-WIDTH = 6.4
-"""Width of a figure in inches."""
 
-_HEIGHT = 2.9
-"""Height of the axes in inches."""
+@dataclass(frozen=True)
+class Size:
+    """A size of figures. Lengths are in inches, texts in points."""
 
-_TITLE, _TEXT, _SMALL, _NOTE = 10.0, 9.0, 8.0, 7.0
-"""Sizes in points: of titles, of axes, of the legend, of notes."""
+    width: float
+    height: float
+    """Of the axes."""
+    title: float
+    """Zero: the figure has neither a title nor a note, which stand in a caption."""
+    text: float
+    """Of the axes."""
+    small: float
+    """Of the legend."""
+    note: float
+    line: float
+    """Factor of the widths of lines and the sizes of markers."""
+
+    @property
+    def has_caption(self) -> bool:
+        """Whether title, definitions and notes are left to a caption."""
+        return self.title == 0
+
+
+SIZES = {
+    "page": Size(6.4, 2.9, 10.0, 9.0, 8.0, 7.0, 1.0),
+    "column": Size(3.33, 1.8, 0.0, 8.0, 7.0, 0.0, 0.8),
+    "slide": Size(10.0, 4.6, 20.0, 18.0, 16.0, 12.0, 2.0),
+}
+"""Name of a style -> its size: of a page, of a column of a paper in two columns, of a slide."""
+
+_sizes = [SIZES["page"]]
+
+
+def size() -> Size:
+    """The size of the figure that is drawn."""
+    return _sizes[-1]
+
+
+@contextmanager
+def sized(style: str) -> Iterator[Size]:
+    """Draws in this style."""
+    _sizes.append(SIZES[style])
+    try:
+        yield size()
+    finally:
+        _sizes.pop()
+
+
+WIDTH = SIZES["page"].width
+"""Width in inches of a figure that has no style, such as a diagram."""
 
 _PAD = 0.08
 """Distance in inches between two texts, and between a text and the edge."""
@@ -85,43 +131,52 @@ def _fitting(words: list[str], size: float, width: float) -> int:
 
 def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
     """Places everything around axes that are drawn and labelled, and sets the figure's height."""
-    title = wrapped(title, _TITLE, WIDTH - 4 * _PAD)
-    note = wrapped(note, _NOTE, WIDTH - 4 * _PAD)
-    x_label = wrapped(axes.get_xlabel(), _TEXT, WIDTH - 1.5)
-    y_label = wrapped(axes.get_ylabel(), _TEXT, _HEIGHT)
+    own = size()
+    title = "" if own.has_caption else wrapped(title, own.title, own.width - 4 * _PAD)
+    note = "" if own.has_caption else wrapped(note, own.note, own.width - 4 * _PAD)
+    x_label = wrapped(axes.get_xlabel(), own.text, own.width - 1.5)
+    y_label = wrapped(axes.get_ylabel(), own.text, own.height)
     labels, columns = _legend(axes)
-    above = _PAD + sum(size + _PAD for size in (_height(title, _TITLE), _rows_height(labels, columns)) if size)
-    figure.set_figheight(_HEIGHT)
+    above = _PAD + sum(each + _PAD for each in (_height(title, own.title), _rows_height(labels, columns)) if each)
+    figure.set_figheight(own.height)
     axes.set_position((0.15, 0, 0.8, 1))
-    ticks = max((text_width(text, _TEXT) for text in _tick_labels(axes.yaxis)), default=0.0) + _TICK
-    left = _PAD + _height(y_label, _TEXT) + _PAD + ticks
+    ticks = max((text_width(text, own.text) for text in _tick_labels(axes.yaxis)), default=0.0) + _TICK
+    left = _PAD + _height(y_label, own.text) + _PAD + ticks
     # Without the objects of the ticks, which each question for their labels would place anew.
     names = axes.xaxis.get_major_formatter().format_ticks(list(axes.xaxis.get_majorticklocs()))
     names = _tick_labels(axes.xaxis) if not any(names) else names
-    right = max(2 * _PAD, max((text_width(text, _TEXT) for text in names[-1:]), default=0.0) / 2 + _PAD / 2)
-    below_axes = _TICK + max((_height(text, _TEXT) for text in names), default=0.0)
+    right = max(2 * _PAD, max((text_width(text, own.text) for text in names[-1:]), default=0.0) / 2 + _PAD / 2)
+    below_axes = _TICK + max((_height(text, own.text) for text in names), default=0.0)
     if is_slanted(axes):
         right = 2 * _PAD
-        longest = max(text_width(text, _TEXT) for text in names)
-        below_axes = _TICK + longest * math.sin(math.radians(_SLANT)) + max(_height(text, _TEXT) for text in names)
-    below = below_axes + sum(size + _PAD for size in (_height(x_label, _TEXT), _height(note, _NOTE)) if size) + _PAD
-    height = above + _HEIGHT + below
+        longest = max(text_width(text, own.text) for text in names)
+        highest = max(_height(text, own.text) for text in names)
+        below_axes = _TICK + longest * math.sin(math.radians(_SLANT)) + highest
+    below = (
+        _PAD + below_axes + sum(each + _PAD for each in (_height(x_label, own.text), _height(note, own.note)) if each)
+    )
+    height = above + own.height + below
     figure.set_figheight(height)
-    axes.set_position((left / WIDTH, below / height, (WIDTH - left - right) / WIDTH, _HEIGHT / height))
+    inner = own.width - left - right
+    axes.set_position((left / own.width, below / height, inner / own.width, own.height / height))
     whole = figure.transFigure
-    middle = (left + (WIDTH - left - right) / 2) / WIDTH
     axes.set_xlabel(x_label)
-    axes.xaxis.set_label_coords(middle, (below - below_axes - _PAD / 2) / height, transform=whole)
+    axes.xaxis.set_label_coords(
+        (left + inner / 2) / own.width, (below - below_axes - _PAD / 2) / height, transform=whole
+    )
     axes.set_ylabel(y_label)
-    axes.yaxis.set_label_coords((left - ticks - _PAD / 2) / WIDTH, (below + _HEIGHT / 2) / height, transform=whole)
-    figure.text(0.5, 1 - _PAD / height, title, va="top", ha="center", fontsize=_TITLE)
-    figure.text(0.5, _PAD / height, note, va="bottom", ha="center", fontsize=_NOTE)
+    axes.yaxis.set_label_coords(
+        (left - ticks - _PAD / 2) / own.width, (below + own.height / 2) / height, transform=whole
+    )
+    if not own.has_caption:
+        figure.text(0.5, 1 - _PAD / height, title, va="top", ha="center", fontsize=own.title)
+        figure.text(0.5, _PAD / height, note, va="bottom", ha="center", fontsize=own.note)
     if labels:
-        top = _PAD + (_height(title, _TITLE) + _PAD if title else 0.0)
+        top = _PAD + (_height(title, own.title) + _PAD if title else 0.0)
         axes.legend(
             axes.get_legend_handles_labels()[0],
             labels,
-            fontsize=_SMALL,
+            fontsize=own.small,
             ncols=columns,
             loc="upper center",
             bbox_to_anchor=(0.5, 1 - top / height),
@@ -134,13 +189,14 @@ def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
 
 def _legend(axes: Axes) -> tuple[list[str], int]:
     """The names in the legend, wrapped, and the number of columns that needs the fewest rows."""
-    labels = [wrapped(label, _SMALL, WIDTH - _SAMPLE - 4 * _PAD) for label in axes.get_legend_handles_labels()[1]]
+    room = size().width - _SAMPLE - 4 * _PAD
+    labels = [wrapped(label, size().small, room) for label in axes.get_legend_handles_labels()[1]]
     for rows in range(1, len(labels) + 1):
         columns = -(-len(labels) // rows)
         # As matplotlib fills them.
         parts = np.array_split(np.arange(len(labels)), columns)
-        widths = [_SAMPLE + max(text_width(labels[index], _SMALL) for index in part) for part in parts]
-        if sum(widths) + _GAP * (columns - 1) <= WIDTH - 2 * _PAD:
+        widths = [_SAMPLE + max(text_width(labels[index], size().small) for index in part) for part in parts]
+        if sum(widths) + _GAP * (columns - 1) <= size().width - 2 * _PAD:
             return labels, columns
     return labels, 1
 
@@ -149,7 +205,7 @@ def _rows_height(labels: list[str], columns: int) -> float:
     if not labels:
         return 0.0
     parts = np.array_split(np.arange(len(labels)), columns)
-    return max(sum(_height(labels[index], _SMALL) + 0.5 * _SMALL / 72 for index in part) for part in parts)
+    return max(sum(_height(labels[index], size().small) + 0.5 * size().small / 72 for index in part) for part in parts)
 
 
 def _tick_labels(axis: Axis) -> list[str]:
@@ -167,14 +223,14 @@ def _tick_labels(axis: Axis) -> list[str]:
 
 def name_places(axes: Axes, names: list[str]) -> None:
     """Names the places 0, 1, 2 and so on of the x axis: side by side if there is room, otherwise slanted."""
-    room = (WIDTH - 1.1) / max(len(names), 1) - _PAD / 2
-    side_by_side = [wrapped(name, _TEXT, room) for name in names]
+    room = (size().width - 1.1) / max(len(names), 1) - _PAD / 2
+    side_by_side = [wrapped(name, size().text, room) for name in names]
     # Without any name the axis still has one place.
     axes.set_xlim(-0.5, max(len(names), 1) - 0.5)
-    if all(text_width(name, _TEXT) <= room for name in side_by_side):
+    if all(text_width(name, size().text) <= room for name in side_by_side):
         axes.set_xticks(range(len(names)), side_by_side)
         return
-    slanted = [wrapped(name, _TEXT, _LONGEST) for name in names]
+    slanted = [wrapped(name, size().text, _LONGEST) for name in names]
     axes.set_xticks(range(len(names)), slanted, rotation=_SLANT, ha="right", va="top", rotation_mode="anchor")
 
 
