@@ -16,7 +16,7 @@ from patches import stored
 import fanin
 from fanin.errors import FaninError
 from fanin.numbers.summary import column
-from fanin.results.stored_runs import Shown, ShownRuns
+from fanin.results.stored_runs import Shown, ShownRuns, of_store
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots import drawing, of_runs
 from fanin.show.plots.of_runs import Asked, distributed, drawn, needs
@@ -74,6 +74,41 @@ def test_a_picture_of_a_column_has_a_caption_beside_it_and_letters_that_publishe
     assert done.code == 0, done.err
     assert (work / "queue.txt").read_text().startswith("A queue. Queue of ")
     assert b"/Subtype /Type3" not in (work / "queue.pdf").read_bytes()
+
+
+MIX = """\
+[network]
+topology = "star"
+[[traffic]]
+name = "mix"
+kind = "poisson"
+senders = 4
+bytes-each = "web-search"
+load = "30%"
+count = 60
+"""
+
+
+@pytest.mark.parametrize("of", ["homa", "hpcc"])
+def test_slowdown_is_drawn_by_size_as_fanin_describe_has_it(cli, work, of):
+    Path("mix.toml").write_text(MIX)
+    schemes = ("--set", "transport.scheme=newreno,dctcp")
+    done = cli("plot", "slowdown", "mix.toml", "--seeds", "1,2", *schemes, "--of", of, "--file", "a.svg", "--json")
+    assert done.code == 0, done.err
+    lines = [f"{scheme}, p{percent}" for scheme in ("newreno", "dctcp") for percent in (50, 95, 99)]
+    assert json.loads(done.out)["lines"] == lines
+    runs = [f"results/{place}" for place, each in stored().items() if each.scenario["transport"]["scheme"] == "dctcp"]
+    found = json.loads(cli("describe", *runs, "--slowdown", of, "--json").out)["sizes"]
+    _, series = drawn("slowdown", of_store([Path(run) for run in runs]), Asked(of=of))
+    tail = series.data.filter(by="p99")
+    assert tail["mean"].to_list() == [each["slowdown_p99"] for each in found]
+    assert tail["x"].to_list() == [each["bytes_to"] for each in found]
+
+
+def test_only_published_definitions_of_slowdown_are_drawn(cli, work):
+    Path("mix.toml").write_text(MIX)
+    done = cli("plot", "slowdown", "mix.toml", "--of", "mine", "--file", "a.svg")
+    assert (done.code, "--of mine: slowdown is that of homa or hpcc" in done.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ class What(StrEnum):
     GOODPUT = "goodput"
     WINDOWS = "windows"
     FLOWS = "flows"
+    SLOWDOWN = "slowdown"
     CDF = "cdf"
 
 
@@ -64,8 +65,8 @@ def plot(
         typer.Option(
             "--of",
             metavar="COLUMN",
-            help="cdf: fct, slowdown, goodput, query, or any column as table.column; queue: packets or bytes; windows: "
-            "another probe, such as ssthresh.",
+            help="cdf: fct, slowdown, goodput, query, or any column as table.column; slowdown: homa or hpcc; queue: "
+            "packets or bytes; windows: another probe, such as ssthresh.",
         ),
     ] = None,
     set_: GridOption = None,
@@ -110,7 +111,8 @@ def plot(
     or else of the one that turned out to be the bottleneck, for which a scenario is run once more if that is not the
     port where incast is expected. goodput is that of all traffic with the rate of the receivers' links, windows the
     congestion windows of some senders, flows each transfer from its start to its end
-    (thin if it waited for a retransmission timer), and cdf the distribution of a column over all seeds. Lines at the
+    (thin if it waited for a retransmission timer), slowdown that of flows by their size (p50, p95 and p99 over all
+    seeds; --of homa or hpcc), and cdf the distribution of a column over all seeds. Lines at the
     buffer or the rate are drawn where they are in reach of the values. windows shows senders of each traffic group in
     turn, first the one with the most timeouts, each with all of its connections one after the other. goodput and
     windows run a scenario twice: the first run tells how long it takes, and so which bins fit.
@@ -123,6 +125,7 @@ def plot(
     - `fanin plot queue scenario.toml --from 0s --to 2ms`
     - `fanin plot windows scenario.toml --senders 2 --file windows.pdf`
     - `fanin plot cdf scenario.toml --of slowdown --seeds 1..3 --log --file slowdown.svg`
+    - `fanin plot slowdown scenario.toml --set transport.scheme=linux,linux-dctcp --log --style column`
     - `fanin plot flows results/0123456789abcdef`
     """
     from fanin.results.stored_runs import of_store

@@ -24,6 +24,7 @@ from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import packet_bytes, share_of_memory
 from fanin.scenario.toml_text import to_toml
+from fanin.show.plots.by_size import slowdown_by_size
 from fanin.show.plots.series import Bound, Series, readable, series_of
 from fanin.show.plots.windows import SENDER, by_sender
 
@@ -75,6 +76,11 @@ def _cdf(by: list[str], asked: Asked) -> Plot:
     return _plot({"kind": "cdf", "x": distributed(asked.of), "by": by}, "x", asked)
 
 
+def _slowdown(by: list[str], asked: Asked) -> Plot:
+    scales = {"x-scale": "log", "x-label": "Flow size, up to"}
+    return _plot({"kind": "line", "id": "slowdown", "x": "bytes", "y": "slowdown", "by": by} | scales, "y", asked)
+
+
 def _plot(about: dict[str, Any], axis: str, asked: Asked) -> Plot:
     about |= {"title": asked.title, f"{axis}-scale": "log" if asked.log else "linear"}
     return Plot.model_validate(about).model_copy(update={"x_range": asked.span})
@@ -85,6 +91,7 @@ KINDS = {
     "goodput": Kind("the goodput of all traffic over time", _goodput),
     "windows": Kind("congestion windows of some senders over time", _windows),
     "flows": Kind("each transfer from its start to its end, one above the other", _flows),
+    "slowdown": Kind("the slowdown of flows by their size", _slowdown),
     "cdf": Kind("the distribution of a column of a result table, by default of completion times", _cdf),
 }
 """Name -> what is drawn."""
@@ -116,7 +123,7 @@ def distributed(of: str | None) -> str:
 
 def table_of(what: str, asked: Asked) -> str:
     """The result table that is drawn."""
-    table = KINDS[what].plot([], asked).table
+    table = "flows" if what == "slowdown" else KINDS[what].plot([], asked).table
     assert table is not None
     return table
 
@@ -253,7 +260,9 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
             of_port = [replace(run, row={"port": port_of(run)} | run.row) for run in runs.runs]
             runs = replace(runs, runs=of_port)
     # A distribution is over the seeds together.
-    by = [key for key in runs.varying if key != "seed" or what != "cdf"]
+    by = [key for key in runs.varying if key != "seed" or what not in ("cdf", "slowdown")]
+    if what == "slowdown":
+        return _without_too_many_lines(*slowdown_by_size(kind.plot(by, asked), runs, asked.of or "homa"), by)
     if what == "queue" and asked.of is None and all(_limit(each)[1] == "bytes" for each in runs.runs):
         asked = replace(asked, of="bytes")
     plot = kind.plot(by, asked)
@@ -273,11 +282,7 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     if series.data.is_empty():
         of = plot.drawn or "flows.start_s and flows.completion_s"
         raise ResultsError(f"{runs.runs[0].place}: there is no value of {of} to draw")
-    if len(series.lines) > MOST_LINES:
-        keys = ", ".join(by)
-        raise ResultsError(
-            f"{len(series.lines)} lines cannot be told apart, {MOST_LINES} can: choose some with --where, by {keys}"
-        )
+    _without_too_many_lines(plot, series, by)
     if len(ports) == 1 and (port := next(iter(ports))) is not None:
         series = replace(series, x=_of_port(series.x, port), y=_of_port(series.y, port))
     last = series.data["end" if plot.kind == "lanes" else "x"].max()
@@ -289,6 +294,15 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     if plot.kind != "cdf" and isinstance(last, float) and last < 1:
         series = replace(series, x=replace(series.x, shown_as="ms", scale=1e3))
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
+
+
+def _without_too_many_lines(plot: Plot, series: Series, by: list[str]) -> tuple[Plot, Series]:
+    if len(series.lines) > MOST_LINES:
+        keys = ", ".join(by)
+        raise ResultsError(
+            f"{len(series.lines)} lines cannot be told apart, {MOST_LINES} can: choose some with --where, by {keys}"
+        )
+    return plot, series
 
 
 def _placed(plot: Plot, series: Series) -> Series:

@@ -171,7 +171,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame, *, partial: bool = False
     rows = []
     for name, label in zip(plot.y, labels, strict=True):
         points = chosen.select(
-            _lines(chosen, plot.by, label).alias("by"),
+            named_lines(chosen, plot.by, label).alias("by"),
             pl.col(plot.x).alias("x"),
             pl.col(name).cast(pl.Float64).alias("y"),
             pl.col("seed"),
@@ -222,7 +222,7 @@ def _distinct_parts(columns: list[ColumnInfo]) -> list[str]:
     return [short or label for short, label in zip(own, labels, strict=True)]
 
 
-def _lines(frame: pl.DataFrame, by: Iterable[str], label: str = "") -> pl.Expr:
+def named_lines(frame: pl.DataFrame, by: Iterable[str], label: str = "") -> pl.Expr:
     """The name of a row's line: the values of what varies, and the measure if there are several."""
     parts = []
     for name in by:
@@ -303,7 +303,9 @@ def _distribution(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> Series:
     if chosen.is_empty():
         return Series(_NO_SHARES, describe(runs.labels, plot.x), _SHARE)
     parts = []
-    lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
+    lines = chosen.select(
+        named_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")
+    ).drop_nulls()
     for (line,), group in lines.group_by("by", maintain_order=True):
         values = np.sort(np.asarray(group["x"]))
         share = np.arange(1, len(values) + 1) / len(values)
@@ -323,7 +325,7 @@ def _lanes(plot: Plot, runs: Drawable) -> Series:
     if rows.is_empty():
         return Series(_NO_LANES, column("time_s"), _TRANSFER)
     found = rows.select(
-        _lines(rows, plot.by).alias("by"),
+        named_lines(rows, plot.by).alias("by"),
         pl.col("start_s").alias("x"),
         # What did not end is drawn to the end of what did.
         pl.col("completion_s").fill_null(pl.max_horizontal(pl.col("completion_s").max(), "start_s")).alias("end"),
@@ -363,7 +365,7 @@ def _over_time(plot: Plot, runs: Drawable) -> Series:
     found = []
     for name, label in zip(names, labels, strict=True):
         points = rows.select(
-            _lines(rows, plot.by, label).alias("by"),
+            named_lines(rows, plot.by, label).alias("by"),
             pl.col(x).alias("x"),
             pl.col(name).cast(pl.Float64).alias("y"),
             pl.col("seed"),
