@@ -4,7 +4,7 @@ A guide is Markdown. A ``toml`` block whose first line is ``# NAME.toml`` is a f
 are its lines that begin with ``$ ``, and each has its output below it. ``<!-- from PATTERN -->`` above a picture says
 which file it is a copy of. All of it happens in a new folder, in the order of the guide.
 
-    python docs/guides/regenerate.py docs/guides/choose-a-remedy.md
+    python docs/guides/regenerate.py docs/guides/choose-a-fix.md
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``fanin advise``: remedies ranked on a scenario, with what they need and how far they carry."""
+"""``fanin advise``: fixes ranked on a scenario, with what they need and how far they carry."""
 
 import json
 import math
@@ -18,10 +18,10 @@ from fanin.choose.advising import _plainest
 from fanin.choose.cautions import by_what_is_said
 from fanin.choose.comparison import Estimate, Placed, paired
 from fanin.choose.diagnosis import diagnose
+from fanin.choose.fixes import AS_IT_IS, Effort, Fix, Marks, fixes, thresholds
 from fanin.choose.outcomes import Verdict
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import Ahead, planned
-from fanin.choose.remedies import AS_IT_IS, Effort, Marks, Remedy, remedies, thresholds
 from fanin.choose.robust import ABOUT_AS_GOOD_FACTOR, Variation, Varied, variations
 from fanin.choose.rounds import paid
 from fanin.cli import advise
@@ -74,9 +74,9 @@ def advised(cli, *arguments):
     return json.loads(result.out)
 
 
-def test_a_collapse_gets_a_remedy_that_can_be_deployed(cli, rack):
+def test_a_collapse_gets_a_fix_that_can_be_deployed(cli, rack):
     found = advised(cli, rack, "--capacities", "2")
-    by_name = {each["remedy"]: each for each in found["remedies"]}
+    by_name = {each["fix"]: each for each in found["fixes"]}
     best, own = by_name[found["recommended"]], by_name[AS_IT_IS]
     assert found["diagnosis"]["outcome"] == "collapse"
     assert (best["deployable"], best["effect"], own["effect"]) == (True, "better", "-")
@@ -91,8 +91,8 @@ def test_a_collapse_gets_a_remedy_that_can_be_deployed(cli, rack):
     # The goal decides, and where the best does not carry the senders that there are, another is told that does.
     assert found["recommended"] == "Linux DCTCP, 50 packets, window of 2"
     assert carried[found["recommended"]] == 52
-    assert all(each["needs"] for each in found["remedies"])
-    told = found | {"diagnosis": None, "remedies": [each | UNTOLD for each in found["remedies"]]}
+    assert all(each["needs"] for each in found["fixes"])
+    told = found | {"diagnosis": None, "fixes": [each | UNTOLD for each in found["fixes"]]}
     assert undocumented(told | {"variations": [each | UNTOLD for each in found["variations"]]}, "Advice") == set()
 
 
@@ -102,24 +102,24 @@ UNTOLD = dict.fromkeys(("settings", "measures", "capacity"))
 
 def test_where_the_best_does_not_carry_the_senders_one_that_does_is_searched_and_told(cli, rack):
     found = advised(cli, rack, "--capacities", "1", "--set", "traffic.servers.senders=60")
-    carried = {each["remedy"]: each["capacity"]["capacity"] for each in found["remedies"] if each["capacity"]}
+    carried = {each["fix"]: each["capacity"]["capacity"] for each in found["fixes"] if each["capacity"]}
     assert carried[found["recommended"]] < 60 <= carried[found["keeping"]]
     assert carried[AS_IT_IS] < 60
 
 
 def answer(experiment, *every, keeps=()):
-    """Advice whose remedies, the best first, are (name, mean, settings, more fields)."""
+    """Advice whose fixes, the best first, are (name, mean, settings, more fields)."""
     less = goals.goal("query-p99", experiment)
     own = (AS_IT_IS, 1.0, {}, {"effort": Effort.NOTHING})
     found = []
     for name, mean, settings, more in sorted([own, *every], key=lambda each: each[1]):
         place = Placed(name, 1, Spread(mean, 0.0, mean, mean), False, None, {}, 6)
-        remedy = Remedy(name, settings, Effort(more.get("effort", Effort.HOSTS)), f"what {name} needs")
+        fix = Fix(name, settings, Effort(more.get("effort", Effort.HOSTS)), f"what {name} needs")
         given = {"broken": (), "work": 1.0, "change": Estimate(mean, 0.0, mean - 1.0, 0.0)}
         given["values"] = dict.fromkeys(range(1, 7), mean)
         given |= {key: value for key, value in more.items() if key != "effort"}
         given = {"background": None} | given
-        found.append(Advised(remedy, place, margin=0.01, own=1.0, **given))
+        found.append(Advised(fix, place, margin=0.01, own=1.0, **given))
     happened = SimpleNamespace(fan_in=None, is_closed_loop=False, scenario={"traffic": []})
     return Advice(happened, less, list(keeps), [1, 2, 3, 4, 5, 6], found, None, [], [])
 
@@ -128,7 +128,7 @@ def answer(experiment, *every, keeps=()):
 def test_the_goal_decides_and_bounds_only_among_what_is_about_as_good(work, mean, taken):
     fast = ("fast", mean, {"a": 1}, {"broken": ("timeout-ratio is 3 % (timeout-ratio=1%)",)})
     found = answer(fan_in(), fast, ("bounded", 0.24, {"b": 1}, {"effort": Effort.SWITCH_SETTING}))
-    assert found.best.remedy.name == taken
+    assert found.best.fix.name == taken
     deployable = [each.place.value.mean for each in found.every if each.effect(found.goal) == "better"]
     assert found.best.place.value.mean <= ABOUT_AS_GOOD_FACTOR * min(deployable)
     # What breaks a bound says so, and is not silent on what keeps it.
@@ -148,13 +148,13 @@ SWITCH = {"effort": Effort.SWITCH_SETTING}
 def test_what_is_better_than_the_advice_is_told_with_how_much_and_what_it_takes(work):
     more = ("more", 0.1, {"a": 1}, SWITCH)
     found = answer(fan_in(), more, ("less", 0.106, {"b": 1}, {}))
-    assert (found.best.remedy.name, found.passed_over.remedy.name) == ("less", "more")
+    assert (found.best.fix.name, found.passed_over.fix.name) == ("less", "more")
     told = found.as_dict()
     assert told["against"] == ["needs"]
     assert (told["passed_over"], told["gain_passed_over"]) == ("more", pytest.approx(0.006 / 0.106))
     # What is no better by a difference that counts is passed over without a word.
     same = answer(fan_in(), more, ("less", 0.106, {"b": 1}, {"values": dict(enumerate(NOISY, start=1))}))
-    assert (same.best.remedy.name, same.passed_over, same.as_dict()["passed_over"]) == ("less", None, None)
+    assert (same.best.fix.name, same.passed_over, same.as_dict()["passed_over"]) == ("less", None, None)
     assert "better" not in dict(word_rows(same))
     # Bounds that it does not keep, and other hosts, are other reasons.
     short = ("more", 0.1, {"a": 1}, carries(39))
@@ -170,7 +170,7 @@ def test_what_is_better_than_the_advice_is_told_with_how_much_and_what_it_takes(
     unsteady = replace(found, hosts={"less": good, "more": bad})
     assert unsteady.against == ["other-hosts", "needs"]
     assert "near" not in dict(word_rows(unsteady))
-    alike = [replace(each, remedy=replace(each.remedy, needs="the same")) for each in found.every]
+    alike = [replace(each, fix=replace(each.fix, needs="the same")) for each in found.every]
     untried = replace(found, every=alike, hosts={"less": good})
     assert untried.against == ["untried"]
 
@@ -180,10 +180,10 @@ def test_what_carries_fewer_than_the_scenario_does_is_passed_over_for_what_is_ab
     found = answer(fan_in(), fewer, as_many)
     own = replace(found.own, found=carries(512)["found"])
     found = replace(found, every=[own if each is found.own else each for each in found.every])
-    assert (found.best.remedy.name, found.passed_over.remedy.name) == ("as-many", "fewer")
+    assert (found.best.fix.name, found.passed_over.fix.name) == ("as-many", "fewer")
     assert found.against == ["fewer", "needs"]
     # What the search has left open is no room that is given up, nor is there any to give up without a search.
-    assert answer(fan_in(), fewer, as_many).best.remedy.name == "fewer"
+    assert answer(fan_in(), fewer, as_many).best.fix.name == "fewer"
 
 
 @pytest.mark.parametrize(
@@ -208,10 +208,10 @@ NOISY = [0.05, 0.16, 0.1, 0.11, 0.08, 0.136]
 def test_of_the_same_effort_what_is_better_by_a_difference_that_counts_is_taken(work, values, taken):
     better = ("better", 0.1, {"a": 1, "b": 1}, carries(40))
     plain = ("plain", sum(values) / 6, {"c": 1}, {"values": dict(enumerate(values, start=1)), **carries(80)})
-    assert answer(fan_in(), better, plain).best.remedy.name == taken
+    assert answer(fan_in(), better, plain).best.fix.name == taken
     # Of less effort, it is taken although the other is better, unless that is much.
     less = answer(fan_in(), (*better[:3], better[3] | SWITCH), plain).best
-    assert less.remedy.name == ("better" if values[0] == math.inf else "plain")
+    assert less.fix.name == ("better" if values[0] == math.inf else "plain")
 
 
 @pytest.mark.parametrize(("mean", "taken"), [(0.1, "high"), (0.09, "low")])
@@ -219,14 +219,14 @@ def test_a_threshold_that_check_warns_of_is_taken_only_if_it_is_better_by_a_tent
     found = answer(fan_in(), ("low", mean, {"a": 1}, SWITCH), ("high", 0.102, {"a": 2}, SWITCH))
     every = []
     for each in found.every:
-        threshold = "5pkt" if each.remedy.name == "low" else "9pkt"
+        threshold = "5pkt" if each.fix.name == "low" else "9pkt"
         cautions = ("5pkt: below a burst",) * (threshold == "5pkt")
-        marked = replace(each.remedy, marks=Marks(threshold, "why"), cautions=cautions, needs="a threshold")
-        own = Marking("a", threshold, is_like_dctcp=True) if each.remedy.settings else None
-        every.append(replace(each, remedy=replace(marked, marking=own)))
+        marked = replace(each.fix, marks=Marks(threshold, "why"), cautions=cautions, needs="a threshold")
+        own = Marking("a", threshold, is_like_dctcp=True) if each.fix.settings else None
+        every.append(replace(each, fix=replace(marked, marking=own)))
     scenario = {"transport": {"scheme": "linux", "stack": "linux-6.12"}, "queue": {"kind": "auto"}}
     found = replace(found, every=every, diagnosis=SimpleNamespace(fan_in=None, is_closed_loop=False, scenario=scenario))
-    assert found.best.remedy.name == taken
+    assert found.best.fix.name == taken
     assert ("threshold" in found.against) == (taken == "high")
     told = found.thresholds
     assert told["why"] == "why"
@@ -250,7 +250,7 @@ def test_three_that_are_better_than_one_another_in_a_circle_are_alike(work):
 def test_what_seeds_do_not_decide_is_a_third_answer(work):
     open_ = ("open", 0.02, {"a": 1}, {"change": Estimate(0.02, 0.1, -0.98, 1.2)})
     found = answer(fan_in(), open_)
-    assert (found.best, found.undecided.remedy.name) == (None, "open")
+    assert (found.best, found.undecided.fix.name) == (None, "open")
     needed = found.undecided.seeds_to_decide
     assert found.verdict == "undecided"
     # A rank beside another of yours would say that it differs; here all have one.
@@ -259,7 +259,7 @@ def test_what_seeds_do_not_decide_is_a_third_answer(work):
     assert [line[0] for line in rows(other, other.every)] == ["-", "1"]
     assert rows(other, other.every)[0][3] == f"undecided: about {needed} seeds"
     assert [line[0] for line in rows(found, found.every)] == ["1=", "1="]
-    # What would take very many seeds, what may be worse, and what is beside a remedy that is better.
+    # What would take very many seeds, what may be worse, and what is beside a fix that is better.
     far = ("far", 0.9, {"a": 1}, {"change": Estimate(0.9, 0.1, -0.1, 1.2)})
     worse = ("worse", 1.9, {"a": 1}, {"change": Estimate(1.9, 0.1, 0.9, 1.2)})
     for other in ([far], [worse], [open_, ("sure", 0.5, {"b": 1}, {})]):
@@ -270,7 +270,7 @@ def test_what_seeds_do_not_decide_is_a_third_answer(work):
 def test_what_is_better_by_far_with_each_of_three_seeds_is_taken_with_what_is_known(work):
     before, after = np.array([0.0053, 0.202, 0.202]), np.array([0.00069, 0.00069, 0.0007])
     found = answer(fan_in(), ("marks", float(after.mean()), {"a": 1}, {"change": paired(after, before)}))
-    assert (found.best.remedy.name, found.undecided) == ("marks", None)
+    assert (found.best.fix.name, found.undecided) == ("marks", None)
     assert not found.as_dict()["sure"]
     assert (found.best.change.factor, len(found.best.change.sizes)) == (pytest.approx(7.7, rel=0.01), 3)
     sure = answer(fan_in(), ("marks", 0.1, {"a": 1}, {}))
@@ -285,7 +285,7 @@ def test_one_or_two_seeds_leave_everything_undecided(cli, rack):
     found = told("1..2")
     assert (found["recommended"], found["undecided"]) == (None, "DCTCP, 50 packets, window of 2")
     assert found["verdict"] == "undecided"
-    assert {each["remedy"]: each["seeds_to_tell"] for each in found["remedies"]}[found["undecided"]] == 6
+    assert {each["fix"]: each["seeds_to_tell"] for each in found["fixes"]}[found["undecided"]] == 6
     # A place beside that of what differs much would say that it does not.
     text = cli("advise", rack, "--seeds", "1..2", "--capacities", "0", "--jobs", "1", "--all", "--tsv").out
     assert not re.findall(r"^\d+=?\t", text, re.MULTILINE)
@@ -315,7 +315,7 @@ def fan_in():
 
 def test_its_numbers_are_those_of_runs_with_its_settings(cli, rack):
     found = advised(cli, rack, "--capacities", "0")
-    timer = next(each for each in found["remedies"] if each["remedy"] == "timer of 1ms")
+    timer = next(each for each in found["fixes"] if each["fix"] == "timer of 1ms")
     runs = [fanin.load(rack).run(seed, timer["settings"]).summary for seed in (1, 2, 3)]
     assert timer["mean"] == pytest.approx(sum(run["query_p99_s"] for run in runs) / 3)
     own = [fanin.load(rack).run(seed).summary["query_p99_s"] for seed in (1, 2, 3)]
@@ -327,16 +327,16 @@ def test_what_the_background_pays_is_told(cli, rack):
     Path(rack).write_text(RACK + BACKUP)
     slower = ("--set", "network.rate=1Gbps", "--set", "traffic.servers.start=1ms", "--set", "transport.rto-min=20ms")
     found = advised(cli, rack, "--capacities", "0", *slower)
-    changes = [each["background_change"] for each in found["remedies"]]
+    changes = [each["background_change"] for each in found["fixes"]]
     assert any(change is not None and change < 0 for change in changes)
-    assert next(each for each in found["remedies"] if each["remedy"] == AS_IT_IS)["background_change"] is None
+    assert next(each for each in found["fixes"] if each["fix"] == AS_IT_IS)["background_change"] is None
 
 
 def test_nothing_is_recommended_where_nothing_helps(cli, rack):
     found = advised(cli, rack, "--set", "traffic.servers.senders=1", "--capacities", "1")
     assert found["recommended"] is None
     assert found["verdict"] == "keep"
-    assert next(each for each in found["remedies"] if each["remedy"] == AS_IT_IS)["capacity"]["capacity"] > 1
+    assert next(each for each in found["fixes"] if each["fix"] == AS_IT_IS)["capacity"]["capacity"] > 1
 
 
 ROOM = """\
@@ -357,10 +357,10 @@ bytes-each = "31KB"
 """
 
 
-def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cli, work):
+def test_who_needs_no_fix_is_told_which_carries_further_with_its_threshold(cli, work):
     Path("room.toml").write_text(ROOM.format(rate="10Gbps"))
     found = advised(cli, "room.toml", "--capacities", "1")
-    carried = {each["remedy"]: each["capacity"]["capacity"] for each in found["remedies"] if each["capacity"]}
+    carried = {each["fix"]: each["capacity"]["capacity"] for each in found["fixes"] if each["capacity"]}
     assert (found["recommended"], found["diagnosis"]["outcome"]) == (None, "full")
     # All that can be deployed and tie are searched, but none that only adds a setting to another of them.
     assert {"timer of 1ms", "Linux DCTCP, marks from 65 packets", "Linux DCTCP, marks from 21 packets"} <= set(carried)
@@ -376,7 +376,7 @@ def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cl
     assert 1 < more_at < tried_at
     assert f'"{found["further"]}" (' in said[more_at]
     assert f"carries {carried[found['further']]}" in said[more_at]
-    further = next(each for each in found["remedies"] if each["remedy"] == found["further"])
+    further = next(each for each in found["fixes"] if each["fix"] == found["further"])
     assert "an ECN threshold in the switch" in further["needs"]
 
 
@@ -385,7 +385,7 @@ def test_the_advice_to_keep_a_scenario_says_how_much_room_it_leaves(cli, work):
 
     def told(*arguments: str) -> tuple[int, int, tuple[str, str, bool]]:
         found = advised(cli, "room.toml", "--capacities", "1", *arguments)
-        own = next(each for each in found["remedies"] if each["remedy"] == AS_IT_IS)
+        own = next(each for each in found["fixes"] if each["fix"] == AS_IT_IS)
         assert found["recommended"] is None
         said = (found["verdict"], found["room"], found["further"] is not None)
         return own["capacity"]["capacity"], own["capacity"]["breaks_at"], said
@@ -417,7 +417,7 @@ def test_ctrl_c_in_json_is_provisional_too(cli, rack, interrupt):
     result = cli("advise", rack, *FEW, "--json")
     found = json.loads(result.out)
     assert (result.code, found["provisional"], found["paths"], found["recommended"]) == (130, True, [], None)
-    assert {each["remedy"] for each in found["remedies"]} > {AS_IT_IS, "timer of 1ms", "SDTCP"}
+    assert {each["fix"] for each in found["fixes"]} > {AS_IT_IS, "timer of 1ms", "SDTCP"}
 
 
 def test_the_answer_comes_first_and_is_short(cli, rack):
@@ -427,12 +427,12 @@ def test_the_answer_comes_first_and_is_short(cli, rack):
     assert try_.startswith(f"Try it: fanin run {rack} --set ")
     assert len(result.out.splitlines()) <= 25
     found = advised(cli, rack, "--capacities", "0")
-    names = [each["remedy"] for each in found["remedies"] if not each["same_runs"] or each["remedy"] == AS_IT_IS]
+    names = [each["fix"] for each in found["fixes"] if not each["same_runs"] or each["fix"] == AS_IT_IS]
     whole = cli("advise", rack, *FEW, "--capacities", "0", "--all", "--tsv").out
-    lines = [line.split("\t") for line in whole.partition("# A rack: remedies by query-p99")[2].splitlines()]
+    lines = [line.split("\t") for line in whole.partition("# A rack: fixes by query-p99")[2].splitlines()]
     shown = [line[1] for line in lines if len(line) > 3 and line[1] in names]
     # All that can be deployed, as it is among them, then the others.
-    can = {each["remedy"] for each in found["remedies"] if each["deployable"]}
+    can = {each["fix"] for each in found["fixes"] if each["deployable"]}
     own = [name for name in names if name in can]
     assert shown == [*own, *[name for name in names if name not in can]]
     assert {AS_IT_IS, "timer of 10ms", "a window of 2 segments at first", "connections that stay open"} < {*own}
@@ -456,7 +456,7 @@ def test_an_answer_fits_a_screen_of_80_columns(work, monkeypatch, capsys):
     _print_best("A rack", found)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
     assert len(lines) <= 60  # Names as long as these take three lines each.
-    # Whatever is left out, it is told what speaks against the remedy.
+    # Whatever is left out, it is told what speaks against the fix.
     assert [line[2:12].strip() for line in lines if line[2:12].strip() in ("costs", "bounds", "sure")] == [
         "costs",
         "bounds",
@@ -465,7 +465,7 @@ def test_an_answer_fits_a_screen_of_80_columns(work, monkeypatch, capsys):
     assert max(map(len, lines)) <= 80
 
 
-def test_a_table_in_two_parts_names_the_remedy_in_both(work, monkeypatch, capsys):
+def test_a_table_in_two_parts_names_the_fix_in_both(work, monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "66")
     longest = "Linux DCTCP, 65 packets, window of 2, timer of 1ms"
@@ -474,19 +474,19 @@ def test_a_table_in_two_parts_names_the_remedy_in_both(work, monkeypatch, capsys
     _print_tables("A rack", found)
     lines = capsys.readouterr().out.splitlines()
     # A command is in one piece, to be copied.
-    assert found.advised.remedy.name == longest
+    assert found.advised.fix.name == longest
     assert "Try it: fanin run a-rack-with-a-name-of-its-own.toml --set x=1 --set a=1" in lines
     heads = [line.strip("┃\n") for line in lines if line.startswith("┃")]
     heads = [[cell.strip() for cell in re.sub(r"\x1b\[[0-9;]*m", "", line).split("┃")] for line in heads]
-    assert [line[:2] for line in heads if "rank" in line] == [["rank", "remedy"]] * 2
+    assert [line[:2] for line in heads if "rank" in line] == [["rank", "fix"]] * 2
 
 
 def test_memory_that_the_switch_may_lack_is_no_first_advice(cli, rack):
     found = advised(cli, rack, "--capacities", "0")
     shared = "ports share the switch's memory"
-    ranks = {each["remedy"]: each["rank"] for each in found["remedies"]}
+    ranks = {each["fix"]: each["rank"] for each in found["fixes"]}
     assert ranks[shared] < ranks[found["recommended"]]
-    needs = next(each["needs"] for each in found["remedies"] if each["remedy"] == found["with_memory"] == shared)
+    needs = next(each["needs"] for each in found["fixes"] if each["fix"] == found["with_memory"] == shared)
     assert "a switch that has the memory of 41 ports in one pool, 6.15 MB (ask its data sheet)" in needs
 
 
@@ -497,7 +497,7 @@ GOES_ON = (
     *("--set", "network.buffer=1MB", "--set", "traffic.servers.senders=60", "--set", "traffic.servers.rounds=1000"),
     *("--set", "transport.rto-min=5ms", "--set", "traffic.servers.stop=40ms"),
 )
-"""Queries for some time: all remedies run about equally long, and faster queries take more of the link."""
+"""Queries for some time: all fixes run about equally long, and faster queries take more of the link."""
 
 
 @pytest.fixture(scope="module")
@@ -517,11 +517,11 @@ def steady(cli, backed_up):
 
 def test_what_the_background_pays_is_over_equal_times(steady):
     found = steady()
-    own, best = (each for each in found["remedies"] if each["remedy"] in (AS_IT_IS, found["recommended"]))
+    own, best = (each for each in found["fixes"] if each["fix"] in (AS_IT_IS, found["recommended"]))
     changes = [each["background_change"] for each in (own, best)]
     # Two queries of 2 MB are hardly anything to a link that is the background's for the rest of 400 ms.
     assert all(change is None or abs(change) < 0.05 for change in changes)
-    assert not any(each["costly"] for each in found["remedies"])
+    assert not any(each["costly"] for each in found["fixes"])
 
 
 def run_of(background, rate, window_s, start_s=1.0):
@@ -554,11 +554,11 @@ def test_queries_on_a_full_link_cost_the_background_what_they_send_whenever_they
     assert abs(change.difference) < 0.03 * (change.mean - change.difference)
 
 
-def test_no_remedy_is_named_or_listed_without_what_the_background_pays(cli, rack):
+def test_no_fix_is_named_or_listed_without_what_the_background_pays(cli, rack):
     Path(rack).write_text(LINUX + BACKUP)
     found = advised(cli, rack, "--capacities", "0", "--margin", "0.1%", *GOES_ON)
-    changes = {each["remedy"]: each["background_change"] for each in found["remedies"]}
-    costly = [each["remedy"] for each in found["remedies"] if each["costly"]]
+    changes = {each["fix"]: each["background_change"] for each in found["fixes"]}
+    costly = [each["fix"] for each in found["fixes"] if each["costly"]]
     assert costly == [name for name, change in changes.items() if change is not None and change <= -0.2]
     assert found["recommended"] in costly
     pays = f"{100 * changes[found['recommended']]:.3g} %"
@@ -572,7 +572,7 @@ def test_no_remedy_is_named_or_listed_without_what_the_background_pays(cli, rack
 def test_what_is_better_but_impossible_deployed_is_told_with_how_it_does_on_other_hosts(steady):
     # What cannot be deployed is better by little.
     found = steady("--margin", "0.1%", "--set", "network.buffer=1MB")
-    assert found["ideal"] == found["remedies"][0]["remedy"]
+    assert found["ideal"] == found["fixes"][0]["fix"]
     assert found["ideal_variations"]
 
 
@@ -593,7 +593,7 @@ def test_the_threshold_of_a_scenario_that_stays_is_told(cli, work):
     told = found["thresholds"]
     assert (told["from"], told["path"], told["why"]) == ("65pkt", "scheme.linux-dctcp.mark-threshold", None)
     assert (told["other_from"], told["other_is"]) == ("21pkt", "no different")
-    assert next(each for each in found["remedies"] if each["remedy"] == told["other"])["cautions"]
+    assert next(each for each in found["fixes"] if each["fix"] == told["other"])["cautions"]
     # A scenario without marks has none.
     Path("linux.toml").write_text(few)
     assert advised(cli, "linux.toml", "--capacities", "0")["thresholds"] is None
@@ -610,7 +610,7 @@ def test_what_check_says_against_a_threshold_is_told_beside_the_advice(cli, work
     Path("low.toml").write_text(DEEP.replace("senders = 40", "senders = 2"))
     low = advised(cli, "low.toml", "--capacities", "0", *(f"--set={path}={value}" for path, value in own.items()))
     assert low["thresholds"]["cautions"] == [caution]
-    by_name = {each["remedy"]: each for each in low["remedies"]}
+    by_name = {each["fix"]: each for each in low["fixes"]}
     assert (by_name[AS_IT_IS]["threshold"], by_name[AS_IT_IS]["cautions"]) == ("21pkt", [caution])
 
 
@@ -629,12 +629,12 @@ def test_a_threshold_is_that_of_the_slowest_links_wherever_packets_are_lost(work
     faster = {"network.topology": "leaf-spine", "network.rate": "25Gbps", "network.uplink-rate": "100Gbps"}
     _, happened, experiment = tried(DEEP, **faster, **{"network.buffer": "1MB"})
     uplink = replace(happened, port=replace(happened.port, rate_bps=100e9))
-    found = {each.name: each for each in remedies(uplink, experiment).remedies}
+    found = {each.name: each for each in fixes(uplink, experiment).fixes}
     why = "what DCTCP's authors take at 10 Gbit/s, scaled to 25 Gbit/s"
     assert found["Linux DCTCP, marks from 163 packets"].marks.why == why
 
 
-def test_what_a_remedy_sets_takes_the_place_of_what_was_given(cli, rack):
+def test_what_a_fix_sets_takes_the_place_of_what_was_given(cli, rack):
     result = cli("advise", rack, *FEW, "--capacities", "0", "--set", "transport.initial-window=9mss")
     (line,) = [each for each in result.out.splitlines() if each.startswith("Try it: ")]
     assert line.count("transport.initial-window") == 1
@@ -680,10 +680,10 @@ def test_as_many_seeds_as_decide_run_of_the_best_and_the_time_is_kept(cli, rack,
     assert 60 < spent <= 1.25 * 120 + 1
     (path,) = Path("results/advice").glob("*/advice.json")
     found = json.loads(path.read_text())
-    seeds = {each["remedy"]: each["seeds"] for each in found["remedies"]}
+    seeds = {each["fix"]: each["seeds"] for each in found["fixes"]}
     assert (seeds[AS_IT_IS], seeds[found["recommended"]]) == (6, 6)
     # What few seeds say is no rank, and of what has one the best is the first.
-    ranks = {each["remedy"]: each["rank"] for each in found["remedies"]}
+    ranks = {each["fix"]: each["rank"] for each in found["fixes"]}
     assert all(ranks[name] is None for name, count in seeds.items() if count < 3)
     assert 1 in ranks.values()
     # What anybody can deploy is always listed, and what is hopeless has a seed.
@@ -703,7 +703,7 @@ def test_what_there_is_no_time_for_is_said(cli, rack, a_second_each):
     assert 1 + a_second_each.now <= 13
     (path,) = Path("results/advice").glob("*/advice.json")
     found = json.loads(path.read_text())
-    seeds = {each["remedy"]: each["seeds"] for each in found["remedies"]}
+    seeds = {each["fix"]: each["seeds"] for each in found["fixes"]}
     assert ("SDTCP" in found["untried"], seeds[AS_IT_IS] < 6, found["variations"]) == (True, True, [])
     assert found["lacks_hosts"]
     assert "\n  hosts     not tried within 12s\n" in result.out
@@ -721,7 +721,7 @@ def test_what_is_hopeless_with_the_first_seed_runs_with_no_other_if_time_is_shor
     monkeypatch.setattr("fanin.choose.advising._on_other_hosts", lambda *_: {})
     rack = str(backed_up / "rack.toml")
     found = json.loads(cli("advise", rack, "--within", "150s", "--jobs", "1", *STEADY, "--json").out)
-    ranked = {each["remedy"]: each["seeds"] for each in found["remedies"]}
+    ranked = {each["fix"]: each["seeds"] for each in found["fixes"]}
     dropped = dict(each.removesuffix(" x worse)").rsplit(" (", 1) for each in found["dropped"])
     assert dropped and all(float(factor) > 2 for factor in dropped.values())
     assert max(ranked.get(name, 0) for name in dropped) <= 1 < ranked[AS_IT_IS]
@@ -756,7 +756,7 @@ def plan(within_s, seeds=None, capacities=None, reach=(40, 640), run_s=0.99):
 
 
 def test_a_plan_knows_whether_there_is_time_for_all():
-    # Twenty remedies and twenty times other hosts, half a second each, for the six seeds that can decide.
+    # Twenty fixes and twenty times other hosts, half a second each, for the six seeds that can decide.
     assert (plan(121).seeds, plan(121).is_tight) == ([1, 2, 3, 4, 5, 6], False)
     assert (plan(119).seeds, plan(119).is_tight) == ([1, 2, 3, 4, 5, 6], True)
     assert (plan(1, [7, 8]).seeds, plan(1, [7, 8]).is_tight) == ([7, 8], True)
@@ -776,7 +776,7 @@ def test_a_plan_knows_whether_there_is_time_for_all():
     assert plan(1, capacities=2).searches([1.0, 0.5, 1.0], 30.0) == 3
     # Once some have been searched, it is known how much longer that takes than was expected.
     assert replace(plan(1e6), harder=2.0).search(1.0).seconds == 2 * one
-    # Remedies whose runs take longer are known with the first seed.
+    # Fixes whose runs take longer are known with the first seed.
     slow = [1.0] * 10 + [3.0] * 10
     assert [plan(within).knowing(slow).is_tight for within in (241, 238)] == [False, True]
     # Or that they take no longer than the first run did.
@@ -834,7 +834,7 @@ def test_the_outlook_is_one_count_and_one_time_for_everything(monkeypatch):
 
 
 def test_time_is_kept_for_other_hosts_only_if_that_can_be_enough():
-    # Four remedies on five other hosts with six seeds take 60 s, and two with three 15.
+    # Four fixes on five other hosts with six seeds take 60 s, and two with three 15.
     assert Outlook(plan(1000, capacities=0), lambda _: None).ranked_until_s == pytest.approx(940)
     assert Outlook(plan(100, capacities=0), lambda _: None).ranked_until_s == pytest.approx(70)
     assert Outlook(plan(49, capacities=0), lambda _: None).ranked_until_s == 49
@@ -869,7 +869,7 @@ def test_traffic_without_a_fan_in_is_ranked_by_completion_times(cli, work):
     Path("rpc.toml").write_text(f'{text}to = "all"\nbytes-each = "rpc"\nload = "30%"\ncount = 50\n')
     found = advised(cli, "rpc.toml")
     assert (found["goal"], found["over"]) == ("p99-fct", None)
-    assert {each["capacity"] for each in found["remedies"]} == {None}
+    assert {each["capacity"] for each in found["fixes"]} == {None}
 
 
 @pytest.mark.parametrize(("second", "goal"), [("0", "fct_max_s"), ("0.1", "p99-fct")])
@@ -904,11 +904,11 @@ def test_a_scenario_that_fewer_senders_make_invalid_gets_advice_without_capaciti
     Path(rack).write_text(RACK + fault)
     result = cli("advise", rack, "--seeds", "1", "--jobs", "1")
     assert result.code == 0, result.err
-    assert "warning: it is not searched how many senders the remedies carry: rack.toml" in result.err
+    assert "warning: it is not searched how many senders the fixes carry: rack.toml" in result.err
     assert "search how far" not in result.err
 
 
-def test_what_is_said_of_several_remedies_is_said_once():
+def test_what_is_said_of_several_fixes_is_said_once():
     said = [("RCC", "they merge"), ("SAB", "no room"), ("RCCE", "they merge")]
     assert by_what_is_said(said) == ["RCC and RCCE: they merge", "SAB: no room"]
 
@@ -922,11 +922,11 @@ def test_every_scheme_says_what_it_needs():
 
 
 def tried(text, **overrides):
-    """The remedies for a scenario by their names, with what a run of it says."""
+    """The fixes for a scenario by their names, with what a run of it says."""
     Path("tried.toml").write_text(text)
     experiment = fanin.load("tried.toml", overrides)
     happened = diagnose(experiment.run(), experiment.of_fan_in(), experiment.handle())
-    found, _ = remedies(happened, experiment)
+    found, _ = fixes(happened, experiment)
     return {each.name: each for each in found}, happened, experiment
 
 
@@ -993,14 +993,14 @@ scheme = "linux"
 """
 
 
-def test_remedies_that_need_marks_say_if_not_all_traffic_can_have_them(cli, work):
+def test_fixes_that_need_marks_say_if_not_all_traffic_can_have_them(cli, work):
     Path("mixed.toml").write_text(MIXED)
     found = advised(cli, "mixed.toml")
     (warning,) = [each for each in found["warnings"] if "ECN-capable" in each]
     assert warning.startswith("not all traffic is ECN-capable (theirs) with as it is, Linux DCTCP, ")
     assert "the switch here forwards what it cannot mark, others drop it above the threshold" in warning
     assert warning.endswith("see --set network.non-ect=drop")
-    unmarked = {each["remedy"]: each["unmarked"] for each in found["remedies"]}
+    unmarked = {each["fix"]: each["unmarked"] for each in found["fixes"]}
     assert unmarked["L2DCT"] == ["theirs"]
     assert unmarked["ICTCP"] == []
     # The advice is tried with such a switch, also if only the scenario as it is needs marks.
@@ -1031,7 +1031,7 @@ def test_variations_are_other_hosts_and_connections(work):
     assert other.settings == {"traffic.servers.connections": "fresh"}
 
 
-def test_connections_that_stay_open_are_a_remedy_whatever_was_waited_for(work):
+def test_connections_that_stay_open_are_a_fix_whatever_was_waited_for(work):
     found, happened, experiment = tried(LINUX, **{"traffic.servers.senders": 4})
     assert happened.outcome != "collapse"
     assert not happened.timeouts.get("syn")
@@ -1071,12 +1071,12 @@ def test_advice_says_on_which_hosts_it_does_not_hold(cli, work):
     assert "## On other hosts" in Path(result.out.splitlines()[-2]).read_text()
 
 
-def test_advice_says_where_its_remedy_holds_and_where_it_helps_less(cli, rack):
+def test_advice_says_where_its_fix_holds_and_where_it_helps_less(cli, rack):
     found = advised(cli, rack, "--capacities", "0")
     assert (found["rival"], found["unsteady"], found["holds"]) == (found["recommended"], None, False)
     given, opened, drops = found["variations"]
     assert (given["outcome"], opened["outcome"], drops["outcome"]) == ("holds", "helps less", "holds")
-    assert opened["remedy"]["mean"] > 2 * given["remedy"]["mean"]
+    assert opened["fix"]["mean"] > 2 * given["fix"]["mean"]
     found = advised(cli, rack, "--capacities", "0", "--set", "traffic.servers.connections=persistent")
     assert found["holds"] is True
 
@@ -1108,7 +1108,7 @@ def test_a_healthy_scenario_needs_nothing_on_hosts_that_only_take_longer(cli, wo
     assert slow["own"]["mean"] > 3 * given["own"]["mean"]
     assert (found["recommended"], slow["outcome"]) == (None, "holds")
     # Connections that are open save a handshake, which is told but cures nothing.
-    kept = next(each for each in found["remedies"] if each["remedy"] == "connections that stay open")
+    kept = next(each for each in found["fixes"] if each["fix"] == "connections that stay open")
     assert (kept["effect"], kept["mean"] < found["variations"][0]["own"]["mean"]) == ("better", True)
     assert found["saving"] == "connections that stay open"
 
@@ -1132,14 +1132,14 @@ def test_how_much_longer_a_query_takes_alone_on_other_hosts(work):
     assert replace(happened, typical_bytes=0.0).alone(experiment.resolved(interval)) == 1
 
 
-def with_hosts(own, remedy, effect, name="other hosts", slower=1.0):
-    """A variation with the results of the scenario as it is and of the remedy."""
-    first, other = (Spread(mean, 0.0, mean, mean) for mean in (own, remedy))
+def with_hosts(own, fix, effect, name="other hosts", slower=1.0):
+    """A variation with the results of the scenario as it is and of the fix."""
+    first, other = (Spread(mean, 0.0, mean, mean) for mean in (own, fix))
     return Varied(Variation(name, {}, slower), first, other, effect, "holds")
 
 
 @pytest.mark.parametrize(
-    ("own", "remedy", "effect", "outcome"),
+    ("own", "fix", "effect", "outcome"),
     [
         (2.0, 0.019, "better", "holds"),
         (2.0, 0.16, "better", "helps less"),
@@ -1153,10 +1153,10 @@ def with_hosts(own, remedy, effect, name="other hosts", slower=1.0):
         (1.0, math.inf, "unfinished", "does not hold"),
     ],
 )
-def test_what_becomes_of_a_remedy_on_other_hosts(work, own, remedy, effect, outcome):
+def test_what_becomes_of_a_fix_on_other_hosts(work, own, fix, effect, outcome):
     less = goals.goal("query-p99", fan_in())
     given = with_hosts(1.0, 0.01, "better")
-    assert robust._outcome(with_hosts(own, remedy, effect), given, less) == outcome
+    assert robust._outcome(with_hosts(own, fix, effect), given, less) == outcome
 
 
 @pytest.mark.parametrize(
@@ -1178,7 +1178,7 @@ def test_a_small_gain_is_needed_where_the_scenario_is_as_without_it(work, own, e
 
 
 @pytest.mark.parametrize(
-    ("own", "remedy", "effect", "slower", "outcome"),
+    ("own", "fix", "effect", "slower", "outcome"),
     [
         (1.9, 1.0, "no difference that counts", 1.0, "holds"),
         (0.9, 1.0, "worse", 1.0, "holds"),
@@ -1192,9 +1192,9 @@ def test_a_small_gain_is_needed_where_the_scenario_is_as_without_it(work, own, e
         (1.0, 1.0, "undecided", 1.0, "undecided"),
     ],
 )
-def test_what_becomes_of_the_advice_that_nothing_is_needed(work, own, remedy, effect, slower, outcome):
+def test_what_becomes_of_the_advice_that_nothing_is_needed(work, own, fix, effect, slower, outcome):
     less = goals.goal("query-p99", fan_in())
-    there = with_hosts(own, remedy, effect, slower=slower)
+    there = with_hosts(own, fix, effect, slower=slower)
     assert robust._outcome(there, with_hosts(1.0, 1.0, "worse"), less) == outcome
 
 
@@ -1207,19 +1207,19 @@ def test_of_those_about_as_good_one_that_holds_on_other_hosts_is_preferred(work)
     others = ("alike", 0.104, {"a": 2}, {}), ("far", 0.2, {"c": 1}, {})
     found = answer(fan_in(), ("fast", 0.1, {"a": 1}, {}), near, *others)
     # Two of one kind would say little more than one, and what is far behind is not worth the time.
-    assert [each.remedy.name for each in found.finalists] == ["fast", "near"]
-    assert (found.best.remedy.name, found.unsteady) == ("fast", None)
+    assert [each.fix.name for each in found.finalists] == ["fast", "near"]
+    assert (found.best.fix.name, found.unsteady) == ("fast", None)
     steady = replace(found, hosts={"fast": less, "near": good, "far": good})
-    assert (steady.best.remedy.name, steady.unsteady.remedy.name) == ("near", "fast")
-    assert (steady.passed_over.remedy.name, steady.against) == ("fast", ["other-hosts", "needs"])
+    assert (steady.best.fix.name, steady.unsteady.fix.name) == ("near", "fast")
+    assert (steady.passed_over.fix.name, steady.against) == ("fast", ["other-hosts", "needs"])
     # What is not better by a difference that counts is only as good.
     as_good = answer(fan_in(), ("fast", 0.1, {"a": 1}, {}), ("near", 0.1005, *near[2:]))
     alike = replace(as_good, hosts={"fast": less, "near": good})
-    assert (alike.passed_over, alike.unsteady.remedy.name) == (None, "fast")
+    assert (alike.passed_over, alike.unsteady.fix.name) == (None, "fast")
     assert dict(word_rows(alike))["near"].endswith("; other hosts: helps less with other hosts")
     for hosts in ({"fast": good, "near": good}, {"fast": less, "near": less}):
         either = replace(found, hosts=hosts)
-        assert (either.best.remedy.name, either.unsteady) == ("fast", None)
+        assert (either.best.fix.name, either.unsteady) == ("fast", None)
 
 
 def test_whether_advice_holds_on_other_hosts(work):
@@ -1255,7 +1255,7 @@ def test_the_combinations_that_matter_are_tried_and_say_how_to_set_them(work):
     assert not [name for name in short if "timer" in name or "window" in name]
 
 
-def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(work):
+def test_the_threshold_of_the_switch_is_that_of_all_fixes_that_mark_by_one(work):
     switch = '[scheme.dctcp]\nmark-threshold = "40pkt"\n[[traffic]]'
     found, _, _ = tried(DEEP.replace("[[traffic]]", switch, 1), **{"transport.gro": "0B"})
     kinds = ("mark-threshold",)
@@ -1276,7 +1276,7 @@ def test_the_threshold_of_the_switch_is_that_of_all_remedies_that_mark_by_one(wo
     assert "authors take at 10 Gbit/s" in found["Linux DCTCP, marks from 65 packets"].marks.why
 
 
-def test_a_remedy_that_changes_nothing_is_none(work):
+def test_a_fix_that_changes_nothing_is_none(work):
     own = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "65pkt"}
     found, _, _ = tried(DEEP, **own)
     assert "Linux DCTCP, marks from 65 packets" not in found
@@ -1289,7 +1289,7 @@ def test_a_timer_that_never_runs_is_not_listed(cli, rack):
     assert "\ttimer of 1ms\t" not in result.out.partition("What they need")[0]
     (line,) = [line for line in result.out.splitlines() if line.startswith("no effect at all: ")]
     assert "timer of 10ms" in line
-    same = {each["remedy"]: each["same_runs"] for each in advised(cli, rack, *few)["remedies"]}
+    same = {each["fix"]: each["same_runs"] for each in advised(cli, rack, *few)["fixes"]}
     assert (same["timer of 1ms"], same["SDTCP"]) == (True, False)
 
 
@@ -1331,19 +1331,19 @@ def test_a_long_spread_of_starts_is_in_milliseconds(work):
     assert (spread.name, spread.settings) == ("starts spread over 80ms", {"traffic.servers.jitter": "80ms"})
 
 
-def test_of_remedies_that_carry_alike_the_plainest_is_recommended():
+def test_of_fixes_that_carry_alike_the_plainest_is_recommended():
     def carrying(name, capacity, settings):
-        remedy = Remedy(name, dict.fromkeys(range(settings), 1), Effort.HOSTS, "")
-        return SimpleNamespace(remedy=remedy, found=SimpleNamespace(capacity=capacity))
+        fix = Fix(name, dict.fromkeys(range(settings), 1), Effort.HOSTS, "")
+        return SimpleNamespace(fix=fix, found=SimpleNamespace(capacity=capacity))
 
     both = [carrying("both", 352, 2), carrying("one", 320, 1)]
-    assert _plainest_of_the_furthest(both).remedy.name == "one"
+    assert _plainest_of_the_furthest(both).fix.name == "one"
     both[1].found.capacity = 300
-    assert _plainest_of_the_furthest(both).remedy.name == "both"
+    assert _plainest_of_the_furthest(both).fix.name == "both"
     assert _plainest_of_the_furthest([]) is None
     # What `fanin check` warns of comes after what it does not, however many settings that has.
-    both[1].found.capacity, both[1].remedy = 352, replace(both[1].remedy, cautions=("below a burst",))
-    assert _plainest_of_the_furthest(both).remedy.name == "both"
+    both[1].found.capacity, both[1].fix = 352, replace(both[1].fix, cautions=("below a burst",))
+    assert _plainest_of_the_furthest(both).fix.name == "both"
 
 
 def test_what_finishes_is_better_than_what_does_not(work):
@@ -1373,10 +1373,10 @@ def test_what_fails_as_it_is_gets_no_advice(cli, rack):
 def test_what_is_left_without_the_switch_is_told(steady):
     found = steady("--set", "network.buffer=500KB")
     assert found["recommended"].startswith(("Linux DCTCP, ", "ECN (RFC 3168), "))
-    hosts = [each for each in found["remedies"] if each["effect"] == "better" and "switch" not in each["needs"]]
-    usable = [each["remedy"] for each in hosts if each["deployable"]]
+    hosts = [each for each in found["fixes"] if each["effect"] == "better" and "switch" not in each["needs"]]
+    usable = [each["fix"] for each in hosts if each["deployable"]]
     assert found["beside_the_switch"] == usable[0]
-    # Of a remedy that changes no switch there is nothing to tell.
+    # Of a fix that changes no switch there is nothing to tell.
     small = steady("--set", "traffic.servers.rounds=1", "--set", "network.buffer=12MB")
     assert small["beside_the_switch"] is None
 
@@ -1454,14 +1454,14 @@ def test_what_has_no_effect_here_is_searched_last(work):
     same = ("a timer that never runs", 1.0, {"a": 1}, alike | {"is_same": True})
     window = ("a window", 1.0, {"b": 1}, alike)
     found = answer(fan_in(), same, window)
-    assert [each.remedy.name for each in _plainest(found)] == ["a window", "a timer that never runs"]
+    assert [each.fix.name for each in _plainest(found)] == ["a window", "a timer that never runs"]
     # Marks help however many send.
     marks = ("marks", 1.0, {"c": 1}, alike)
     found = answer(fan_in(), same, window, marks)
     first = found.find("marks")
-    marked = replace(first, remedy=replace(first.remedy, marks=Marks("65pkt", "", is_first=True)))
+    marked = replace(first, fix=replace(first.fix, marks=Marks("65pkt", "", is_first=True)))
     found = replace(found, every=[marked if each is first else each for each in found.every])
-    assert [each.remedy.name for each in _plainest(found)] == ["marks", "a window", "a timer that never runs"]
+    assert [each.fix.name for each in _plainest(found)] == ["marks", "a window", "a timer that never runs"]
 
 
 def test_what_carries_furthest_of_some_is_not_said_to_of_all(work):
@@ -1469,7 +1469,7 @@ def test_what_carries_furthest_of_some_is_not_said_to_of_all(work):
     found = answer(fan_in(), ("a window", 1.0, {"b": 1}, alike | carries(40)))
     own = found.find(AS_IT_IS)
     found = replace(found, every=[replace(own, **carries(10)) if each is own else each for each in found.every])
-    assert (found.further.remedy.name, found.further.found.capacity) == ("a window", 40)
+    assert (found.further.fix.name, found.further.found.capacity) == ("a window", 40)
     some = replace(found, unsearched=["marks"])
     assert "of those that there was time to search" in dict(word_rows(some))["more"]
 
@@ -1479,7 +1479,7 @@ def test_what_schedules_segments_that_hosts_merge_before_is_not_tried(cli, work)
     assert scheduling <= set(tried(RACK)[0])
     names, happened, experiment = tried(LINUX)
     assert not scheduling & set(names)
-    told = [each.partition(": the receivers schedule segments")[0] for each in remedies(happened, experiment).refused]
+    told = [each.partition(": the receivers schedule segments")[0] for each in fixes(happened, experiment).refused]
     assert told == ["RCC and RCCE"]
     # Hosts that merge none have what they schedule.
     assert scheduling <= set(tried(LINUX, **{"transport.gro": "0B"})[0])
@@ -1499,13 +1499,13 @@ def test_another_threshold_is_told_with_what_the_background_gains(work):
     lowest, highest = (Marking(path, threshold, is_like_dctcp=True) for threshold in ("5pkt", "65pkt"))
     every = []
     for each in found.every:
-        marking = highest if each.remedy.name == "higher" else lowest
-        more = carries(40) if each.remedy.name == AS_IT_IS else {}
-        every.append(replace(each, remedy=replace(each.remedy, marking=marking), **more))
+        marking = highest if each.fix.name == "higher" else lowest
+        more = carries(40) if each.fix.name == AS_IT_IS else {}
+        every.append(replace(each, fix=replace(each.fix, marking=marking), **more))
     scenario = {"transport": {"scheme": "linux-dctcp", "stack": "linux-6.12"}, "queue": {"kind": "auto"}}
     found = replace(found, every=every, diagnosis=SimpleNamespace(scenario=scenario))
     # It is the scenario that stays, also where something else is for more senders.
-    assert (found.best, found.further.remedy.name) == (None, "memory")
+    assert (found.best, found.further.fix.name) == (None, "memory")
     told = found.thresholds
     assert (told["from"], told["path"], told["other_from"], told["other_is"]) == ("5pkt", path, "65pkt", "worse")
     assert found.find(told["other"]).cost == pytest.approx(0.23)
@@ -1525,7 +1525,7 @@ def test_what_changes_only_hosts_leaves_the_queues_of_the_switch(work):
     assert "queue.kind" not in by_title["Linux Reno"]
     assert "queue.kind" not in by_title["ICTCP"]
     assert by_title["L2DCT"]["queue.kind"] == "auto"
-    # That the queue alone helps is a remedy of its own.
+    # That the queue alone helps is a fix of its own.
     (without,) = [each for each in red.values() if each.settings == {"queue.kind": "drop-tail"}]
     assert without.effort == Effort.SWITCH_SETTING
     assert not [each for each in tried(RACK)[0].values() if each.settings == {"queue.kind": "drop-tail"}]
@@ -1553,7 +1553,7 @@ def test_marks_of_a_switch_that_is_described_are_tried_as_it_is(work):
     assert dctcp["queue.threshold"] == "40pkt"
     assert "queue.kind" not in dctcp
     assert "L2DCT" in found
-    refused = remedies(happened, experiment).refused
+    refused = fixes(happened, experiment).refused
     assert not any("L2DCT" in each or "Linux DCTCP" in each for each in refused)
 
 
@@ -1583,7 +1583,7 @@ def test_marks_that_senders_take_for_losses_are_tried(work):
 def test_what_may_be_better_than_the_advice_is_told_with_the_seeds_that_would_tell(work):
     noisy = {"values": dict(enumerate(NOISY, start=1)), "change": Estimate(0.4, 0.7, -0.6, 0.7), **SWITCH}
     found = answer(fan_in(), ("sure", 0.8, {"a": 1}, {}), ("open", 0.4, {"b": 1}, noisy))
-    assert (found.best.remedy.name, found.may_be_better.remedy.name) == ("sure", "open")
+    assert (found.best.fix.name, found.may_be_better.fix.name) == ("sure", "open")
     assert found.may_be_better.seeds_to_decide > 6
     # What is about as good is not worth the seeds.
     near = answer(fan_in(), ("sure", 0.42, {"a": 1}, {}), ("open", 0.4, {"b": 1}, noisy))

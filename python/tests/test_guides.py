@@ -79,8 +79,8 @@ def test_runs_of_tutorials_print_what_stands_below_them(page, tmp_path, monkeypa
             assert [RUN.sub("", line) for line in shown[: len(wanted)]] == [RUN.sub("", line) for line in wanted]
 
 
-def test_choosing_a_remedy_takes_three_commands_that_follow_one_another():
-    guide = FOLDER / "choose-a-remedy.md"
+def test_choosing_a_fix_takes_three_commands_that_follow_one_another():
+    guide = FOLDER / "choose-a-fix.md"
     found = [command for content in blocks(guide, "console") for command in script().commands(content)]
     verbs = [command.split()[1] for command in found if command.startswith("fanin ")]
     assert verbs == ["compare", "tune", "capacity"]

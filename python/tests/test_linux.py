@@ -461,10 +461,10 @@ def advised(tmp_path: Path, scheme: str, cli: Any) -> list[dict[str, Any]]:
 @built
 def test_advice_is_confirmed_in_the_kernel(tmp_path: Path, cli: Any) -> None:
     own, best, *others = advised(tmp_path, "linux", cli)
-    assert own["remedy"] == "as it is"
+    assert own["fix"] == "as it is"
     assert len(others) == 2
     assert own["refused"] is best["refused"] is None
-    # What the kernel does as it is, and with the remedy, are its own runs.
+    # What the kernel does as it is, and with the fix, are its own runs.
     again = _engine.Scenario(RACK.format(scheme="linux"), "rack.toml", LINUX)
     alone = [json.loads(again.run(seed).summary)["query_p99_s"] for seed in (1, 2)]
     assert own["measure"] == "query-p99"
@@ -523,7 +523,7 @@ def test_what_linux_cannot_run_is_named_beside_the_advice(
 
     monkeypatch.setattr(confirmation, "kernel", lambda _: "Linux")
     own, *_ = advised(tmp_path, "newreno", cli)
-    assert (own["remedy"], own["linux"], own["refused"]) == ("as it is", None, "not in Linux: transport.scheme")
+    assert (own["fix"], own["linux"], own["refused"]) == ("as it is", None, "not in Linux: transport.scheme")
     assert own["simulated"] > 0
 
 

@@ -27,7 +27,7 @@ KERNEL = "Linux's include/net/tcp.h, Documentation/networking/dctcp.rst and ip-s
 LINK = "the page that the link beside it leads to"
 FULL = "a full packet"
 SOURCED = {
-    "choose-a-remedy": {"1 and 10 Gbit/s": KERNEL, "1,500 B": FULL},
+    "choose-a-fix": {"1 and 10 Gbit/s": KERNEL, "1,500 B": FULL},
     "twelve-questions": {
         "200 ms": KERNEL,
         "4 ms with": KERNEL,

@@ -11,8 +11,8 @@ import fanin
 from fanin.choose import diagnosis
 from fanin.choose import trials as module
 from fanin.choose.diagnosis import diagnose
+from fanin.choose.fixes import Effort
 from fanin.choose.goals import measure
-from fanin.choose.remedies import Effort
 from fanin.choose.trials import Change, Changed, Trial, trials
 from fanin.show.course import choose_commands, word_apart, word_trials
 
@@ -103,7 +103,7 @@ bytes-each = "20KB"
 """Fast by chance: of answers that begin apart, some lose all that they send."""
 
 
-def test_answers_that_begin_apart_are_no_remedy_where_they_fare_worse(tmp_path):
+def test_answers_that_begin_apart_are_no_fix_where_they_fare_worse(tmp_path):
     found, what = after(tmp_path / "s.toml", ONE_INSTANT)
     assert found.jitter_to_set == "traffic.servers.jitter"
     assert what.worse_apart.change.settings == {"traffic.servers.jitter": "20us"}
@@ -232,7 +232,7 @@ def test_shorter_timers_are_told_where_they_help_and_not_where_they_do_not(tmp_p
     assert not any("transport.rto-min" in settings for settings in told(what))
 
 
-def test_remedies_are_tried_one_by_one_also_where_the_scheme_is_one_of_them(tmp_path):
+def test_fixes_are_tried_one_by_one_also_where_the_scheme_is_one_of_them(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="150KB", window="10mss", senders=40, bytes="32KB")
     _, what = after(tmp_path / "s.toml", f'{text}jitter = "20us"\n', **{"transport.scheme": "dctcp"})
     assert what.told

@@ -1,1 +1,1 @@
-"""Choosing a remedy: comparison, ranking, capacity and tuning."""
+"""Choosing a fix: comparison, ranking, capacity and tuning."""

@@ -1,4 +1,4 @@
-"""Advice for a scenario: what to deploy of the remedies that were tried, why, and how far it carries.
+"""Advice for a scenario: what to deploy of the fixes that were tried, why, and how far it carries.
 
 How it is found, :mod:`fanin.choose.advising` says.
 """
@@ -13,9 +13,9 @@ from fanin.choose.capacity.find import fan_ins
 from fanin.choose.capacity.search import Found
 from fanin.choose.comparison import SCHEME, STACK, BySeed, Estimate, Placed, paired_by_seed
 from fanin.choose.diagnosis import Diagnosis
+from fanin.choose.fixes import AS_IT_IS, Effort, Fix
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.outcomes import Verdict
-from fanin.choose.remedies import AS_IT_IS, Effort, Remedy
 from fanin.choose.robust import ABOUT_AS_GOOD_FACTOR, Varied, effect, is_about, seeds_to_decide, times
 from fanin.numbers.stats import FEWEST, finite
 from fanin.registry import reacts_to_marks
@@ -25,7 +25,7 @@ _ROLES = (
     *("undecided", "further", "ideal", "passed_over", "keeping", "may_be_better", "beside_the_switch", "with_memory"),
     *("saving", "rival", "unsteady"),
 )
-"""Remedies that an answer has beside the recommended one, as its record names them."""
+"""Fixes that an answer has beside the recommended one, as its record names them."""
 
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
@@ -36,7 +36,7 @@ _HARDLY_ROOM_SHARE = 0.25
 Room = Literal["enough", "hardly any", "too little"]
 
 _MAX_FINALISTS = 5
-"""So many remedies that are about as good are tried on other hosts."""
+"""So many fixes that are about as good are tried on other hosts."""
 
 MUCH = 0.2
 """Background traffic that loses such a share of its goodput pays much."""
@@ -44,9 +44,9 @@ MUCH = 0.2
 
 @dataclass(frozen=True)
 class Advised:
-    """A remedy with its results."""
+    """A fix with its results."""
 
-    remedy: Remedy
+    fix: Fix
     place: Placed
     change: Estimate | None
     """The goal, and how it differs from that of the scenario as it is; ``None`` where a difference has no meaning."""
@@ -68,16 +68,14 @@ class Advised:
 
     def effect(self, goal: Goal) -> str:
         """How it compares with the scenario as it is."""
-        if self.remedy.name == AS_IT_IS:
+        if self.fix.name == AS_IT_IS:
             return "-"
         return effect(self.own, self.place.value.mean, self.change, goal, self.margin, self.place.seeds)
 
     @property
     def only_saves(self) -> bool:
         """Whether it gains hardly more than a query alone does with it."""
-        return (
-            self.remedy.alone < 1 and times(self.own, self.place.value.mean) * self.remedy.alone < ABOUT_AS_GOOD_FACTOR
-        )
+        return self.fix.alone < 1 and times(self.own, self.place.value.mean) * self.fix.alone < ABOUT_AS_GOOD_FACTOR
 
     @property
     def seeds_to_decide(self) -> int | None:
@@ -92,7 +90,7 @@ class Advised:
     @property
     def is_listed(self) -> bool:
         """Whether it says anything: one without any effect does not, unless it was searched how far it carries."""
-        return self.remedy.name == AS_IT_IS or not self.is_same or self.found is not None
+        return self.fix.name == AS_IT_IS or not self.is_same or self.found is not None
 
     @property
     def is_costly(self) -> bool:
@@ -115,14 +113,14 @@ class Advised:
         change = self.change
         return {
             **{key: value for key, value in self.place.as_dict().items() if key != "scheme"},
-            "remedy": self.remedy.name,
+            "fix": self.fix.name,
             "seeds": self.place.seeds,
-            "settings": self.remedy.settings,
-            "needs": self.remedy.needs,
-            "deployable": self.remedy.effort.is_deployable,
-            "unmarked": list(self.remedy.unmarked),
-            "threshold": self.remedy.marking and self.remedy.marking.threshold,
-            "cautions": list(self.remedy.cautions),
+            "settings": self.fix.settings,
+            "needs": self.fix.needs,
+            "deployable": self.fix.effort.is_deployable,
+            "unmarked": list(self.fix.unmarked),
+            "threshold": self.fix.marking and self.fix.marking.threshold,
+            "cautions": list(self.fix.cautions),
             "effect": self.effect(goal),
             "same_runs": self.is_same,
             "seeds_to_tell": self.seeds_to_decide,
@@ -144,7 +142,7 @@ class Advice:
     keeps: list[Keep]
     seeds: list[int]
     every: list[Advised]
-    """All remedies, the best first."""
+    """All fixes, the best first."""
     over: str | None
     """The scenario value that is the fan-in; ``None`` if there is none, or several."""
     refused: list[str]
@@ -152,13 +150,13 @@ class Advice:
     warnings: list[str] = field(default_factory=list)
     """What the comparison does not tell."""
     hosts: dict[str, list[Varied]] = field(default_factory=dict)
-    """Remedy -> the scenario as it is and the remedy on other hosts."""
+    """Fix -> the scenario as it is and the fix on other hosts."""
     dropped: dict[str, str] = field(default_factory=dict)
-    """Remedies that were hopeless when there was no time for all, and why: they have no further seeds."""
+    """Fixes that were hopeless when there was no time for all, and why: they have no further seeds."""
     unsearched: list[str] = field(default_factory=list)
     """Those of the best for which there was no time to search how far they carry."""
     untried: list[str] = field(default_factory=list)
-    """Remedies for which there was no time at all."""
+    """Fixes for which there was no time at all."""
     within: str = ""
     """How long it was to take."""
     is_provisional: bool = False
@@ -166,8 +164,8 @@ class Advice:
 
     @property
     def rival(self) -> Advised | None:
-        """The remedy of the variations: the recommended one, or the best other that can be deployed and has effects."""
-        others = (each for each in self._settings if each.remedy.name != AS_IT_IS)
+        """The fix of the variations: the recommended one, or the best other that can be deployed and has effects."""
+        others = (each for each in self._settings if each.fix.name != AS_IT_IS)
         return self.best or next((each for each in others if not each.is_same and each is not self.saving), None)
 
     @property
@@ -181,7 +179,7 @@ class Advice:
         return self._varied(self.ideal)
 
     def _varied(self, each: Advised | None) -> list[Varied]:
-        return [] if each is None else self.hosts.get(each.remedy.name, [])
+        return [] if each is None else self.hosts.get(each.fix.name, [])
 
     @property
     def holds(self) -> bool | None:
@@ -189,8 +187,8 @@ class Advice:
         return all(each.holds for each in self.varied) if self.varied else None
 
     def find(self, name: str) -> Advised:
-        """A remedy by its name."""
-        return next(each for each in self.every if each.remedy.name == name)
+        """A fix by its name."""
+        return next(each for each in self.every if each.fix.name == name)
 
     @property
     def own(self) -> Advised:
@@ -199,7 +197,7 @@ class Advice:
 
     @property
     def best(self) -> Advised | None:
-        """The remedy to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
+        """The fix to deploy; ``None`` if none that can be deployed is better than the scenario as it is.
 
         What needs memory that the switch may lack comes after all others. The goal decides: only of those that are
         about as good as the best by it, one is preferred that keeps the bounds with the scenario's own senders; of
@@ -214,7 +212,7 @@ class Advice:
 
     @property
     def passed_over(self) -> Advised | None:
-        """The best by the goal, if it is better than the remedy to deploy by a difference that counts; else ``None``.
+        """The best by the goal, if it is better than the fix to deploy by a difference that counts; else ``None``.
 
         It takes more effort, breaks bounds, carries fewer senders, brings a threshold of which `fanin check` warns or
         does not hold on other hosts.
@@ -226,7 +224,7 @@ class Advice:
 
     @property
     def gain_passed_over(self) -> float:
-        """Share of the goal of the remedy to deploy by which that is better; 0 if there is none."""
+        """Share of the goal of the fix to deploy by which that is better; 0 if there is none."""
         if self.best is None or self.passed_over is None:
             return 0.0
         taken = self.best.place.value.mean
@@ -239,16 +237,16 @@ class Advice:
         return None if found is self.best else found
 
     def steady(self, each: Advised) -> bool:
-        """Whether a remedy holds on all other hosts; not if that was not tried."""
-        varied = self.hosts.get(each.remedy.name)
+        """Whether a fix holds on all other hosts; not if that was not tried."""
+        varied = self.hosts.get(each.fix.name)
         return varied is not None and all(other.holds for other in varied)
 
     @property
     def finalists(self) -> list[Advised]:
-        """What to try on other hosts: the remedy to deploy, and others about as good, of each kind the best."""
+        """What to try on other hosts: the fix to deploy, and others about as good, of each kind the best."""
         kinds: dict[frozenset[str], Advised] = {}
         for each in [*([self.best] if self.best is not None else []), *self._first]:
-            kinds.setdefault(frozenset(each.remedy.settings), each)
+            kinds.setdefault(frozenset(each.fix.settings), each)
         # What adds to another one of them would take the place of another kind.
         own = [each for paths, each in kinds.items() if each is self.best or not any(other < paths for other in kinds)]
         return own[:_MAX_FINALISTS]
@@ -268,7 +266,7 @@ class Advice:
         ]
         near = [each for each in near if self.suffices(each)] or near
         near = [each for each in near if not self.gives_up(each)] or near
-        return [each for each in near if each.remedy.marks is None or not each.remedy.cautions] or near
+        return [each for each in near if each.fix.marks is None or not each.fix.cautions] or near
 
     @property
     def _usable(self) -> list[Advised]:
@@ -279,7 +277,7 @@ class Advice:
     @property
     def _settings(self) -> list[Advised]:
         """Those that can be deployed."""
-        return [each for each in self.every if each.remedy.effort.is_deployable]
+        return [each for each in self.every if each.fix.effort.is_deployable]
 
     @property
     def saving(self) -> Advised | None:
@@ -288,8 +286,8 @@ class Advice:
 
     def _plainest_of_the_least(self, found: list[Advised]) -> Advised | None:
         """Of those of least effort, the plainest of those than which no other is better by a difference that counts."""
-        least = min((each.remedy.effort for each in found), default=None)
-        alike = [each for each in found if each.remedy.effort == least]
+        least = min((each.fix.effort for each in found), default=None)
+        alike = [each for each in found if each.fix.effort == least]
         first = [each for each in alike if not any(self.is_better(other, each) for other in alike)]
         # If runs failed, pairs have other seeds in common, and three may be better than one another in a circle.
         return _plainest_of_the_furthest(first or alike)
@@ -301,7 +299,7 @@ class Advice:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the scenario as it is has a value of the goal, or a remedy that can be deployed has one."""
+        """Whether the scenario as it is has a value of the goal, or a fix that can be deployed has one."""
         return not all(math.isinf(each.place.value.mean) for each in self._settings)
 
     @property
@@ -316,7 +314,7 @@ class Advice:
 
     @property
     def may_be_better(self) -> Advised | None:
-        """What may be better than the remedy to deploy, if seeds do not tell: the best by its mean; else ``None``."""
+        """What may be better than the fix to deploy, if seeds do not tell: the best by its mean; else ``None``."""
         if self.best is None:
             return None
         best = self.best.place.value.mean
@@ -332,30 +330,30 @@ class Advice:
 
     @property
     def beside_the_switch(self) -> Advised | None:
-        """The best by the goal that changes no switch, if the remedy to deploy does; ``None`` if none is better."""
-        if self.best is None or self.best.remedy.effort < Effort.SWITCH_SETTING:
+        """The best by the goal that changes no switch, if the fix to deploy does; ``None`` if none is better."""
+        if self.best is None or self.best.fix.effort < Effort.SWITCH_SETTING:
             return None
-        return next((each for each in self._usable if each.remedy.effort < Effort.SWITCH_SETTING), None)
+        return next((each for each in self._usable if each.fix.effort < Effort.SWITCH_SETTING), None)
 
     @property
     def keeping(self) -> Advised | None:
-        """The best by the goal that keeps the bounds, if the remedy to deploy does not; ``None`` if none does."""
+        """The best by the goal that keeps the bounds, if the fix to deploy does not; ``None`` if none does."""
         if self.best is None or self.suffices(self.best):
             return None
         return next((each for each in self._usable if self.suffices(each)), None)
 
     def suffices(self, each: Advised) -> bool:
-        """Whether a remedy carries the scenario's own senders, as far as that is known."""
+        """Whether a fix carries the scenario's own senders, as far as that is known."""
         return each.keeps if each.found is None else _has_room(each.found, self.fan_in)
 
     def gives_up(self, each: Advised) -> bool:
-        """Whether a remedy is known to carry fewer senders than the scenario does as it is."""
+        """Whether a fix is known to carry fewer senders than the scenario does as it is."""
         known = each.found is not None and self.own.found is not None
         return known and (1 + PRECISION) * _carries(each) < _carries(self.own)
 
     @property
     def further(self) -> Advised | None:
-        """The remedy for more senders, if the scenario as it is needs none; ``None`` if none carries further.
+        """The fix for more senders, if the scenario as it is needs none; ``None`` if none carries further.
 
         What needs memory that the switch may lack comes after all others. Of those that carry as far as the one that
         carries furthest, to within the precision of the search, it is the one that takes least effort.
@@ -364,19 +362,19 @@ class Advice:
         if self.best is not None or own is None or own.breaks_at is None:
             return None
         beyond = (1 + PRECISION) * own.breaks_at
-        found = [each for each in self.every if each.remedy.effort.is_deployable and _carries(each) > beyond]
+        found = [each for each in self.every if each.fix.effort.is_deployable and _carries(each) > beyond]
         return _plainest_of_the_furthest(_surest(found))
 
     @property
     def advised(self) -> Advised:
-        """What to run: the remedy to deploy, or the one for more senders, or the scenario as it is."""
+        """What to run: the fix to deploy, or the one for more senders, or the scenario as it is."""
         return self.best or self.further or self.own
 
     @property
     def with_memory(self) -> Advised | None:
         """What is better than what is advised, or carries further, if the switch has memory for it; else ``None``."""
         for each in self.every:
-            if each.remedy.effort == Effort.SWITCH_MEMORY and each is not self.advised:
+            if each.fix.effort == Effort.SWITCH_MEMORY and each is not self.advised:
                 is_searched = each.found is not None and self.advised.found is not None
                 is_further = is_searched and _carries(each) > (1 + PRECISION) * _carries(self.advised)
                 if is_further or (each.effect(self.goal) == "better" and self.is_better(each, self.best)):
@@ -388,28 +386,28 @@ class Advice:
         """What is best of all, and better than what is advised, but cannot be deployed; ``None`` if that is nothing."""
         first = self.every[0]
         is_better = first.effect(self.goal) == "better" and self.is_better(first, self.best)
-        return first if is_better and not first.remedy.effort.is_deployable else None
+        return first if is_better and not first.fix.effort.is_deployable else None
 
     def is_better(self, one: Advised, other: Advised | None) -> bool:
-        """Whether a remedy is better than another by a difference that counts; any is better than none."""
+        """Whether a fix is better than another by a difference that counts; any is better than none."""
         if other is None or (math.isinf(other.place.value.mean) and math.isfinite(one.place.value.mean)):
             return True
         change = paired_by_seed(one.values, other.values)
         return change is not None and change.matters(one.margin) and (change.difference > 0) == self.goal.more
 
     def compared_thresholds(self, each: Advised) -> Advised | None:
-        """The same remedy with another threshold; ``None`` if it has none, or no other was tried."""
-        marking = each.remedy.marking
+        """The same fix with another threshold; ``None`` if it has none, or no other was tried."""
+        marking = each.fix.marking
         if marking is None:
             return None
 
-        def rest(other: Remedy) -> dict[str, Any]:
+        def rest(other: Fix) -> dict[str, Any]:
             scenario = self.diagnosis.scenario
             own = {SCHEME: scenario["transport"]["scheme"], STACK: scenario["transport"]["stack"]}
             return {**own, "queue.kind": scenario["queue"]["kind"], **other.settings, marking.path: None}
 
-        others = (other for other in self.every if other.remedy.marking not in (None, marking))
-        return next((other for other in others if rest(other.remedy) == rest(each.remedy)), None)
+        others = (other for other in self.every if other.fix.marking not in (None, marking))
+        return next((other for other in others if rest(other.fix) == rest(each.fix)), None)
 
     @property
     def fan_in(self) -> int:
@@ -449,7 +447,7 @@ class Advice:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the remedy to deploy is better with 95 % confidence, and not only by far with each of few seeds."""
+        """Whether the fix to deploy is better with 95 % confidence, and not only by far with each of few seeds."""
         change = None if self.best is None else self.best.change
         margin = self.own.margin
         return change is None or change.is_sure(margin) or not change.differs(margin)
@@ -471,21 +469,21 @@ class Advice:
         """Whether there was no time to try other hosts."""
         if self.rival is None or not self.is_comparable or self.is_provisional:
             return False
-        return self.rival.remedy.name not in self.hosts
+        return self.rival.fix.name not in self.hosts
 
     @property
     def against(self) -> list[str]:
-        """What speaks against what is better than the remedy to deploy."""
+        """What speaks against what is better than the fix to deploy."""
         each, best = self.passed_over, self.best
         if each is None or best is None:
             return []
-        is_tried = bool(self.hosts.get(each.remedy.name))
+        is_tried = bool(self.hosts.get(each.fix.name))
         reasons = {
-            "threshold": each.remedy.cautions and not best.remedy.cautions,
+            "threshold": each.fix.cautions and not best.fix.cautions,
             "bounds": self.suffices(best) and not self.suffices(each) and each.keeps,
             "fewer": self.gives_up(each) and not self.gives_up(best),
             "other-hosts": is_tried and self.steady(best) and not self.steady(each),
-            "needs": each.remedy.needs != best.remedy.needs,
+            "needs": each.fix.needs != best.fix.needs,
         }
         found = [reason for reason, holds in reasons.items() if holds]
         # Only some of those that are about as good are tried there.
@@ -495,22 +493,22 @@ class Advice:
     def thresholds(self) -> dict[str, Any] | None:
         """From where on the switch marks, why from there, and how another threshold compares."""
         each = self.advised
-        if self.best is None and each.remedy.marks is None:
+        if self.best is None and each.fix.marks is None:
             # What is for more senders alone leaves the threshold as it is.
             each = self.own
-        remedy, marking = each.remedy, each.remedy.marking
+        fix, marking = each.fix, each.fix.marking
         if marking is None:
             return None
         scheme = self.diagnosis.scenario["transport"]["scheme"]
-        if remedy.marks is None and (SCHEME in remedy.settings or not reacts_to_marks(scheme)):
+        if fix.marks is None and (SCHEME in fix.settings or not reacts_to_marks(scheme)):
             return None
         other = self.compared_thresholds(each)
-        found: dict[str, Any] = {"from": marking.threshold, "path": marking.path, "cautions": list(remedy.cautions)}
-        found |= {"why": remedy.marks and remedy.marks.why, "other": None, "other_is": None}
-        if other is not None and other.remedy.marking is not None:
+        found: dict[str, Any] = {"from": marking.threshold, "path": marking.path, "cautions": list(fix.cautions)}
+        found |= {"why": fix.marks and fix.marks.why, "other": None, "other_is": None}
+        if other is not None and other.fix.marking is not None:
             is_worse, is_better = self.is_better(each, other), self.is_better(other, each)
             verdict = "worse" if is_worse else "better" if is_better else "no different"
-            found |= {"other": other.remedy.name, "other_from": other.remedy.marking.threshold, "other_is": verdict}
+            found |= {"other": other.fix.name, "other_from": other.fix.marking.threshold, "other_is": verdict}
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -518,7 +516,7 @@ class Advice:
         named = {"recommended": self.best, **{role: getattr(self, role) for role in _ROLES}}
         return {
             "verdict": self.verdict,
-            **{role: each and each.remedy.name for role, each in named.items()},
+            **{role: each and each.fix.name for role, each in named.items()},
             "goal": self.goal.name,
             "keep": [each.text for each in self.keeps],
             "seeds": self.seeds,
@@ -533,7 +531,7 @@ class Advice:
             "room": self.room,
             "thresholds": self.thresholds,
             "provisional": self.is_provisional,
-            "remedies": [each.as_dict(self.goal) for each in self.every],
+            "fixes": [each.as_dict(self.goal) for each in self.every],
             "holds": self.holds,
             "variations": [each.as_dict() for each in self.varied],
             "ideal_variations": [each.as_dict() for each in self.ideal_varied],
@@ -554,7 +552,7 @@ def senders(diagnosis: Diagnosis) -> int:
 
 def _surest(found: list[Advised]) -> list[Advised]:
     """Those that need no memory which the switch may lack, if there are any."""
-    return [each for each in found if each.remedy.effort != Effort.SWITCH_MEMORY] or found
+    return [each for each in found if each.fix.effort != Effort.SWITCH_MEMORY] or found
 
 
 def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
@@ -566,9 +564,9 @@ def _plainest_of_the_furthest(found: list[Advised]) -> Advised | None:
     far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
 
     def order(each: Advised) -> tuple[Effort, bool, int, bool, int]:
-        remedy = each.remedy
-        is_other = remedy.marks is not None and not remedy.marks.is_first
-        return remedy.effort, bool(remedy.cautions), len(remedy.settings), is_other, -_carries(each)
+        fix = each.fix
+        is_other = fix.marks is not None and not fix.marks.is_first
+        return fix.effort, bool(fix.cautions), len(fix.settings), is_other, -_carries(each)
 
     return min(far, key=order, default=None)
 
@@ -586,11 +584,11 @@ def without_useless_settings(found: list[Advised]) -> list[Advised]:
     """Without those that add a setting to another of them and have the very same results."""
     kept: list[Advised] = []
     for each in found:
-        own = each.remedy.settings.items()
+        own = each.fix.settings.items()
         if not any(
-            other.remedy.settings.items() < own and other.place.value == each.place.value
+            other.fix.settings.items() < own and other.place.value == each.place.value
             for other in found
-            if other.remedy.settings
+            if other.fix.settings
         ):
             kept.append(each)
     return kept

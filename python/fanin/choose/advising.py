@@ -1,4 +1,4 @@
-"""Finds advice for a scenario: runs every remedy on the same seeds, ranks them, and searches how far the best carry.
+"""Finds advice for a scenario: runs every fix on the same seeds, ranks them, and searches how far the best carry.
 
 It has no statistics and no search of its own: :mod:`fanin.choose.comparison` ranks and :mod:`fanin.choose.capacity`
 searches.
@@ -23,10 +23,10 @@ from fanin.choose.comparison import (
     unequal,
 )
 from fanin.choose.diagnosis import Diagnosis
+from fanin.choose.fixes import AS_IT_IS, Fix, Tried
 from fanin.choose.goals import Measure
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import MIN_FAN_IN, Ahead, Plan, furthest
-from fanin.choose.remedies import AS_IT_IS, Remedy, Tried
 from fanin.choose.robust import Varied, variations, varied
 from fanin.choose.rounds import Asked, Rounds
 from fanin.choose.threshold import given_threshold, marks_by_one_threshold
@@ -43,7 +43,7 @@ _MIN_CAPACITY_SEARCHES = 2
 """So many are searched in any case for how far they carry, or none: one capacity alone compares with nothing."""
 
 _MAX_FURTHER_SEARCHES = 2
-"""So often another remedy is searched for how far it carries, as the best does not carry the scenario's senders."""
+"""So often another fix is searched for how far it carries, as the best does not carry the scenario's senders."""
 
 
 def advise(
@@ -61,12 +61,12 @@ def advise(
     so_far: Callable[[Advice], None] = lambda _: None,
     planned: Callable[[Plan, float], None] = lambda *_: None,
 ) -> Advice:
-    """Runs the remedies on the scenario, ranks them, and searches how far the best of them carry.
+    """Runs the fixes on the scenario, ranks them, and searches how far the best of them carry.
 
     Args:
         experiment: The scenario; its sweep is ignored.
         diagnosis: What one run of it says.
-        to_try: What :func:`fanin.choose.remedies.remedies` says of these.
+        to_try: What :func:`fanin.choose.fixes.fixes` says of these.
         asked: The question.
         plan: How thoroughly to look.
         background: The goodput of the background traffic, if there is any.
@@ -76,7 +76,7 @@ def advise(
         advance: Called after every simulation.
         so_far: Called with what is known, whenever that is more than before.
         planned: Called with the plan, and with how long everything takes, once the first seed says how long runs of the
-            remedies take.
+            fixes take.
 
     Raises:
         ResultsError: results cannot be written.
@@ -124,12 +124,10 @@ def advise(
                 break
             answer = carried(again_, [])
     on_other_hosts = partial(_on_other_hosts, laboratory, outlook, asked)
-    answer = replace(
-        answer, unsearched=[each.remedy.name for each in wanted if answer.find(each.remedy.name).found is None]
-    )
+    answer = replace(answer, unsearched=[each.fix.name for each in wanted if answer.find(each.fix.name).found is None])
     so_far(answer)
 
-    # Which remedy is recommended depends on how far they carry, and which of about the same result on other hosts.
+    # Which fix is recommended depends on how far they carry, and which of about the same result on other hosts.
     finalists = answer.finalists or [each for each in [answer.rival] if each is not None and answer.is_comparable]
     for place, each in enumerate(finalists, start=1):
         others = len(finalists) - place + (answer.ideal is not None)
@@ -142,7 +140,7 @@ def advise(
     return replace(answer, is_provisional=False)
 
 
-def _find_warnings(experiment: Experiment, diagnosis: Diagnosis, tried: list[Remedy], asked: Asked) -> list[str]:
+def _find_warnings(experiment: Experiment, diagnosis: Diagnosis, tried: list[Fix], asked: Asked) -> list[str]:
     """What is to be known of the answer before anything runs."""
     return [
         *unequal(beside_scheme(experiment, _systems(tried))),
@@ -171,8 +169,8 @@ def _ranked(rounds: Rounds, asked: Asked, background: Measure | None, unknown: A
 def _on_other_hosts(
     laboratory: Laboratory, outlook: Outlook, asked: Asked, answer: Advice, each: Advised, others: int
 ) -> dict[str, list[Varied]]:
-    """A remedy on other hosts, with the scenario as it is there, before so many others; nothing if no time is left."""
-    chosen = variations(answer.diagnosis, each.remedy, laboratory.experiment)
+    """A fix on other hosts, with the scenario as it is there, before so many others; nothing if no time is left."""
+    chosen = variations(answer.diagnosis, each.fix, laboratory.experiment)
     until_s = math.inf if outlook.plan.is_asked else outlook.plan.within_s
     for seeds in (answer.seeds, answer.seeds[:FEWEST]):
         # The scenario as it is was tried there with the first of them.
@@ -182,21 +180,21 @@ def _on_other_hosts(
     else:
         return {}
     with outlook.running(now, outlook.plan.varied(others), until_s):
-        found = varied(laboratory, chosen, each.remedy, asked.goal, seeds, asked.margin)
+        found = varied(laboratory, chosen, each.fix, asked.goal, seeds, asked.margin)
     # The few seeds for which there is time may not even tell on the hosts as given what is known of these.
     is_told = found and found[0].effect == each.effect(answer.goal)
     if (len(seeds) < len(answer.seeds) and not is_told) or not (found or outlook.has_time):
         return {}
     # Nothing to tell if there is nothing that may differ.
-    return {each.remedy.name: found if len(found) > 1 else []}
+    return {each.fix.name: found if len(found) > 1 else []}
 
 
 def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised]) -> Advice:
-    """With how far some remedies carry."""
+    """With how far some fixes carry."""
     assert answer.over is not None
     found = find_in(
         laboratory,
-        [dict(each.remedy.settings) for each in searched],
+        [dict(each.fix.settings) for each in searched],
         answer.keeps,
         over=answer.over,
         first=MIN_FAN_IN,
@@ -205,14 +203,12 @@ def _carried(laboratory: Laboratory, answer: Advice, searched: list[Advised]) ->
         precision=PRECISION,
         own=answer.fan_in,
     )
-    carried = {each.remedy.name: far for each, far in zip(searched, found, strict=True)}
-    return replace(
-        answer, every=[replace(each, found=carried.get(each.remedy.name, each.found)) for each in answer.every]
-    )
+    carried = {each.fix.name: far for each, far in zip(searched, found, strict=True)}
+    return replace(answer, every=[replace(each, found=carried.get(each.fix.name, each.found)) for each in answer.every])
 
 
-def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
-    """The scenario as it is, and each scheme that remedies bring with its stack."""
+def _systems(tried: list[Fix]) -> dict[str, dict[str, Scalar]]:
+    """The scenario as it is, and each scheme that fixes bring with its stack."""
     found: dict[str, dict[str, Scalar]] = {AS_IT_IS: {}}
     for each in tried:
         if SCHEME in each.settings:
@@ -221,7 +217,7 @@ def _systems(tried: list[Remedy]) -> dict[str, dict[str, Scalar]]:
     return found
 
 
-def _unlike(experiment: Experiment, tried: list[Remedy]) -> list[str]:
+def _unlike(experiment: Experiment, tried: list[Fix]) -> list[str]:
     """Warns that some systems are tried with another threshold than that of the scenario's switch."""
     given = given_threshold(experiment)
     if given is None:
@@ -233,8 +229,8 @@ def _unlike(experiment: Experiment, tried: list[Remedy]) -> list[str]:
     return [f"{own}, and so it does for the other schemes with one threshold{beside}"]
 
 
-def _unmarkable(diagnosis: Diagnosis, tried: list[Remedy]) -> list[str]:
-    """Warns of remedies that need marks which not all traffic can have."""
+def _unmarkable(diagnosis: Diagnosis, tried: list[Fix]) -> list[str]:
+    """Warns of fixes that need marks which not all traffic can have."""
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for each in tried:
         # What sets no scheme has that of the scenario.
@@ -268,14 +264,14 @@ def reach(experiment: Experiment, diagnosis: Diagnosis) -> tuple[int, int]:
 
 
 def _worth_searching(answer: Advice, most: int) -> list[Advised]:
-    """The scenario as it is, the remedy to deploy, and the next best: first those that can be deployed.
+    """The scenario as it is, the fix to deploy, and the next best: first those that can be deployed.
 
     If none is better at this fan-in, those that can be deployed and tie may still carry further.
     """
     wanted = [each for each in (answer.own, answer.best, answer.ideal) if each is not None]
     better = [each for each in answer.every if each.effect(answer.goal) == "better"]
-    wanted += sorted(better, key=lambda each: (not each.remedy.effort.is_deployable, not each.keeps))
-    unique = without_useless_settings(list({each.remedy.name: each for each in wanted}.values()))[: most + 1]
+    wanted += sorted(better, key=lambda each: (not each.fix.effort.is_deployable, not each.keeps))
+    unique = without_useless_settings(list({each.fix.name: each for each in wanted}.values()))[: most + 1]
     return unique if answer.best is not None else [*unique, *_plainest(answer)]
 
 
@@ -284,10 +280,10 @@ def _plainest(answer: Advice) -> list[Advised]:
     tied = [
         each
         for each in answer.every
-        if each.remedy.effort.is_deployable and each.effect(answer.goal) in ("undecided", "no difference that counts")
+        if each.fix.effort.is_deployable and each.effect(answer.goal) in ("undecided", "no difference that counts")
     ]
     # What has no effect here may have one with more senders, but is the first to be left out. Marks help however many
     # send, and as long as windows grow.
-    tied.sort(key=lambda each: (each.is_same, each.remedy.marks is None or not each.remedy.marks.is_first))
-    sets = [set(each.remedy.settings.items()) for each in tied]
+    tied.sort(key=lambda each: (each.is_same, each.fix.marks is None or not each.fix.marks.is_first))
+    sets = [set(each.fix.settings.items()) for each in tied]
     return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

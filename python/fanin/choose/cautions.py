@@ -183,7 +183,7 @@ def merging(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
 
 
 def by_what_is_said(said: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of schemes or remedies, each time with all of which it is."""
+    """What is said of schemes or fixes, each time with all of which it is."""
     found: dict[str, list[str]] = {}
     for name, what in said:
         found.setdefault(what, []).append(name)

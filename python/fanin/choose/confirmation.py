@@ -1,4 +1,4 @@
-"""The best remedies in the Linux kernel: what advice says, beside what Linux does."""
+"""The best fixes in the Linux kernel: what advice says, beside what Linux does."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from fanin import _engine
 from fanin.choose.advice import Advice, Advised
+from fanin.choose.fixes import AS_IT_IS, Fix
 from fanin.choose.goals import Measure
-from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import RunError, ScenarioError
 from fanin.numbers.stats import Spread, finite
 from fanin.numbers.units import number
@@ -18,7 +18,7 @@ from fanin.run.laboratory import Laboratory, Outcome
 from fanin.scenario.format.values import Scalar
 
 MAX_CONFIRMED = 3
-"""So many of the best remedies run in the kernel, beside the scenario as it is."""
+"""So many of the best fixes run in the kernel, beside the scenario as it is."""
 
 MAX_SEEDS = 3
 """A run in the kernel takes hundreds of times as long as a simulated one."""
@@ -28,9 +28,9 @@ IN_LINUX: dict[str, Scalar] = {"run.backend": "linux"}
 
 @dataclass(frozen=True)
 class Confirmed:
-    """A remedy in the simulator and in the kernel, with the same seeds."""
+    """A fix in the simulator and in the kernel, with the same seeds."""
 
-    remedy: Remedy
+    fix: Fix
     measure: Measure
     simulated: Spread | None
     """``None`` if no run ended."""
@@ -42,8 +42,8 @@ class Confirmed:
     """Why a run in Linux failed."""
 
     def row(self) -> list[str]:
-        """The remedy, and both values or why there is none."""
-        return [self.remedy.name, self._word(self.simulated), self.why_not or self._word(self.linux)]
+        """The fix, and both values or why there is none."""
+        return [self.fix.name, self._word(self.simulated), self.why_not or self._word(self.linux)]
 
     def _word(self, found: Spread | None) -> str:
         if found is None:
@@ -54,7 +54,7 @@ class Confirmed:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "remedy": self.remedy.name,
+            "fix": self.fix.name,
             "measure": self.measure.name,
             "simulated": None if self.simulated is None else finite(self.simulated.mean),
             "linux": None if self.linux is None else finite(self.linux.mean),
@@ -64,7 +64,7 @@ class Confirmed:
 
 
 def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
-    """Runs the scenario as it is and the best remedies with the first seeds, in the simulator and in the kernel.
+    """Runs the scenario as it is and the best fixes with the first seeds, in the simulator and in the kernel.
 
     Args:
         found: The advice.
@@ -81,28 +81,28 @@ def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
     def spread(outcome: Outcome) -> Spread | None:
         return measure.spread(outcome.rows) if outcome.rows else None
 
-    refused = [_why_not(laboratory, each.remedy) for each in chosen]
+    refused = [_why_not(laboratory, each.fix) for each in chosen]
     runnable = [each for each, why_not in zip(chosen, refused, strict=True) if why_not is None]
-    simulated = run([each.remedy.settings for each in chosen], "what the kernel runs too")
-    linux = iter(run([each.remedy.settings | IN_LINUX for each in runnable], "in the kernel"))
+    simulated = run([each.fix.settings for each in chosen], "what the kernel runs too")
+    linux = iter(run([each.fix.settings | IN_LINUX for each in runnable], "in the kernel"))
     found_in_both = []
     for each, of_simulator, why_not in zip(chosen, simulated, refused, strict=True):
         of_linux = next(linux) if why_not is None else Outcome([], [])
         error = next((failure.error for failure in of_linux.failures), None)
-        found_in_both.append(Confirmed(each.remedy, measure, spread(of_simulator), spread(of_linux), why_not, error))
+        found_in_both.append(Confirmed(each.fix, measure, spread(of_simulator), spread(of_linux), why_not, error))
     return found_in_both
 
 
 def _best(found: Advice) -> list[Advised]:
-    """The recommended remedy first, then the best others that can be deployed."""
-    others = [each for each in found.every if each.remedy.effort.is_deployable and each.remedy.name != AS_IT_IS]
+    """The recommended fix first, then the best others that can be deployed."""
+    others = [each for each in found.every if each.fix.effort.is_deployable and each.fix.name != AS_IT_IS]
     first = [each for each in [found.best] if each is not None]
     return [*first, *(each for each in others if each is not found.best and not each.is_same)][:MAX_CONFIRMED]
 
 
-def _why_not(laboratory: Laboratory, remedy: Remedy) -> str | None:
+def _why_not(laboratory: Laboratory, fix: Fix) -> str | None:
     try:
-        laboratory.experiment.handle(dict(remedy.settings) | IN_LINUX).check()
+        laboratory.experiment.handle(dict(fix.settings) | IN_LINUX).check()
     except ScenarioError as error:
         return f"not in Linux: {error.key}"
     return None
@@ -116,7 +116,7 @@ def kernel(experiment: Experiment) -> str:
 
     """
     tick_s = number(experiment.resolved()["transport"]["rto-granularity"])
-    # Hosts of other tools have no tick; remedies may set Linux's own.
+    # Hosts of other tools have no tick; fixes may set Linux's own.
     hz = round(1 / tick_s) if tick_s else 1000
     for of, release, *_ in _engine.linux_kernels():
         if of == hz:

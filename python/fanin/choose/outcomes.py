@@ -32,7 +32,7 @@ class Whom(StrEnum):
 class Verdict(StrEnum):
     """What an advice comes to."""
 
-    TAKE = "take"  # A remedy that can be deployed is better.
+    TAKE = "take"  # A fix that can be deployed is better.
     KEEP = "keep"  # Nothing is better, and there is room for more senders, as far as that is known.
     KEEP_FOR_NOW = "keep-for-now"  # The same, but the bounds break with a few more senders.
     TOO_LITTLE = "too-little"  # Nothing is better, but the bounds do not hold.

@@ -16,7 +16,7 @@ _MIN_SIMULATED_SHARE = 0.5
 """If this share of some runs was simulated, and not found in the store, they tell how long others take."""
 
 _MAX_RESERVED_SHARE = 0.3
-"""At most this share of the time is kept for other hosts while remedies are ranked."""
+"""At most this share of the time is kept for other hosts while fixes are ranked."""
 
 
 class Outlook:
@@ -87,7 +87,7 @@ class Outlook:
             self._learn()
 
     def knowing(self, work: list[float]) -> Plan:
-        """The plan once it is known how much longer runs of each remedy take; so far they were taken to be alike.
+        """The plan once it is known how much longer runs of each fix take; so far they were taken to be alike.
 
         Args:
             work: How many times longer each takes than the scenario as it is; one run of each has been made.

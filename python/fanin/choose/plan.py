@@ -23,7 +23,7 @@ _MIN_FAN_IN_FACTOR = 4
 """So many times its own fan-in is searched in any case."""
 
 _TRIED_ON_OTHER_HOSTS = 4
-"""About so many are tried on other hosts: the scenario as it is, two remedies that are about as good, and the ideal."""
+"""About so many are tried on other hosts: the scenario as it is, two fixes that are about as good, and the ideal."""
 
 _OVERHEAD_OF_RUN_S = 0.005
 """To prepare, store and read a run takes about so long, one after the other, and the first estimate has no better."""
@@ -52,15 +52,15 @@ class Plan:
 
     seeds: list[int]
     capacities: int
-    """For how many of the best remedies to search how far they carry."""
+    """For how many of the best fixes to search how far they carry."""
     run_s: float
     """How long the engine takes for a run of the scenario, over how many are made at once."""
     within_s: float
     """How long all may take that is still to be done when it is made."""
     work: list[float]
-    """How many times longer a run of each remedy takes than one of the scenario, which is one of them."""
+    """How many times longer a run of each fix takes than one of the scenario, which is one of them."""
     hosts: int
-    """On how many other hosts the scenario and remedies are tried."""
+    """On how many other hosts the scenario and fixes are tried."""
     senders: int
     """How many the scenario has; 0 if there is no capacity to search."""
     last: int
@@ -81,9 +81,9 @@ class Plan:
         """So many runs, which take so many times longer together than one of the scenario."""
         return Ahead(runs, self.slower * (runs * _OVERHEAD_OF_RUN_S + work * self.run_s))
 
-    def ranked(self, seeds: int, remedies: int | None = None) -> Ahead:
-        """The remedies, or so many of them, with so many seeds."""
-        runs = seeds * (len(self.work) if remedies is None else remedies)
+    def ranked(self, seeds: int, fixes: int | None = None) -> Ahead:
+        """The fixes, or so many of them, with so many seeds."""
+        runs = seeds * (len(self.work) if fixes is None else fixes)
         return self._ahead(runs, runs * self._usual)
 
     def varied(self, some: int = _TRIED_ON_OTHER_HOSTS, seeds: int | None = None) -> Ahead:
@@ -92,7 +92,7 @@ class Plan:
         return self._ahead(runs, runs * self._usual)
 
     def search(self, work: float) -> Ahead:
-        """A search for how far a remedy carries whose runs take so many times longer than those of the scenario."""
+        """A search for how far a fix carries whose runs take so many times longer than those of the scenario."""
         search = Search({}, [], MIN_FAN_IN, self.last, self.seeds, PRECISION)
         runs, senders = search.expected() if self.senders else (0.0, 0.0)
         ahead = self._ahead(runs, work * senders / max(1, self.senders))
@@ -155,7 +155,7 @@ class Plan:
         return len(work)
 
     def knowing(self, work: list[float]) -> Plan:
-        """The plan once it is known how long runs of the remedies take, and so whether there is time for all.
+        """The plan once it is known how long runs of the fixes take, and so whether there is time for all.
 
         Args:
             work: How many times longer a run of each takes than one of the scenario.
@@ -166,7 +166,7 @@ class Plan:
 
 
 def planned(
-    remedies: int,
+    fixes: int,
     seeds: list[int] | None,
     capacities: int | None,
     *,
@@ -179,9 +179,9 @@ def planned(
     """How everything is done, and whether there is time for that.
 
     Args:
-        remedies: How many there are, with the scenario as it is.
+        fixes: How many there are, with the scenario as it is.
         seeds: The seeds that are asked for; ``None`` takes those that can decide.
-        capacities: For how many of the remedies to search how far they carry; the same.
+        capacities: For how many of the fixes to search how far they carry; the same.
         hosts: On how many other hosts some of them are tried.
         reach: How many senders the scenario has, and up to how many a capacity is searched; zeros if none is.
         run_s: How long one run of the scenario took.
@@ -189,7 +189,7 @@ def planned(
         within_s: How long all may take.
 
     """
-    alike = [1.0] * remedies
+    alike = [1.0] * fixes
     searched = (_MAX_CAPACITY_SEARCHES if capacities is None else capacities) if reach[0] else 0
     thorough = Plan(
         seeds or FEW_SEEDS,

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from fanin.choose.comparison import SCHEME, Compared, Estimate, change_of
 from fanin.choose.diagnosis import SLOW, Diagnosis
+from fanin.choose.fixes import AS_IT_IS, Fix
 from fanin.choose.goals import Goal
-from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import Spread
 from fanin.numbers.units import Quantity
@@ -44,11 +44,11 @@ def seeds_to_decide(change: Estimate | None, seeds: int, margin: float) -> int |
 
 
 def effect(own: float, mean: float, change: Estimate | None, goal: Goal, margin: float, seeds: int) -> Effect:
-    """How a remedy compares with the scenario as it is.
+    """How a fix compares with the scenario as it is.
 
     Args:
         own: The goal's mean of the scenario as it is, infinite if that did not finish.
-        mean: That of the remedy.
+        mean: That of the fix.
         change: How it differs, seed by seed; ``None`` where a difference has no meaning.
         goal: The criterion.
         margin: Share of the mean below which a difference does not count.
@@ -94,20 +94,20 @@ class Variation:
 Outcome = Literal["holds", "helps less", "not needed", "undecided", "does not hold"]
 """What becomes of advice with a variation.
 
-Of a remedy: it is better there and about as good as promised; it is better, but far from that; the scenario without it
+Of a fix: it is better there and about as good as promised; it is better, but far from that; the scenario without it
 is about as good as was promised with it, and nearer to that than to itself as given; seeds do not tell; or it is no
-better. Of the advice that none is needed: no remedy is worth it there and the scenario is not much worse than as given;
+better. Of the advice that none is needed: no fix is worth it there and the scenario is not much worse than as given;
 seeds do not tell; or that is not so.
 """
 
 
 @dataclass(frozen=True)
 class Varied:
-    """The scenario as it is and a remedy, both with a variation."""
+    """The scenario as it is and a fix, both with a variation."""
 
     variation: Variation
     own: Spread
-    remedy: Spread
+    fix: Spread
     effect: Effect
     outcome: Outcome
     """What becomes of the advice."""
@@ -119,8 +119,8 @@ class Varied:
 
     @property
     def times(self) -> float:
-        """How many times better or worse the remedy is, at least one; not a number where that has no meaning."""
-        return times(self.own.mean, self.remedy.mean)
+        """How many times better or worse the fix is, at least one; not a number where that has no meaning."""
+        return times(self.own.mean, self.fix.mean)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -128,20 +128,20 @@ class Varied:
             "variation": self.variation.name,
             "settings": self.variation.settings,
             "own": self.own.as_dict(),
-            "remedy": self.remedy.as_dict(),
+            "fix": self.fix.as_dict(),
             "effect": self.effect,
             "outcome": self.outcome,
         }
 
 
-def variations(diagnosis: Diagnosis, remedy: Remedy, experiment: Experiment) -> list[Variation]:
+def variations(diagnosis: Diagnosis, fix: Fix, experiment: Experiment) -> list[Variation]:
     """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
 
-    What the remedy itself sets is no other host.
+    What the fix itself sets is no other host.
 
     Args:
         diagnosis: What a run of the scenario says about it.
-        remedy: The remedy, which each is tried with as well.
+        fix: The fix, which each is tried with as well.
         experiment: The scenario.
 
     """
@@ -158,14 +158,14 @@ def variations(diagnosis: Diagnosis, remedy: Remedy, experiment: Experiment) -> 
         other, chosen = ("persistent", fresh) if fresh else ("fresh", groups)
         name = "connections that are open before" if fresh else "a new connection for each answer"
         found.append(Variation(name, {f"traffic.{group['name']}.connections": other for group in chosen}))
-    schemes = [str(remedy.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
+    schemes = [str(fix.settings.get(SCHEME, transport["scheme"])), *(each["scheme"] for each in traffic)]
     if any(map(reacts_to_marks, schemes)) and network["non-ect"] != "drop":
         found.append(Variation("a switch that drops what it cannot mark", {"network.non-ect": "drop"}))
     return [
         replace(each, slower=max(1.0, diagnosis.alone(experiment.of_fan_in(each.settings))))
         for each in found
-        if not (each.settings and each.settings.items() <= remedy.settings.items())
-        and all(_is_valid(experiment, own | each.settings) for own in ({}, remedy.settings))
+        if not (each.settings and each.settings.items() <= fix.settings.items())
+        and all(_is_valid(experiment, own | each.settings) for own in ({}, fix.settings))
     ]
 
 
@@ -178,9 +178,9 @@ def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
 
 
 def varied(
-    laboratory: Laboratory, chosen: list[Variation], remedy: Remedy, goal: Goal, seeds: list[int], margin: float
+    laboratory: Laboratory, chosen: list[Variation], fix: Fix, goal: Goal, seeds: list[int], margin: float
 ) -> list[Varied]:
-    """The scenario as it is and a remedy, with each variation and on the same seeds.
+    """The scenario as it is and a fix, with each variation and on the same seeds.
 
     Without those whose runs failed, or for which there was no time; without the hosts as given, there is nothing.
 
@@ -190,12 +190,12 @@ def varied(
         ResultsError: results cannot be written.
 
     """
-    asked = [(own | each.settings, seeds) for each in chosen for own in ({}, remedy.settings)]
+    asked = [(own | each.settings, seeds) for each in chosen for own in ({}, fix.settings)]
     runs = laboratory.cases(asked, "varying the hosts")
     found: list[Varied] = []
     for variation, before, after in zip(chosen, runs[::2], runs[1::2], strict=True):
         if before.rows and after.rows and not before.left_out + after.left_out:
-            own, other = Compared(AS_IT_IS, before.rows), Compared(remedy.name, after.rows)
+            own, other = Compared(AS_IT_IS, before.rows), Compared(fix.name, after.rows)
             spreads = [goal.spread(each.rows, own.rows) for each in (own, other)]
             how = effect(spreads[0].mean, spreads[1].mean, change_of(other, own, goal), goal, margin, len(own.rows))
             found.append(Varied(variation, spreads[0], spreads[1], how, "holds"))
@@ -212,9 +212,9 @@ def _outcome(each: Varied, given: Varied, goal: Goal) -> Outcome:
     if given.effect != "better":
         is_well = is_about(each.own.mean, given.own.mean, goal, enough)
         return "holds" if is_well and not is_worth_it and open_ != "undecided" else open_
-    promised = given.remedy.mean
+    promised = given.fix.mean
     if is_worth_it:
-        return "holds" if is_about(each.remedy.mean, promised, goal, enough) else "helps less"
+        return "holds" if is_about(each.fix.mean, promised, goal, enough) else "helps less"
     # A small gain must be able to fail: there, the scenario is nearer to what was promised than to itself as given.
     half_way = math.sqrt(given.times) if math.isfinite(given.times) else SLOW
     if is_about(each.own.mean, promised, goal, min(enough, half_way * each.variation.slower)):

@@ -1,4 +1,4 @@
-"""Ranks the remedies of advice, a round for each seed, with as many of them as there is time for."""
+"""Ranks the fixes of advice, a round for each seed, with as many of them as there is time for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from fanin.choose.advice import Advised
 from fanin.choose.comparison import USUAL_MARGIN, Compared, Estimate, change_of, goal_by_seed, paired, placed
+from fanin.choose.fixes import AS_IT_IS, Fix
 from fanin.choose.goals import Goal, Keep, Measure
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import Ahead, Plan
-from fanin.choose.remedies import AS_IT_IS, Remedy
 from fanin.choose.robust import times
 from fanin.errors import RunError
 from fanin.later import np
@@ -20,7 +20,7 @@ from fanin.results.dataset import Row, window_s
 from fanin.run.laboratory import Laboratory
 
 _FIRST_SEED_TIME_SHARE = 0.4
-"""Share of the time in which remedies begin to run with the first seed: one seed decides nothing."""
+"""Share of the time in which fixes begin to run with the first seed: one seed decides nothing."""
 
 _HOPELESS_FACTOR = 2.0
 """What is so many times worse than what can be deployed is hopeless."""
@@ -46,7 +46,7 @@ class Rounds:
     def __init__(
         self,
         laboratory: Laboratory,
-        tried: list[Remedy],
+        tried: list[Fix],
         asked: Asked,
         outlook: Outlook,
         planned: Callable[[Plan, float], None],
@@ -55,11 +55,11 @@ class Rounds:
 
         Args:
             laboratory: Where to run the simulations.
-            tried: The remedies, the scenario as it is first.
+            tried: The fixes, the scenario as it is first.
             asked: The question.
             outlook: How much time there is.
             planned: Called with the plan, and with how long everything takes, once the first seed says how long runs
-                of the remedies take.
+                of the fixes take.
 
         """
         self._laboratory, self._tried, self._asked, self._outlook = laboratory, tried, asked, outlook
@@ -97,8 +97,8 @@ class Rounds:
             yield
             yield from self._add_seeds(others, rest)
 
-    def _add_seeds(self, seeds: list[int], some: list[Remedy]) -> Iterator[None]:
-        """Some remedies with more seeds, and fewer of them wherever there is no time for all."""
+    def _add_seeds(self, seeds: list[int], some: list[Fix]) -> Iterator[None]:
+        """Some fixes with more seeds, and fewer of them wherever there is no time for all."""
         for place, seed in enumerate(seeds):
             some = self._that_fit(some, len(seeds) - place)
             if not some:
@@ -107,8 +107,8 @@ class Rounds:
             self._round(seed, some, after)
             yield
 
-    def _that_fit(self, some: list[Remedy], seeds: int) -> list[Remedy]:
-        """The remedies for which there is time with so many more seeds: first of all what is hopeless is given up."""
+    def _that_fit(self, some: list[Fix], seeds: int) -> list[Fix]:
+        """The fixes for which there is time with so many more seeds: first of all what is hopeless is given up."""
         plan = self._outlook.plan
         is_own = some[:1] == self._tried[:1]
         each_s = plan.ranked(seeds, 1).seconds
@@ -122,22 +122,22 @@ class Rounds:
         # What it is compared with, and one to compare, are the least, as long as there is any time.
         return sorted(kept, key=self._place)[: max(most, 2 * (is_own and room_s > 0))]
 
-    def _is_out(self, each: Remedy) -> bool:
+    def _is_out(self, each: Fix) -> bool:
         """Whether it has no more seeds; where seeds are asked for, what can be deployed has all of them."""
         asked = self._outlook.plan.are_seeds_asked and each.effort.is_deployable
         return not self._found[each.name].rows or (each.name in self.dropped and not asked)
 
-    def _place(self, each: Remedy) -> tuple[bool, bool, float]:
+    def _place(self, each: Fix) -> tuple[bool, bool, float]:
         """Its place among those that get more seeds: the scenario as it is, and then what can be deployed."""
         mean = self._means.get(each.name, math.inf)
         return each.name != AS_IT_IS, not each.effort.is_deployable, -mean if self._asked.goal.more else mean
 
-    def _round(self, seed: int, some: Sequence[Remedy], after: Ahead, until_s: float | None = None) -> None:
-        """Runs some remedies with a seed, as far as there is time."""
+    def _round(self, seed: int, some: Sequence[Fix], after: Ahead, until_s: float | None = None) -> None:
+        """Runs some fixes with a seed, as far as there is time."""
         plan, outlook = self._outlook.plan, self._outlook
         until = outlook.ranked_until_s if until_s is None else until_s
         with outlook.running(plan.ranked(1, len(some)), after, math.inf if plan.are_seeds_asked else until):
-            outcomes = self._laboratory.cases([(each.settings, [seed]) for each in some], "comparing the remedies")
+            outcomes = self._laboratory.cases([(each.settings, [seed]) for each in some], "comparing the fixes")
         for each, got in zip(some, outcomes, strict=True):
             self._found[each.name].rows.extend(got.rows)
             self._found[each.name].failures.extend(got.failures)
@@ -146,7 +146,7 @@ class Rounds:
             raise RunError(f"{AS_IT_IS}: {self._found[AS_IT_IS].error}")
 
     def _learn(self) -> None:
-        """How much longer runs of the remedies take decides how many there is time for."""
+        """How much longer runs of the fixes take decides how many there is time for."""
         own = self._found[AS_IT_IS].rows
         known = {name: _work(each.rows, own) for name, each in self._found.items() if each.rows}
         usual = sum(known.values()) / len(known)
@@ -164,7 +164,7 @@ class Rounds:
         return [name for name, each in self._found.items() if not each.rows and not each.failures]
 
     def advised(self, background: Measure | None) -> list[Advised]:
-        """The remedies that have results, the best first."""
+        """The fixes that have results, the best first."""
         compared, goal, margin = self.compared, self._asked.goal, self._asked.margin
         # Those with few seeds, which time was too short for, would share the first place.
         enough = placed([each for each in compared if len(each.rows) >= FEWEST], goal, AS_IT_IS, margin)
@@ -172,10 +172,10 @@ class Rounds:
         order = placed(compared, goal, AS_IT_IS, margin)
         places = {each.scheme: replace(each, rank=ranks.get(each.scheme)) for each in order}
         by_name = {each.scheme: each for each in compared}
-        own, remedy = by_name[AS_IT_IS], {each.name: each for each in self._tried}
+        own, fix = by_name[AS_IT_IS], {each.name: each for each in self._tried}
         return [
             Advised(
-                remedy[name],
+                fix[name],
                 place,
                 change_of(by_name[name], own, goal),
                 None if background is None else paid(by_name[name].rows, own.rows, background),
@@ -224,7 +224,7 @@ class Rounds:
 def paid(rows: list[Row], own: list[Row], background: Measure) -> Estimate | None:
     """The goodput of the background, and how it differs from that of the scenario as it is, over equal times.
 
-    A closed loop of queries ends sooner with a remedy that makes them faster. For the rest of the time that the longer
+    A closed loop of queries ends sooner with a fix that makes them faster. For the rest of the time that the longer
     of two takes, the background is taken to have what all traffic had together, in that of the two runs in which it had
     more: nothing else is left on the link.
     """

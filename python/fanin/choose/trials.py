@@ -1,6 +1,6 @@
 """Changes that are tried on a run: what each makes of it, simulated once with the run's own seed.
 
-No rule says what helps. Which of several remedies to deploy takes more seeds, and is for :mod:`fanin.choose.advising`.
+No rule says what helps. Which of several fixes to deploy takes more seeds, and is for :mod:`fanin.choose.advising`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fanin.choose.diagnosis import Diagnosis
+from fanin.choose.fixes import Effort, fixes, resolved
 from fanin.choose.goals import Measure, measure
-from fanin.choose.remedies import Effort, remedies, resolved
 from fanin.errors import RunError, ScenarioError
 from fanin.numbers.summary import column, format_value
 from fanin.numbers.units import rate_text
@@ -49,7 +49,7 @@ class Change(NamedTuple):
     settings: dict[str, Scalar]
     effort: Effort
     is_realism: bool = False
-    """Whether it has answers begin apart, as on real hosts: no remedy, and a note where it makes a run worse."""
+    """Whether it has answers begin apart, as on real hosts: no fix, and a note where it makes a run worse."""
     is_less: bool = False
     """Whether it offers less load, so that the goodput is less, too."""
     alone: float = 1.0
@@ -175,7 +175,7 @@ def trials(
         RunError: it is no longer the one that was run.
 
     """
-    changes = [*_propose_without_remedy(experiment, diagnosis), *_remedies(experiment, diagnosis)]
+    changes = [*_propose_without_fix(experiment, diagnosis), *_fixes(experiment, diagnosis)]
     measures = _measures(experiment, diagnosis)
     laboratory = Laboratory(experiment, None, workers=workers, advance=advance)
     cases = [({}, [seed]), *((each.settings, [seed]) for each in changes)]
@@ -195,8 +195,8 @@ def trials(
     return Trials(goal, len(found), len(helping), best, next(apart, None))
 
 
-def _propose_without_remedy(experiment: Experiment, diagnosis: Diagnosis) -> Iterator[Change]:
-    """What no remedy is: starts that are not at one instant, less load, a faster path."""
+def _propose_without_fix(experiment: Experiment, diagnosis: Diagnosis) -> Iterator[Change]:
+    """What no fix is: starts that are not at one instant, less load, a faster path."""
     found = []
     if (jitter := diagnosis.jitter_to_set) is not None:
         name = "answers that do not begin at the same instant"
@@ -224,9 +224,9 @@ def _rate_of(diagnosis: Diagnosis) -> tuple[str, str]:
     return key, f"{2 * network[key].number / 1e9:g}Gbps"
 
 
-def _remedies(experiment: Experiment, diagnosis: Diagnosis) -> list[Change]:
-    """The remedies that can be deployed, each by itself."""
-    found = remedies(diagnosis, experiment, systems=False).remedies
+def _fixes(experiment: Experiment, diagnosis: Diagnosis) -> list[Change]:
+    """The fixes that can be deployed, each by itself."""
+    found = fixes(diagnosis, experiment, systems=False).fixes
     alone = [each for each in found if each.settings and not each.is_combined]
     return [Change(each.name, each.settings, each.effort, alone=each.alone) for each in alone]
 

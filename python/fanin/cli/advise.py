@@ -1,4 +1,4 @@
-"""``fanin advise``: which remedy to deploy on a scenario, what it takes, and how far it carries."""
+"""``fanin advise``: which fix to deploy on a scenario, what it takes, and how far it carries."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from fanin.cli.terminal import (
 )
 
 _MAX_LINES_OF_ROWS = 11
-"""With the sentence, the command, the best remedies and two paths, an answer fits a screen of 80 columns."""
+"""With the sentence, the command, the best fixes and two paths, an answer fits a screen of 80 columns."""
 
 _MAX_BEST = 10
-"""So many remedies are shown unless all are asked for."""
+"""So many fixes are shown unless all are asked for."""
 
 if TYPE_CHECKING:
     from fanin.choose.advice import Advice, Advised
     from fanin.choose.confirmation import Confirmed
     from fanin.choose.diagnosis import Diagnosis
+    from fanin.choose.fixes import Tried
     from fanin.choose.goals import Measure
     from fanin.choose.plan import Plan
-    from fanin.choose.remedies import Tried
     from fanin.results.runs import Run
     from fanin.run.experiment import Experiment
 
@@ -69,7 +69,7 @@ def advise(
     capacities: Annotated[
         int | None,
         typer.Option(
-            "--capacities", min=0, help="For how many of the best remedies to search how far they carry; by default 3."
+            "--capacities", min=0, help="For how many of the best fixes to search how far they carry; by default 3."
         ),
     ] = None,
     within: Annotated[
@@ -81,7 +81,7 @@ def advise(
     confirm: Annotated[
         bool,
         typer.Option(
-            "--confirm", help="Run the scenario and the best remedies in the Linux kernel too, and show both results."
+            "--confirm", help="Run the scenario and the best fixes in the Linux kernel too, and show both results."
         ),
     ] = False,
     failed: FailedOption = False,
@@ -89,16 +89,16 @@ def advise(
     memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
-    all_: Annotated[bool, typer.Option("--all", help="Show all remedies, what each needs, and all tables.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show all fixes, what each needs, and all tables.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.
+    """Advise which fix to deploy: ranks all on the scenario, with what each needs and how far it carries.
 
-    All remedies run with the same seeds: those that can be deployed, alone and together, and the systems of the papers.
+    All fixes run with the same seeds: those that can be deployed, alone and together, and the systems of the papers.
     Recommended is the best by the goal of those that take only settings of hosts, applications and switches, if it is
     better by a difference that counts. Of those within a tenth of it, one is preferred that keeps the --keep bounds,
     then one with a marking threshold that `fanin check` does not warn of, then one that holds on other hosts, then the
-    least effort. docs/reference/choosing.md has every remedy and rule.
+    least effort. docs/reference/choosing.md has every fix and rule.
 
     The answer comes first: what to take, how to try it, what it needs and costs, how far it carries, and with which
     hosts it holds. Then follow the ten best that can be deployed. --all shows all, and what each needs.
@@ -107,13 +107,13 @@ def advise(
     it prints what is known so far, marked as provisional. --seeds and --capacities, if they are given, stay, however
     long that takes.
 
-    With --confirm, the scenario as it is and the three best remedies run in the Linux kernel too, with up to three
+    With --confirm, the scenario as it is and the three best fixes run in the Linux kernel too, with up to three
     seeds (`fanin linux` says whether there is one). That comes after --within.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
-    interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
+    interrupted one. Exit code 1 means that a run failed; its fix is ranked by its other seeds.
 
-    --json prints one object: {scenario, verdict, headline, recommended, remedies, confirmed, paths, ...}.
+    --json prints one object: {scenario, verdict, headline, recommended, fixes, confirmed, paths, ...}.
     docs/reference/output.md defines each key.
 
     **Examples**
@@ -125,8 +125,8 @@ def advise(
     from fanin.choose import advising, confirmation
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
+    from fanin.choose.fixes import fixes
     from fanin.choose.notes import as_record
-    from fanin.choose.remedies import remedies
     from fanin.choose.rounds import Asked
     from fanin.run.laboratory import Laboratory
     from fanin.scenario.settings import with_options
@@ -143,7 +143,7 @@ def advise(
     wanted = goal_of(goal, experiment, happened.goal)
     asked = Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least, within)
     _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
-    to_try = remedies(happened, experiment)
+    to_try = fixes(happened, experiment)
     told, title = describe_course(happened), experiment.document.title or experiment.name
     question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
 
@@ -152,8 +152,8 @@ def advise(
             asked = {**question, **_in_linux(linux, confirmed)}
             _print_json(asked, found, {**as_record(happened), "headline": told.headline}, paths)
             return
-        # What a remedy sets takes the place of what was given.
-        kept = [(path, value) for path, value in given if path not in found.advised.remedy.settings]
+        # What a fix sets takes the place of what was given.
+        kept = [(path, value) for path, value in given if path not in found.advised.fix.settings]
         _print_answer(found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
         _print_confirmed(confirmed, found.seeds, linux)
         if all_:
@@ -234,9 +234,9 @@ def _make_plan(
     from fanin.choose import plan as planning
     from fanin.choose.robust import variations
 
-    hosts = len(variations(happened, to_try.remedies[0], experiment)) - 1
+    hosts = len(variations(happened, to_try.fixes[0], experiment)) - 1
     reach = (0, 0) if capacities == 0 else _reach(experiment, happened)
-    return planning.planned(len(to_try.remedies), some, capacities, hosts=hosts, reach=reach, **room)
+    return planning.planned(len(to_try.fixes), some, capacities, hosts=hosts, reach=reach, **room)
 
 
 def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
@@ -247,7 +247,7 @@ def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
     try:
         return advising.reach(experiment, happened)
     except ScenarioError as error:
-        note(f"warning: it is not searched how many senders the remedies carry: {error}")
+        note(f"warning: it is not searched how many senders the fixes carry: {error}")
         return 0, 0
 
 
@@ -288,7 +288,7 @@ def _word_plan(plan: Plan, run_s: float, within: str) -> str:
 
 
 def _note_time(plan: Plan, whole_s: float) -> None:
-    """How long it takes, by the work of each remedy."""
+    """How long it takes, by the work of each fix."""
     note(f"by the first seed: {len(plan.seeds)} seeds, {duration(whole_s)} in all if no other run is stored")
 
 
@@ -305,7 +305,7 @@ def _print_answer(found: Advice, command: str, as_it_is: str, *, all_: bool) -> 
 
     say_wrapped(advice_page.headline(found))
     # It is in one piece, to be copied; what is only for more senders is no first thing to try.
-    try_ = [f"Try it: {command} {found.advised.remedy.command}"] * (found.advised is not found.own)
+    try_ = [f"Try it: {command} {found.advised.fix.command}"] * (found.advised is not found.own)
     for line in try_ if found.best else []:
         say(line)
     rows = [("as it is", as_it_is), *advice_page.word_rows(found)]
@@ -323,7 +323,7 @@ def _print_best(title: str, found: Advice) -> None:
     print_table(f"{title}: the best of {len(advice_page.deployable(found))} that you can deploy", header, rows)
     if any(row[0].endswith(" *") for row in rows):
         say(advice_page.BESIDES)
-    say("--all shows all remedies, what each needs, and other hosts.")
+    say("--all shows all fixes, what each needs, and other hosts.")
 
 
 def _in_linux(linux: str, confirmed: Sequence[Confirmed]) -> dict[str, Any]:
@@ -337,17 +337,17 @@ def _print_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: st
         print_table(title, header, rows)
     for each in confirmed:
         if each.error is not None:
-            note(f'warning: "{each.remedy.name}" failed in Linux: {each.error}')
+            note(f'warning: "{each.fix.name}" failed in Linux: {each.error}')
 
 
 def _print_tables(title: str, found: Advice) -> None:
     from fanin.show import advice_page
 
     say()
-    _print_remedies(f"{title}: remedies by {found.goal.name}", found, advice_page.deployable(found))
+    _print_fixes(f"{title}: fixes by {found.goal.name}", found, advice_page.deployable(found))
     if published := advice_page.published(found):
         say()
-        _print_remedies(advice_page.PUBLISHED, found, published)
+        _print_fixes(advice_page.PUBLISHED, found, published)
     for sentence in advice_page.legend(found):
         say_wrapped(sentence)
     if found.varied:
@@ -357,14 +357,14 @@ def _print_tables(title: str, found: Advice) -> None:
     print_table("What they need", advice_page.NEEDS_HEADER, advice_page.needs(found))
 
 
-def _print_remedies(title: str, found: Advice, chosen: Sequence[Advised]) -> None:
+def _print_fixes(title: str, found: Advice, chosen: Sequence[Advised]) -> None:
     from fanin.show import advice_page
 
     lines = [advice_page.header(found), *advice_page.rows(found, chosen)]
     # Without background traffic, or without a search, a column would be empty.
     told = [place for place, of in enumerate(zip(*lines[1:], strict=True)) if {*of} - {"-", ""} or place == 1]
     header, *rows = [[line[place] for place in told] for line in lines]
-    print_table(title, header, rows, keys=header.index("remedy") + 1)
+    print_table(title, header, rows, keys=header.index("fix") + 1)
 
 
 def _note_failures(found: Advice) -> None:
@@ -375,7 +375,7 @@ def _note_failures(found: Advice) -> None:
         note(f"warning: {warning}")
     for each in found.refused:
         note(f"warning: not tried: {each}")
-    remarks = [(f'"{each.remedy.name}"', said) for each in found.every if each.found for said in each.found.remarks]
+    remarks = [(f'"{each.fix.name}"', said) for each in found.every if each.found for said in each.found.remarks]
     for remark in by_what_is_said(remarks):
         note(f"warning: {remark}")
     errors = [*found.failed, *(each.found.error for each in found.every if each.found and each.found.error)]

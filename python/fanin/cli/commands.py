@@ -51,7 +51,7 @@ COMMANDS = {
     ),
     "advise": Command(
         "advise",
-        "Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.",
+        "Advise which fix to deploy: ranks all on the scenario, with what each needs and how far it carries.",
     ),
     "compare": Command("compare", "Compare schemes on one scenario."),
     "capacity": Command(
@@ -195,7 +195,7 @@ def _tsv_option() -> Any:  # noqa: ANN401 - the parser's own type
 app = typer.Typer(
     name="fanin",
     cls=_Commands,
-    help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers. "
+    help="A laboratory for TCP incast: run published fixes, reproduce their figures, get your own numbers. "
     "It is for TCP whose switches drop or mark packets, not for RDMA (PFC, DCQCN), BBR, Swift, HPCC, packet trimming "
     "or QUIC: `fanin explain NAME` names the tool that has one of these.",
     epilog=f"Exit codes: {EXIT_CODES}. Data goes to stdout, progress and messages to stderr.",

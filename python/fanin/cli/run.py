@@ -81,7 +81,7 @@ def run(
     The first sentence says whether it collapsed. At most eight rows say why, the most important first, and what the
     result assumes. --all shows all rows and all totals.
 
-    If it was slow, changes are tried, each once with the same seed: the remedies of `fanin advise` that can be
+    If it was slow, changes are tried, each once with the same seed: the fixes of `fanin advise` that can be
     deployed, and twice the rate of a link between switches that is the bottleneck. Up to three commands to try follow:
     the two best changes that make the goal better by a tenth or more, and what looks further. The goal is query-p99,
     without queries p99-fct (the slowest transfer if all begin together or timers decided few) or goodput. Nothing is

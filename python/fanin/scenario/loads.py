@@ -259,13 +259,13 @@ def _answered_by_few(group: dict[str, Any], ports: list[Link]) -> str | None:
     if group["from"] == "all":
         # Nobody asks itself.
         hosts = sum(port["buffer_bytes"] is None for port in ports) - (group["to"] == "all")
-        remedy = f"set traffic.{name}.fan-in = {hosts}, or have more hosts"
+        fix = f"set traffic.{name}.fan-in = {hosts}, or have more hosts"
     else:
-        hosts, remedy = int(group["senders"]), f"set traffic.{name}.senders = {fan_in}"
+        hosts, fix = int(group["senders"]), f"set traffic.{name}.senders = {fan_in}"
     if hosts >= fan_in:
         return None
     links = "host, whose link sends" if hosts == 1 else "hosts, each of whose links sends"
-    return f"{fan_in:,} responses of traffic.{name} come from {hosts:,} {links} them one after another; {remedy}"
+    return f"{fan_in:,} responses of traffic.{name} come from {hosts:,} {links} them one after another; {fix}"
 
 
 def _too_few_hosts(network: Network, offered: list[dict[str, Any]], resolved: dict[str, Any]) -> str | None:

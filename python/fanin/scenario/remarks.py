@@ -147,13 +147,13 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     schemes = sorted(scheme for scheme in used if ecn == "on" or reacts_to_marks(scheme))
     if not schemes:
         return None
-    choice, remedy = f'queue.kind = "{queue["kind"]}"', "leave queue.kind out"
+    choice, fix = f'queue.kind = "{queue["kind"]}"', "leave queue.kind out"
     if is_plain:
         choice = f'the queue of transport.scheme = "{scheme}" (queue.kind = "auto")'
-        remedy = "set queue.kind and queue.threshold"
+        fix = "set queue.kind and queue.threshold"
     elif "threshold" in queue:
-        choice, remedy = f"{choice} without queue.threshold", f"{remedy}, or set queue.threshold"
-    return f"{', '.join(schemes)} relies on marks, but {choice} never marks; {remedy}"
+        choice, fix = f"{choice} without queue.threshold", f"{fix}, or set queue.threshold"
+    return f"{', '.join(schemes)} relies on marks, but {choice} never marks; {fix}"
 
 
 def unasked(resolved: dict[str, Any]) -> list[str]:

@@ -11,9 +11,9 @@ from fanin.choose.advice import MUCH, Advice, Advised
 from fanin.choose.capacity.judge import in_words
 from fanin.choose.comparison import FEWEST_AGREEING
 from fanin.choose.confirmation import MAX_SEEDS, Confirmed
+from fanin.choose.fixes import AS_IT_IS, in_packets
 from fanin.choose.notes import listed
 from fanin.choose.outcomes import Verdict
-from fanin.choose.remedies import AS_IT_IS, in_packets
 from fanin.choose.robust import Outcome, Varied, times
 from fanin.numbers.stats import NO_SPREAD, QUANTILES, Spread
 from fanin.numbers.summary import format_number
@@ -35,13 +35,13 @@ Table: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 
 _HEADLINES = {
     Verdict.TAKE: 'Take "{name}": {goal} {result} instead of {own}.',
-    Verdict.KEEP: "Keep yours: no remedy that takes only settings improves {goal} by what counts ({own}).",
+    Verdict.KEEP: "Keep yours: no fix that takes only settings improves {goal} by what counts ({own}).",
     Verdict.KEEP_FOR_NOW: (
-        "Keep yours as long as there are no more {what}: no remedy that takes only settings improves {goal} by what "
+        "Keep yours as long as there are no more {what}: no fix that takes only settings improves {goal} by what "
         "counts ({own})."
     ),
     Verdict.TOO_LITTLE: (
-        "No remedy that takes only settings improves {goal} by what counts ({own}), but the bounds do not hold."
+        "No fix that takes only settings improves {goal} by what counts ({own}), but the bounds do not hold."
     ),
     Verdict.UNDECIDED: (
         'Undecided: "{name}" may be better ({goal} {result} instead of {own}); about {needed} seeds would decide '
@@ -52,13 +52,13 @@ _HEADLINES = {
         "1..{needed})."
     ),
     Verdict.NOT_COMPARABLE: (
-        "Nothing can be compared by {goal}: with every remedy that takes only settings, more than {share} of the "
+        "Nothing can be compared by {goal}: with every fix that takes only settings, more than {share} of the "
         "transfers of some seed had not ended when the run did."
     ),
-    Verdict.PROVISIONAL: "Provisional, by {run} of {all} seeds: {every} remedies have run.",
+    Verdict.PROVISIONAL: "Provisional, by {run} of {all} seeds: {every} fixes have run.",
 }
 
-NEEDS_HEADER = ["remedy", "needs", "settings"]
+NEEDS_HEADER = ["fix", "needs", "settings"]
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
@@ -72,7 +72,7 @@ def headline(advice: Advice) -> str:
     seeds = advice.own.place.seeds
     needed = advice.undecided.seeds_to_decide if advice.undecided is not None else FEWEST_AGREEING
     return _HEADLINES[advice.verdict].format(
-        name=each.remedy.name,
+        name=each.fix.name,
         goal=advice.goal.name,
         result=_result(each, advice),
         own=_result(advice.own, advice),
@@ -94,7 +94,7 @@ def word_rows(advice: Advice) -> list[tuple[str, str]]:
     def named(each: Advised | None, fate: str = "") -> str:
         """What it comes to, what it needs, and how it does on other hosts."""
         more = f"; other hosts: {fate}" if fate else ""
-        return "" if each is None else f"{_word_remedy(each, advice)} needs {each.remedy.needs}{more}"
+        return "" if each is None else f"{_word_fix(each, advice)} needs {each.fix.needs}{more}"
 
     best, beside, unsteady, open_ = advice.best, advice.beside_the_switch, advice.unsteady, advice.may_be_better
     costing = best or advice.undecided
@@ -102,7 +102,7 @@ def word_rows(advice: Advice) -> list[tuple[str, str]]:
     is_near = best is not None and unsteady not in (None, advice.passed_over)
     left_out = _left_out(advice)
     counts = ", ".join(f"{len(names)} {what}" for what, names in left_out.items())
-    near = _word_fate(advice.hosts.get(unsteady.remedy.name, [])) if is_near and unsteady is not None else ""
+    near = _word_fate(advice.hosts.get(unsteady.fix.name, [])) if is_near and unsteady is not None else ""
     rows = {
         # What speaks against it is not to be among the rows that are left out.
         "costs": "" if costing is None or costing.cost is None else _word_cost(costing),
@@ -110,7 +110,7 @@ def word_rows(advice: Advice) -> list[tuple[str, str]]:
         "sure": _word_sureness(advice),
         "left out": f"{counts} within {advice.within}; a larger --within keeps the runs so far" if counts else "",
         "set": _word_setting(advice),
-        "needs": best.remedy.needs if best is not None else "",
+        "needs": best.fix.needs if best is not None else "",
         "carries": _word_carries(advice),
         "more": _word_further(advice),
         "hosts": _word_hosts(advice),
@@ -129,20 +129,20 @@ def word_rows(advice: Advice) -> list[tuple[str, str]]:
 
 def _word_leader(advice: Advice) -> str:
     """What is known when not all has run."""
-    others = (each for each in advice.every if each.remedy.name != AS_IT_IS and each.remedy.effort.is_deployable)
+    others = (each for each in advice.every if each.fix.name != AS_IT_IS and each.fix.effort.is_deployable)
     own = f"{advice.goal.name} {_result(advice.own, advice)} as it is"
-    return "".join(f"{_word_remedy(each, advice)}; {own}" for each in [*others][:1])
+    return "".join(f"{_word_fix(each, advice)}; {own}" for each in [*others][:1])
 
 
-def _word_remedy(each: Advised, advice: Advice) -> str:
-    return f'"{each.remedy.name}" ({_word_details(each, advice)})'
+def _word_fix(each: Advised, advice: Advice) -> str:
+    return f'"{each.fix.name}" ({_word_details(each, advice)})'
 
 
 def _word_details(each: Advised, advice: Advice) -> str:
-    """Its result and all that speaks against it: nobody is to read of a remedy without what it costs."""
+    """Its result and all that speaks against it: nobody is to read of a fix without what it costs."""
     carries = [f"carries {_carried(each)}"] if each.found is not None else []
     costs = [_word_cost(each)] if each.cost is not None else []
-    cautions = ["with a threshold that `fanin check` warns of"] if each.remedy.cautions else []
+    cautions = ["with a threshold that `fanin check` warns of"] if each.fix.cautions else []
     return ", ".join([_result(each, advice), *carries, *costs, *each.broken, *cautions])
 
 
@@ -167,7 +167,7 @@ def _word_sureness(advice: Advice) -> str:
 
 
 def _word_carries(advice: Advice) -> str:
-    """How far the remedy to take and the scenario as it is carry, and within which bounds."""
+    """How far the fix to take and the scenario as it is carry, and within which bounds."""
     if advice.unsearchable is not None:
         if not advice.unsearchable:
             return "not searched, as no traffic goes from a number of senders to one receiver"
@@ -182,7 +182,7 @@ def _word_carries(advice: Advice) -> str:
 
 
 def _word_bounds(advice: Advice) -> str:
-    """Which bounds the remedy to take breaks, and what keeps them."""
+    """Which bounds the fix to take breaks, and what keeps them."""
     if advice.best is None:
         return ""
     broken = " and ".join(advice.best.broken)
@@ -191,7 +191,7 @@ def _word_bounds(advice: Advice) -> str:
     other = advice.keeping
     # Its runs alone do not tell of bounds that are shares.
     if other is not None and (advice.best.found is None or other.found is not None):
-        return f"{broken}; {_word_remedy(other, advice)} keeps them"
+        return f"{broken}; {_word_fix(other, advice)} keeps them"
     return broken
 
 
@@ -200,7 +200,7 @@ def _word_further(advice: Advice) -> str:
     if each is None or advice.best is not None:
         return ""
     some = ", of those that there was time to search" if advice.unsearched else ""
-    return f"for more {_fan_in_word(advice)}{some}: {_word_remedy(each, advice)} needs {each.remedy.needs}"
+    return f"for more {_fan_in_word(advice)}{some}: {_word_fix(each, advice)} needs {each.fix.needs}"
 
 
 def _word_passed_over(advice: Advice) -> str:
@@ -212,13 +212,13 @@ def _word_passed_over(advice: Advice) -> str:
         "threshold": "`fanin check` warns of its threshold",
         "bounds": f"does not keep {in_words(advice.keeps)} with your {advice.fan_in}",
         "fewer": "carries fewer than yours as it is",
-        "other-hosts": _word_fate(advice.hosts.get(each.remedy.name, [])),
-        "needs": f"needs {each.remedy.needs}",
+        "other-hosts": _word_fate(advice.hosts.get(each.fix.name, [])),
+        "needs": f"needs {each.fix.needs}",
         "untried": "was not tried on other hosts",
     }
     by = format_number(100 * advice.gain_passed_over, 2)
     against = "".join(f"; {words[reason]}" for reason in advice.against)
-    return f"by {by} %: {_word_remedy(each, advice)}{against}"
+    return f"by {by} %: {_word_fix(each, advice)}{against}"
 
 
 def _word_threshold(advice: Advice) -> str:
@@ -244,7 +244,7 @@ def _word_hosts(advice: Advice) -> str:
 
 
 def _word_fate(varied: list[Varied]) -> str:
-    """What becomes of a remedy with each variation but the first, the hosts as given."""
+    """What becomes of a fix with each variation but the first, the hosts as given."""
     verbs: dict[Outcome, str] = {
         "not needed": "is not needed with",
         "holds": "holds with",
@@ -258,11 +258,11 @@ def _word_fate(varied: list[Varied]) -> str:
 
 def _left_out(advice: Advice) -> dict[str, list[str]]:
     """What there was no time for, by how far it came; what is provisional has not run for another reason."""
-    fewer = [each for each in advice.every if each.is_listed and each.remedy.name not in advice.dropped]
+    fewer = [each for each in advice.every if each.is_listed and each.fix.name not in advice.dropped]
     fewer = [each for each in fewer if each.place.seeds < len(advice.seeds) and not advice.failed]
     found = {
         "untried": advice.untried,
-        "few seeds": [f"{each.remedy.name} ({each.place.seeds})" for each in fewer],
+        "few seeds": [f"{each.fix.name} ({each.place.seeds})" for each in fewer],
         "no search": advice.unsearched,
         "given up": [f"{name} ({why})" for name, why in advice.dropped.items()],
     }
@@ -275,17 +275,17 @@ def _fan_in_word(advice: Advice) -> str:
 
 def varied_header(advice: Advice) -> list[str]:
     """The header of the table of variations."""
-    rival = "" if advice.rival is None else advice.rival.remedy.name
+    rival = "" if advice.rival is None else advice.rival.fix.name
     return ["with", f"as it is, {advice.goal.heading}", f"{rival}, {advice.goal.heading}", "so it is", "advice"]
 
 
 def varied_rows(advice: Advice) -> list[list[str]]:
-    """The scenario as it is and the recommended remedy on other hosts, a row per variation."""
+    """The scenario as it is and the recommended fix on other hosts, a row per variation."""
     return [
         [
             each.variation.name,
             _shown(each.own, advice),
-            _shown(each.remedy, advice),
+            _shown(each.fix, advice),
             _by_times(each.effect, each.times, advice),
             each.outcome,
         ]
@@ -314,24 +314,24 @@ PUBLISHED = "Published systems that take a kernel module, a new switch or a cont
 
 
 def deployable(advice: Advice) -> list[Advised]:
-    """The scenario as it is, and all remedies that take only settings: what anybody can do stands first."""
-    return [each for each in advice.every if each.is_listed and each.remedy.effort.is_deployable]
+    """The scenario as it is, and all fixes that take only settings: what anybody can do stands first."""
+    return [each for each in advice.every if each.is_listed and each.fix.effort.is_deployable]
 
 
 def published(advice: Advice) -> list[Advised]:
     """The systems that cannot be deployed today."""
-    return [each for each in advice.every if each.is_listed and not each.remedy.effort.is_deployable]
+    return [each for each in advice.every if each.is_listed and not each.fix.effort.is_deployable]
 
 
 BESIDES = "* breaks a bound, or has a threshold that `fanin check` warns of"
-"""What a star behind a remedy means in the table of the best."""
+"""What a star behind a fix means in the table of the best."""
 
 
 def best_rows(advice: Advice, most: int) -> Rows:
     """The header and the rows of the best that can be deployed, for 80 columns."""
     chosen = deployable(advice)[:most]
     columns = {
-        "remedy": [f"{each.remedy.name}{' *' * bool(each.broken or each.remedy.cautions)}" for each in chosen],
+        "fix": [f"{each.fix.name}{' *' * bool(each.broken or each.fix.cautions)}" for each in chosen],
         advice.goal.heading: [_shown(each.place.value, advice) for each in chosen],
         "than yours": [_against(each, advice) for each in chosen],
         "background": [_cost(each) for each in chosen],
@@ -342,19 +342,19 @@ def best_rows(advice: Advice, most: int) -> Rows:
 
 
 def header(advice: Advice) -> list[str]:
-    """The header of a table of remedies."""
-    return ["rank", "remedy", advice.goal.heading, "against yours", "background", "carries"]
+    """The header of a table of fixes."""
+    return ["rank", "fix", advice.goal.heading, "against yours", "background", "carries"]
 
 
 def rows(advice: Advice, chosen: Sequence[Advised]) -> list[list[str]]:
-    """Some of the ranking as text, a row per remedy."""
+    """Some of the ranking as text, a row per fix."""
     found = []
     for each in chosen:
         background = "-" if each.background is None else f"{_cost(each) or 'same'}{' !' if each.is_costly else ''}"
         found.append(
             [
                 _rank(each, advice),
-                each.remedy.name,
+                each.fix.name,
                 _shown(each.place.value, advice),
                 _against(each, advice),
                 background,
@@ -381,7 +381,7 @@ def _against(each: Advised, advice: Advice) -> str:
         return each.effect(advice.goal)
     own, effect = each.change.mean - each.change.difference, each.effect(advice.goal)
     factor = times(own, each.change.mean)
-    if math.isnan(each.change.difference_half) and each.change.difference and each.remedy.name != AS_IT_IS:
+    if math.isnan(each.change.difference_half) and each.change.difference and each.fix.name != AS_IT_IS:
         if factor < 1 + each.margin:
             return "no difference so far"
         is_better = (each.change.difference > 0) == advice.goal.more
@@ -406,10 +406,10 @@ def _carried(each: Advised) -> str:
 
 
 def legend(advice: Advice) -> list[str]:
-    """What signs in the tables mean, and which remedies are not in them."""
+    """What signs in the tables mean, and which fixes are not in them."""
     spreads = [each.place.value for each in advice.every]
-    spreads += [side for each in advice.varied for side in (each.own, each.remedy)]
-    unlisted = [each.remedy.name for each in advice.every if not each.is_listed]
+    spreads += [side for each in advice.varied for side in (each.own, each.fix)]
+    unlisted = [each.fix.name for each in advice.every if not each.is_listed]
     said = {
         f"! costs the background {100 * MUCH:g} % or more": any(each.is_costly for each in advice.every),
         QUANTILES: any(each.quantiles for each in spreads),
@@ -420,9 +420,9 @@ def legend(advice: Advice) -> list[str]:
 
 
 def needs(advice: Advice) -> list[list[str]]:
-    """What each remedy takes, and how to set it here."""
+    """What each fix takes, and how to set it here."""
     chosen = [*deployable(advice), *published(advice)]
-    return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in chosen]
+    return [[each.fix.name, each.fix.needs, each.fix.command or "-"] for each in chosen]
 
 
 def word_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str) -> list[Table]:
@@ -431,7 +431,7 @@ def word_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str)
         return []
     some = listed([str(seed) for seed in seeds[:MAX_SEEDS]])
     title = f"{confirmed[0].measure.name} with seeds {some}, simulated and in {linux}"
-    return [(title, ["remedy", "simulated", linux.partition(" (")[0]], [each.row() for each in confirmed])]
+    return [(title, ["fix", "simulated", linux.partition(" (")[0]], [each.row() for each in confirmed])]
 
 
 def write(

@@ -1,4 +1,4 @@
-"""Which remedy for which regime, as a page of the documentation: Markdown, written by a program from the runs."""
+"""Which fix for which regime, as a page of the documentation: Markdown, written by a program from the runs."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _MIN_SHARE_OF_LEADER = 0.95
 _MAX_NAMED = 8
 """Most systems that a cell of the first table names."""
 
-_MIN_SHARE_OF_REMEDY = 0.5
-"""A system below this share of the best query goodput is no remedy, however much goodput the background gets."""
+_MIN_SHARE_OF_FIX = 0.5
+"""A system below this share of the best query goodput is no fix, however much goodput the background gets."""
 
 
 def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Standing] = ()) -> None:
@@ -99,7 +99,7 @@ def leaders(regimes: list[Regime]) -> str:
 
 def compromises(regimes: list[Regime]) -> str:
     """The systems that no other beats in both query goodput and background goodput."""
-    every = [each for each in overall(regimes) if each.share >= _MIN_SHARE_OF_REMEDY]
+    every = [each for each in overall(regimes) if each.share >= _MIN_SHARE_OF_FIX]
     return "; ".join(f"{each.system} {percent(each.share)} ({rate(each)})" for each in front(every)) or "-"
 
 

@@ -1,4 +1,4 @@
-"""Remedies against incast for a scenario: what to change, what that takes, and how much of an effort it is.
+"""Fixes against incast for a scenario: what to change, what that takes, and how much of an effort it is.
 
 Sizes follow from the scenario's own numbers: thresholds from the rate, the number of answers at once from the buffer,
 the jitter from the time that the link needs for all answers.
@@ -65,7 +65,7 @@ _LINUX = "linux-6.12"
 
 
 class Effort(IntEnum):
-    """What a remedy needs, the least effort first."""
+    """What a fix needs, the least effort first."""
 
     NOTHING = 0
     HOSTS = 1
@@ -90,7 +90,7 @@ class Effort(IntEnum):
 
 @dataclass(frozen=True)
 class Marks:
-    """From where on a switch marks for a remedy."""
+    """From where on a switch marks for a fix."""
 
     threshold: str
     why: str
@@ -105,7 +105,7 @@ def in_packets(threshold: str) -> str:
 
 
 @dataclass(frozen=True)
-class Remedy:
+class Fix:
     """A change of the scenario."""
 
     name: str
@@ -122,7 +122,7 @@ class Remedy:
     cautions: tuple[str, ...] = ()
     """What `fanin check` says against that threshold."""
     is_combined: bool = False
-    """Whether it adds to another remedy."""
+    """Whether it adds to another fix."""
     alone: float = 1.0
     """What share of its time a query alone takes with it, at most one: connections that are open save a handshake."""
 
@@ -149,14 +149,14 @@ def _rto_min(timer: Quantity) -> str:
 class Tried(NamedTuple):
     """What can be tried on a scenario."""
 
-    remedies: list[Remedy]
+    fixes: list[Fix]
     """The scenario as it is first."""
     refused: list[str]
     """What cannot be tried on it, and why."""
 
 
-def remedies(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = True) -> Tried:
-    """The remedies to try on a scenario; one that changes none of its values is none.
+def fixes(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = True) -> Tried:
+    """The fixes to try on a scenario; one that changes none of its values is none.
 
     Args:
         diagnosis: What a run of the scenario says about it.
@@ -164,7 +164,7 @@ def remedies(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = Tr
         systems: Whether the systems of the papers are among them.
 
     """
-    own = Remedy(AS_IT_IS, {}, Effort.NOTHING, "nothing")
+    own = Fix(AS_IT_IS, {}, Effort.NOTHING, "nothing")
     found, scenarios = [_known(own, diagnosis.scenario, experiment)], [diagnosis.scenario]
     refused: list[tuple[str, str]] = []
     given, tiers = given_threshold(experiment), given_tiers(experiment)
@@ -187,8 +187,8 @@ def remedies(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = Tr
     return Tried(found, by_what_is_said(refused))
 
 
-def _known(each: Remedy, scenario: dict[str, Any], experiment: Experiment) -> Remedy:
-    """A remedy with what the scenario that it makes says about its marks."""
+def _known(each: Fix, scenario: dict[str, Any], experiment: Experiment) -> Fix:
+    """A fix with what the scenario that it makes says about its marks."""
     marking = marking_of(scenario)
     said = [] if marking is None else threshold_remarks(experiment.loads(each.settings)["fan_in"], scenario)
     return replace(each, unmarked=_unmarked(scenario), marking=marking, cautions=tuple(said))
@@ -214,11 +214,11 @@ def _unmarked(scenario: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, does in groups.items() if not does)
 
 
-def _of_hosts(diagnosis: Diagnosis) -> Iterator[Remedy]:
+def _of_hosts(diagnosis: Diagnosis) -> Iterator[Fix]:
     transport = diagnosis.scenario["transport"]
     for timer in _SHORT_TIMERS:
         if transport["rto-min"].number > timer.number:
-            yield Remedy(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
+            yield Fix(f"timer of {timer}", {"transport.rto-min": timer}, Effort.HOSTS, _rto_min(timer))
     # One hook sets what a connection waits for before it has measured a round trip: for its SYN, and for its data.
     asked = [
         path
@@ -226,7 +226,7 @@ def _of_hosts(diagnosis: Diagnosis) -> Iterator[Remedy]:
         if waited and transport[path].number > _INITIAL_TIMER.number
     ]
     if asked:
-        yield Remedy(
+        yield Fix(
             f"first timer of {_INITIAL_TIMER}",
             {f"transport.{path}": _INITIAL_TIMER for path in ("rto-initial", "syn-timeout")},
             Effort.HOSTS,
@@ -234,7 +234,7 @@ def _of_hosts(diagnosis: Diagnosis) -> Iterator[Remedy]:
         )
     if diagnosis.limited_bps is not None:
         window = diagnosis.filling_window
-        yield Remedy(
+        yield Fix(
             f"receivers' windows of {window} KB",
             {"transport.receive-buffer": f"{window}KB"},
             Effort.HOSTS,
@@ -243,20 +243,20 @@ def _of_hosts(diagnosis: Diagnosis) -> Iterator[Remedy]:
         )
     if diagnosis.delays_acknowledgements:
         at_once = "ip route change ROUTE quickack 1 on the receivers"
-        yield Remedy("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
+        yield Fix("every segment acknowledged", {"transport.ack-every": 1}, Effort.HOSTS, at_once)
     if diagnosis.may_stall:
-        yield Remedy(
+        yield Fix(
             "a window of 10 segments at first", {"transport.initial-window": "10mss"}, Effort.HOSTS, _initcwnd(10)
         )
     if _has_large_window(diagnosis):
-        yield Remedy(
+        yield Fix(
             "a window of 2 segments at first",
             {"transport.initial-window": _SMALL_FIRST_WINDOW},
             Effort.HOSTS,
             _initcwnd(2),
         )
     if transport["scheme"] != "linux" and transport["stack"] != _LINUX:
-        yield Remedy(
+        yield Fix(
             f"{scheme_title(transport['scheme'])} on Linux's TCP",
             {STACK: _LINUX},
             Effort.HOSTS,
@@ -268,21 +268,21 @@ def _has_large_window(diagnosis: Diagnosis) -> bool:
     return diagnosis.size(diagnosis.scenario["transport"]["initial-window"]) > diagnosis.size(_SMALL_FIRST_WINDOW)
 
 
-def _of_applications(diagnosis: Diagnosis) -> Iterator[Remedy]:
+def _of_applications(diagnosis: Diagnosis) -> Iterator[Fix]:
     group = diagnosis.fan_in
     if group is None:
         return
     at_once, _ = diagnosis.first_windows
     few = diagnosis.answers_that_fit
     if "concurrent" in group and few < at_once:
-        yield Remedy(
+        yield Fix(
             f"at most {few} answers at once" if few > 1 else "one answer at a time",
             {f"traffic.{group['name']}.concurrent": few},
             Effort.APPLICATION,
             "a client that asks for so many answers at a time",
         )
     if group.get("connections") == "fresh":
-        yield Remedy(
+        yield Fix(
             "connections that stay open",
             {f"traffic.{group['name']}.connections": "persistent"},
             Effort.APPLICATION,
@@ -297,7 +297,7 @@ def _of_applications(diagnosis: Diagnosis) -> Iterator[Remedy]:
         if micro >= _MILLISECONDS_FROM_US:
             spread = Quantity(f"{round(micro / 1e3)}ms", round(micro / 1e3) / 1e3, "s")
         if group["jitter"].number < spread.number:
-            yield Remedy(
+            yield Fix(
                 f"starts spread over {spread}",
                 {f"traffic.{group['name']}.jitter": spread},
                 Effort.APPLICATION,
@@ -305,13 +305,13 @@ def _of_applications(diagnosis: Diagnosis) -> Iterator[Remedy]:
             )
 
 
-def _of_switches(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _of_switches(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterator[Fix]:
     network = diagnosis.scenario["network"]
     one_port = f"one port may take {100 * share_of_memory(_USUAL_ALPHA):.0f} % of"
     if network["admission"] == "static":
         ports = diagnosis.port.beside
         memory = round(ports * diagnosis.buffer)
-        yield Remedy(
+        yield Fix(
             "ports share the switch's memory",
             {
                 "network.admission": "dynamic-threshold",
@@ -324,7 +324,7 @@ def _of_switches(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterato
             "short",
         )
     elif float(network["dt-alpha"]) < _USUAL_ALPHA:
-        yield Remedy(
+        yield Fix(
             f"dynamic threshold of {_USUAL_ALPHA}",
             {"network.dt-alpha": _USUAL_ALPHA},
             Effort.SWITCH_SETTING,
@@ -332,27 +332,27 @@ def _of_switches(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterato
             "at the same time",
         )
     if diagnosis.scenario["queue"]["kind"] in ("red", "wred"):
-        yield Remedy(
+        yield Fix(
             "queues without RED",
             {"queue.kind": "drop-tail"},
             Effort.SWITCH_SETTING,
             "ports of the switch that drop what does not fit, and nothing before (no RED or WRED)",
         )
     yield from _marks_of_losses(diagnosis, given)
-    # A comparison of schemes is one on the same stack; that of Linux is another remedy.
+    # A comparison of schemes is one on the same stack; that of Linux is another fix.
     if diagnosis.scenario["transport"]["stack"] != _LINUX:
         yield from _marks(diagnosis, "dctcp", diagnosis.scenario["transport"]["stack"], given)
     yield from _marks(diagnosis, "linux-dctcp", _LINUX, given)
 
 
-def _marks_of_losses(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _marks_of_losses(diagnosis: Diagnosis, given: tuple[str, str] | None) -> Iterator[Fix]:
     """Marks that senders take for losses, as they have been since RFC 3168, where only losses slow these down."""
     transport = diagnosis.scenario["transport"]
     if not reacts_to_losses_alone(transport["scheme"]) or transport["ecn"] == "on":
         return
     hosts = "net.ipv4.tcp_ecn=1" if transport["stack"] == _LINUX else "ECN (RFC 3168)"
     for marks in _thresholds_to_try(diagnosis, given):
-        yield Remedy(
+        yield Fix(
             f"ECN (RFC 3168), marks from {in_packets(marks.threshold)}",
             {"transport.ecn": "on", **_of_queue(diagnosis, marks)},
             Effort.SWITCH_SETTING,
@@ -378,16 +378,16 @@ def _of_queue(diagnosis: Diagnosis, marks: Marks) -> dict[str, Scalar]:
     return {**kind, THRESHOLD_OF_THE_QUEUE: marks.threshold}
 
 
-def _marks(diagnosis: Diagnosis, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _marks(diagnosis: Diagnosis, scheme: str, stack: str, given: tuple[str, str] | None) -> Iterator[Fix]:
     """DCTCP with its thresholds, and together with what else helps against losses."""
     row = scheme_row(scheme)
     effort, needs = Effort.from_row(row), row["needs"]
     transport = diagnosis.scenario["transport"]
     is_long = stack != transport["stack"] or transport["rto-min"].number > _SHORTEST_TIMER.number
-    timer = Remedy(
+    timer = Fix(
         f"timer of {_SHORTEST_TIMER}", {"transport.rto-min": _SHORTEST_TIMER}, Effort.HOSTS, _rto_min(_SHORTEST_TIMER)
     )
-    window = Remedy("window of 2", {"transport.initial-window": _SMALL_FIRST_WINDOW}, Effort.HOSTS, _initcwnd(2))
+    window = Fix("window of 2", {"transport.initial-window": _SMALL_FIRST_WINDOW}, Effort.HOSTS, _initcwnd(2))
     for index, marks in enumerate(_thresholds_to_try(diagnosis, given)):
         settings: dict[str, Scalar] = {
             SCHEME: scheme,
@@ -398,7 +398,7 @@ def _marks(diagnosis: Diagnosis, scheme: str, stack: str, given: tuple[str, str]
                 else {"queue.kind": "auto", threshold_path(scheme): marks.threshold}
             ),
         }
-        alone = Remedy(
+        alone = Fix(
             f"{scheme_title(scheme)}, marks from {in_packets(marks.threshold)}", settings, effort, needs, marks=marks
         )
         yield alone
@@ -412,8 +412,8 @@ def _marks(diagnosis: Diagnosis, scheme: str, stack: str, given: tuple[str, str]
                 yield _combine(_combine(added, window), timer)
 
 
-def _combine(one: Remedy, other: Remedy) -> Remedy:
-    """A remedy with what another one adds to it."""
+def _combine(one: Fix, other: Fix) -> Fix:
+    """A fix with what another one adds to it."""
     return replace(
         one,
         name=f"{one.name}, {other.name}",
@@ -468,7 +468,7 @@ def _slowest_bps(diagnosis: Diagnosis) -> float:
     return min(rate for key, value in network if key.endswith("rate") and (rate := float(value.number)))
 
 
-def _systems(diagnosis: Diagnosis, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Remedy]:
+def _systems(diagnosis: Diagnosis, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Fix]:
     """The schemes that fanin has, each as its paper describes it, but on the stack of the scenario.
 
     Schemes of Linux have theirs. What others bring of their own besides is for :func:`beside_scheme` to say.
@@ -483,4 +483,4 @@ def _systems(diagnosis: Diagnosis, experiment: Experiment, given: tuple[str, str
                 if reacts_to_marks(key) or Effort.from_row(row) >= Effort.SWITCH:
                     settings["queue.kind"] = "auto"
                 settings |= carried_threshold(experiment, key, given)
-            yield Remedy(scheme_title(key), settings, Effort.from_row(row), row["needs"])
+            yield Fix(scheme_title(key), settings, Effort.from_row(row), row["needs"])
