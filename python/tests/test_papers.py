@@ -148,17 +148,30 @@ def test_buffer_and_path_hold_116_packets_of_sdtcps_flows(quick):
 
 
 @pytest.mark.parametrize("paper", ["dtcwa", "pfdct", "rcc", "rcce", "sdtcp"])
-def test_a_papers_page_begins_with_what_to_act_on(paper):
+def test_a_papers_page_answers_whether_to_use_it_and_can_be_read_to_its_end(paper):
     page = (Path(__file__).parents[2] / f"docs/papers/{paper}.md").read_text(encoding="utf-8")
-    first = page.split("\n## ")[1]
-    assert first.startswith("In short\n")
-    assert 3 <= first.count("\n- **") <= 7
+    first, *sections = page.split("\n## ")
+    assert first.startswith("# ")
+    assert first.splitlines()[0].endswith(": should you use it?")
+    answer, table = first.split("\n| they say | you get | if |\n")
+    assert "\n**" in answer
+    assert 6 <= table.split("\n\n")[0].count("\n| ") <= 9
+    assert "\n![" in table
+    headings = [each.splitlines()[0] for each in sections]
+    wanted = ["What carries the effect", "What is impossible", "What we doubt", "How it was tested", "Every sentence"]
+    assert headings[-len(wanted) :] == wanted
+    assert len(page.splitlines()) <= _LONGEST_PAGE
+
+
+_LONGEST_PAGE = 160
+"""Lines of the page of a paper, half of them a line for each of its sentences."""
 
 
 def test_what_fanin_explains_of_pfdct_does_not_contradict_its_page():
     page = (Path(__file__).parents[2] / "docs/papers/pfdct.md").read_text(encoding="utf-8")
     manual = " ".join(scheme_row("pfdct")["manual"].split())
-    assert "Neither the moving threshold nor the bands carry the gain" in page
+    assert "- **Not the bands.**" in page
+    assert "- **Not the moving threshold.**" in page
     assert "neither the bands nor the moving threshold carry what PFDCT gains" in manual
 
 
