@@ -100,7 +100,7 @@ def test_the_ledger_says_what_reproduce_said(cli, figures):
 
 def test_a_sentence_has_a_line_and_all_cases_in_detail(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
-    lines = cli("claims", "alpha/fig2").out.splitlines()
+    lines = cli("claims", "alpha/fig2", "--tsv").out.splitlines()
     assert lines[1].split("\t") == ["sentence", "verdict", "printed", "ours", "condition"]
     (said,) = [line for line in lines if "Something arrives." in line]
     quote, verdict, printed, ours, condition = said.split("\t")
@@ -112,7 +112,7 @@ def test_a_sentence_has_a_line_and_all_cases_in_detail(cli, figures):
     assert not any(line.startswith("not found: ") for line in lines)
     (entry,) = rows(cli, "alpha/fig2").values()
     assert entry["condition"] == condition
-    details = cli("claims", "alpha/fig2", "--details").out
+    details = cli("claims", "alpha/fig2", "--details", "--tsv").out
     assert all(f"    {case['outcome']}: {case['id']}: " in details for case in entry["cases"])
 
 

@@ -498,7 +498,7 @@ def test_a_load_that_a_tier_does_not_carry(cli, racks):
     assert (tier["below_bps"], tier["out_bps"], tier["oversubscription"]) == (160e9, 20e9, 8)
     assert tier["load"] == pytest.approx(16 * 5 * 48 / 63 / 20)
     assert shown["fan_in"] == []
-    assert "leaf to spine\t160 Gbit/s\t20 Gbit/s\t8 to 1\t305 %" in cli("check", "loads.toml").out
+    assert "leaf to spine\t160 Gbit/s\t20 Gbit/s\t8 to 1\t305 %" in cli("check", "loads.toml", "--tsv").out
 
 
 def test_responses_from_fewer_hosts_than_there_are_responses(cli, work):
@@ -536,7 +536,7 @@ def test_a_load_that_the_links_of_the_senders_do_not_carry(cli, work):
 
 
 def test_the_ports_that_a_fan_in_can_fill(cli, incast):
-    table = cli("check", "loads.toml").out
+    table = cli("check", "loads.toml", "--tsv").out
     assert "incast\tswitch-0->receiver-0\t40\t400 Gbit/s\t10 Gbit/s\t40 packets\t150 packets, 0.225 MB" in table
     settings = ("network.topology=leaf-spine", "network.uplink-rate=40Gbps")
     options = [part for setting in settings for part in ("--set", setting)]

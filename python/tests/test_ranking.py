@@ -192,7 +192,7 @@ def test_the_page_is_made_of_the_runs_and_the_same_twice(cli, reproduced):
 
 
 def test_a_terminal_gets_the_best_of_each_regime(cli, reproduced):
-    out = cli("ranking").out
+    out = cli("ranking", "--tsv").out
     assert "background\tsenders\tbest\tquery goodput (Mbit/s)\tties with it" in out
     assert len(out.splitlines()) == 6
 

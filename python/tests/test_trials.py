@@ -71,8 +71,8 @@ def test_commands_have_the_values_that_were_given_but_for_those_that_change(tmp_
     given = {"transport.rto-min": "100ms", "transport.mss": "1460B"}
     found, what = after(tmp_path / "s.toml", COLLAPSE, **given)
     lines = [each.command for each in choose_commands(found, what, "s.toml", [*given.items()])]
-    assert len(lines) == 4
-    for line, settings in zip(lines, told(what), strict=False):
+    assert len(lines) == 3
+    for line, settings in zip(lines[:-1], told(what), strict=False):
         assert "--set transport.mss=1460B" in line
         assert ("transport.rto-min=100ms" in line) == ("transport.rto-min" not in settings)
     assert lines[-1] == "fanin advise s.toml --set transport.rto-min=100ms --set transport.mss=1460B"
@@ -333,8 +333,8 @@ def test_run_tries_changes_unless_told_not_to(cli, work):
     found = json.loads(cli("run", "s.toml", "--no-store", "--json").out)["diagnosis"]
     assert found["tried"] >= 9
     assert f" of {found['tried']} changes that were tried made " in plain[plain.index("Try:") - 1]
-    assert len(found["try"]) == 4
-    assert all("query-p99 " in each["why"] for each in found["try"][:3])
+    assert len(found["try"]) == 3
+    assert all("query-p99 " in each["why"] for each in found["try"][:2])
     without = json.loads(cli("run", "s.toml", "--no-store", "--json", "--no-try").out)["diagnosis"]
     assert (without["tried"], [each["command"] for each in without["try"]]) == (0, ["fanin advise s.toml"])
     assert without | {"tried": found["tried"], "try": found["try"]} == found

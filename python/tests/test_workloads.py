@@ -47,7 +47,7 @@ def test_check_says_what_a_load_was_computed_from(scenario, cli):
 
 
 def test_a_run_shows_the_mean_that_was_used(scenario, cli):
-    assert "poisson\t1,478,656 B" in cli("run", str(scenario), "--no-store").out
+    assert "poisson\t1,478,656 B" in cli("run", str(scenario), "--no-store", "--all", "--tsv").out
 
 
 def test_every_workload_is_listed_and_explained():

@@ -30,7 +30,7 @@ MIN_GAIN = 0.1
 _IDENTIFYING_TOTALS = ("goodput_bps", "flows", "drops", "retransmissions", "fct_max_s")
 """Totals that tell one run from another, whatever of it is measured."""
 
-_MAX_TOLD_CHANGES = 2
+_MAX_TOLD_CHANGES = 3
 """So many changes are told."""
 
 _STABLE_LOAD = 0.8

@@ -149,17 +149,13 @@ def advise(
 
     def show(found: Advice, paths: Sequence[Path] = ()) -> None:
         if json:
-            asked = {**question, **_in_linux(linux, confirmed)}
-            _print_json(asked, found, {**as_record(happened), "headline": told.headline}, paths)
+            said = as_record(happened) | {"headline": told.headline}
+            _print_json(question | _in_linux(linux, confirmed), found, said, paths)
             return
-        # What a fix sets takes the place of what was given.
         kept = [(path, value) for path, value in given if path not in found.advised.fix.settings]
         _print_answer(found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
         _print_confirmed(confirmed, found.seeds, linux)
-        if all_:
-            _print_tables(title, found)
-        else:
-            _print_best(title, found)
+        (_print_tables if all_ else _print_best)(title, found)
         for path in paths:
             say(str(path))
 

@@ -221,12 +221,9 @@ def compare(
         places = {"ranking": [each.as_dict() for each in ranking], "schemes": [each.as_dict() for each in compared]}
         print_json({**about, **goals, **places, "beside_scheme": apart, "warnings": warnings})
     else:
-        title = experiment.document.title or experiment.name
-        metrics = _metrics(shown, wanted, compared)
+        title, metrics = experiment.document.title or experiment.name, _metrics(shown, wanted, compared)
         _print_ranking(title, wanted, ranking, compared, metrics, least)
-        every = [found for each in compared for metric in metrics if (found := each.spread(metric))]
-        star = f"; * differs from {scheme_title(reference)}, seed by seed, by at least {100 * least:g} %"
-        explain_intervals(len(chosen), every, star * bool(metrics))
+        _explain(compared, metrics, chosen, reference, least)
         if shown == _ALL:
             _print_timeouts(compared, len(chosen))
         elif shown is None:
@@ -349,6 +346,13 @@ def _word_behind(placed: Placed, goal: Goal) -> str:
     if placed.behind is not None:
         return goal.shown(placed.behind.away.without_zero_width)
     return "" if placed.is_best else placed.comparison
+
+
+def _explain(compared: list[Compared], metrics: list[str], seeds: list[int], against: str, margin: float) -> None:
+    """What stands around the means, and what a star means."""
+    every = [found for each in compared for metric in metrics if (found := each.spread(metric))]
+    star = f"; * differs from {scheme_title(against)}, seed by seed, by at least {100 * margin:g} %"
+    explain_intervals(len(seeds), every, star * bool(metrics))
 
 
 _BEHIND = "behind the best"

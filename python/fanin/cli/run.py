@@ -156,11 +156,7 @@ def run(
     if try_ and (said := word_trials(happened, found)):
         say_wrapped(said)
     say_trials(next_)
-    if all_:
-        say()
-        _print_totals(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished)
-    else:
-        say("--all shows all rows and totals.")
+    _print_totals(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
     if known_as:
         note(known_as)
 
@@ -223,8 +219,12 @@ def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
     return min(last / resolved["run"]["duration"].number, 1.0) if last else 1.0
 
 
-def _print_totals(title: str, finished: fanin.Run) -> None:
-    """All totals of a run, of its groups of traffic, and their load."""
+def _print_totals(title: str, finished: fanin.Run, *, all_: bool) -> None:
+    """All totals of a run, of its groups of traffic, and their load; or how to ask for them."""
+    if not all_:
+        say("--all shows all rows and totals.")
+        return
+    say()
     summary = finished.summary
     queues = finished.queues().filter(pl.col("bottleneck"))
     queue = queues.row(0, named=True) if queues.height == 1 else None

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from fanin.choose.trials import Trials
     from fanin.scenario.format.values import Scalar
 
+_MAX_CHANGES = 2
+"""So many changes are among the commands to try."""
+
 MAX_ROWS = 7
 """So many rows are shown, beside what is assumed, unless all are asked for."""
 
@@ -135,7 +138,7 @@ def choose_commands(diagnosis: Diagnosis, found: Trials | None, scenario: str, g
         return [Command(run({"run.duration": f"{longer:g}s"}), "a longer run: it ends when all transfers have")]
     said = [
         Command(run(each.change.settings), f"{each.change.name}: {', '.join(changed.text for changed in each.changed)}")
-        for each in (found.told if found is not None else [])
+        for each in (found.told[:_MAX_CHANGES] if found is not None else [])
     ]
     where = with_options(scenario, given)
     if diagnosis.fan_in is not None and diagnosis.is_fast and not diagnosis.at_senders:
