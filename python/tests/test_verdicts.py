@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from functools import partial
 from typing import get_args
 
 import pytest
@@ -99,12 +100,13 @@ def test_a_condition_is_told_in_few_words():
     own = setting("", "environment", "reproduced", 0.0)
     accept = small.shown.accept
     weak = replace(small, outcome="right direction, other size")
-    assert sentences.condition("under a condition", [small, large], "") == "if 64 KB"
-    assert sentences.condition("with its tool's defaults", [replace(own, environment="qualnet")], "") == "qualnet"
-    assert sentences.condition("right direction, other size", [weak], "") == f"accepted {accept}, 8 KB"
-    assert sentences.condition("not found", [small], "", tried=2) == f"none of 2 settings; accepted {accept}"
-    assert sentences.condition("impossible", [], "30 packets exceed 20") == "30 packets exceed 20"
-    assert sentences.condition("as printed", [own], "") == sentences.condition("not run", [], "") == ""
+    condition = partial(sentences.rests_on, short=True)
+    assert condition("under a condition", [small, large], "") == "if 64 KB"
+    assert condition("with its tool's defaults", [replace(own, environment="qualnet")], "") == "qualnet"
+    assert condition("right direction, other size", [weak], "") == f"accepted {accept}, 8 KB"
+    assert condition("not found", [small], "", tried=2) == f"none of 2 settings; accepted {accept}"
+    assert condition("impossible", [], "30 packets exceed 20") == "30 packets exceed 20"
+    assert condition("as printed", [own], "") == condition("not run", [], "") == ""
     long = "one clause of some words, another of five words more, and a third one"
     assert sentences.in_short(long) == "one clause of some words, another of five words more ..."
     assert sentences.in_short(" ".join("abcdefghijklmn")) == "a b c d e f g h i j k l ..."

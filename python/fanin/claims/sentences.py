@@ -97,7 +97,9 @@ class Judgement:
         return cls(**{**kept, **pairs, "shown": Shown(**kept["shown"])})
 
 
-def rests_on(verdict: Verdict, settings: Sequence[Judgement], impossible: str, tried: int = 0) -> str:
+def rests_on(
+    verdict: Verdict, settings: Sequence[Judgement], impossible: str, tried: int = 0, *, short: bool = False
+) -> str:
     """The basis of a verdict in words: the reading with its ablation, the closest setting, or the arithmetic.
 
     Args:
@@ -105,11 +107,12 @@ def rests_on(verdict: Verdict, settings: Sequence[Judgement], impossible: str, t
         settings: The sentence's cases, and settings from searches.
         impossible: Why the sentence is impossible, if its file declares that.
         tried: Number of settings tried by searches, in addition to the cases.
+        short: Only the condition, or the reason for what is not reproduced, in a few words.
 
     """
     counted = _counted(settings)
     if verdict == "impossible":
-        return impossible
+        return in_short(impossible) if short else impossible
     if verdict in ("as printed", "not run"):
         return ""
     decisive = deciding(verdict, settings)
@@ -117,34 +120,16 @@ def rests_on(verdict: Verdict, settings: Sequence[Judgement], impossible: str, t
     if verdict == "with its tool's defaults":
         return decisive.environment
     if verdict == "under a condition":
-        return _reading(decisive, counted, tried)
-    return decisive.reading if verdict == "right direction, other size" else _closest(decisive, counted, tried)
-
-
-def condition(verdict: Verdict, settings: Sequence[Judgement], impossible: str, tried: int = 0) -> str:
-    """The condition of a verdict in a few words, or the reason for one that is not reproduced.
-
-    Args:
-        verdict: The verdict.
-        settings: The sentence's cases, and settings from searches.
-        impossible: Why the sentence is impossible, if its file declares that.
-        tried: Number of settings tried by searches, in addition to the cases.
-
-    """
-    if verdict == "impossible":
-        return in_short(impossible)
-    if verdict in ("as printed", "not run"):
-        return ""
-    decisive = deciding(verdict, settings)
-    assert decisive is not None
-    if verdict == "with its tool's defaults":
-        return decisive.environment
-    if verdict == "under a condition":
-        return in_short(f"if {_named(decisive)}")
+        return in_short(f"if {_named(decisive)}") if short else _reading(decisive, counted, tried)
     accepted = f"accepted {decisive.shown.accept}"
     if verdict == "right direction, other size":
-        return in_short(f"{accepted}, {decisive.reading}" if decisive.reading else accepted)
-    return in_short(f"none of {_number_tried(_counted(settings), tried)}; {accepted}")
+        said = ", ".join(filter(None, [accepted, decisive.reading]))
+        return in_short(said) if short else decisive.reading
+    return (
+        in_short(f"none of {_number_tried(counted, tried)}; {accepted}")
+        if short
+        else _closest(decisive, counted, tried)
+    )
 
 
 def quoted(place: str, says: str) -> str:
@@ -344,7 +329,7 @@ class Sentence:
     @property
     def condition(self) -> str:
         """The condition of the verdict in a few words, or the reason for one that is not reproduced."""
-        return condition(self.verdict, self.settings, self.impossible, self.tried)
+        return rests_on(self.verdict, self.settings, self.impossible, self.tried, short=True)
 
     @property
     def late(self) -> str:

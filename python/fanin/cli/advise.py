@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from fanin.choose.plan import Plan
     from fanin.results.runs import Run
     from fanin.run.experiment import Experiment
+    from fanin.scenario.settings import Settings
 
 
 def advise(
@@ -152,10 +153,9 @@ def advise(
             said = as_record(happened) | {"headline": told.headline}
             _print_json(question | _in_linux(linux, confirmed), found, said, paths)
             return
-        kept = [(path, value) for path, value in given if path not in found.advised.fix.settings]
-        _print_answer(found, f"fanin run {with_options(scenario, kept)}", told.headline, all_=all_)
+        _print_answer(found, _run_of(scenario, given, found), told.headline, all_=all_)
         _print_confirmed(confirmed, found.seeds, linux)
-        (_print_tables if all_ else _print_best)(title, found)
+        _print_ranking(title, found, all_=all_)
         for path in paths:
             say(str(path))
 
@@ -295,6 +295,14 @@ def _print_json(question: dict[str, Any], found: Advice, diagnosis: dict[str, An
     print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
 
 
+def _run_of(scenario: str, given: Settings, found: Advice) -> str:
+    """The command that runs the scenario, to which the settings of the advice are added."""
+    from fanin.scenario.settings import with_options
+
+    # What a fix sets takes the place of what was given.
+    return f"fanin run {with_options(scenario, [each for each in given if each[0] not in found.advised.fix.settings])}"
+
+
 def _print_answer(found: Advice, command: str, as_it_is: str, *, all_: bool) -> None:
     """The answer, the command, and what else is to be known."""
     from fanin.show import advice_page
@@ -309,6 +317,14 @@ def _print_answer(found: Advice, command: str, as_it_is: str, *, all_: bool) -> 
         say(f"  --all shows {hidden} more row{'s' if hidden != 1 else ''}.")
     for line in [] if found.best else try_:
         say(line)
+
+
+def _print_ranking(title: str, found: Advice, *, all_: bool) -> None:
+    """The fixes by the goal: all tables, or the best."""
+    if all_:
+        _print_tables(title, found)
+    else:
+        _print_best(title, found)
 
 
 def _print_best(title: str, found: Advice) -> None:

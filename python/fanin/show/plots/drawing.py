@@ -64,11 +64,8 @@ def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True, identifie
     """
     with mpl.rc_context(STYLE):
         paths = save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png, identifier=identifier)
-    if layout.SIZES[plot.style].has_caption:
-        with writing(folder):
-            (told := folder / f"{plot.name}.txt").write_text(caption(plot, drawn), encoding="utf-8")
-        paths.append(told)
-    return paths
+    with writing(folder):
+        return [*paths, *_write_caption(plot, drawn, folder / f"{plot.name}.txt")]
 
 
 def save(
@@ -113,8 +110,7 @@ def draw_picture(plot: Plot, drawn: Series, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(file) as temporary:
             _write(_figure(plot, drawn), temporary, suffix=file.suffix)
-        if layout.SIZES[plot.style].has_caption:
-            file.with_suffix(".txt").write_text(caption(plot, drawn), encoding="utf-8")
+        _write_caption(plot, drawn, file.with_suffix(".txt"))
 
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -175,6 +171,14 @@ def _figure_of(plot: Plot, drawn: Series, size: layout.Size) -> Figure:
 def _first_line(label: str, size: layout.Size) -> str:
     """The name of an axis and its unit; the definition too where there is no caption for it."""
     return label.partition("\n")[0] if size.has_caption else label
+
+
+def _write_caption(plot: Plot, drawn: Series, file: Path) -> list[Path]:
+    """Writes the caption of a picture whose style has one; returns the files."""
+    if not layout.SIZES[plot.style].has_caption:
+        return []
+    file.write_text(caption(plot, drawn), encoding="utf-8")
+    return [file]
 
 
 def caption(plot: Plot, drawn: Series) -> str:

@@ -262,7 +262,9 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     # A distribution is over the seeds together.
     by = [key for key in runs.varying if key != "seed" or what not in ("cdf", "slowdown")]
     if what == "slowdown":
-        return _without_too_many_lines(*slowdown_by_size(kind.plot(by, asked), runs, asked.of or "homa"), by)
+        plot, series = slowdown_by_size(kind.plot(by, asked), runs, asked.of or "homa")
+        _refuse_too_many_lines(series, by)
+        return plot, series
     if what == "queue" and asked.of is None and all(_limit(each)[1] == "bytes" for each in runs.runs):
         asked = replace(asked, of="bytes")
     plot = kind.plot(by, asked)
@@ -282,7 +284,7 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     if series.data.is_empty():
         of = plot.drawn or "flows.start_s and flows.completion_s"
         raise ResultsError(f"{runs.runs[0].place}: there is no value of {of} to draw")
-    _without_too_many_lines(plot, series, by)
+    _refuse_too_many_lines(series, by)
     if len(ports) == 1 and (port := next(iter(ports))) is not None:
         series = replace(series, x=_of_port(series.x, port), y=_of_port(series.y, port))
     last = series.data["end" if plot.kind == "lanes" else "x"].max()
@@ -296,13 +298,12 @@ def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
     return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
 
 
-def _without_too_many_lines(plot: Plot, series: Series, by: list[str]) -> tuple[Plot, Series]:
+def _refuse_too_many_lines(series: Series, by: list[str]) -> None:
     if len(series.lines) > MOST_LINES:
         keys = ", ".join(by)
         raise ResultsError(
             f"{len(series.lines)} lines cannot be told apart, {MOST_LINES} can: choose some with --where, by {keys}"
         )
-    return plot, series
 
 
 def _placed(plot: Plot, series: Series) -> Series:
