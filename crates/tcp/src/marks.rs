@@ -3,6 +3,7 @@
 //! The scoreboard of RFC 6675 has neither: there the reports alone say what is lost, anew each time. Bounds are those of
 //! `sack.rs`: the number after the last.
 
+use super::FIRST_DATA;
 use super::ranges::{Range, RangeSet};
 use super::sack::{NextSeg, Outstanding, Rule, SackConfig, Scoreboard, piece, segment_start};
 
@@ -19,12 +20,23 @@ pub(super) struct Marks {
     beyond_reports: bool,
     /// The number after what was sent last, which a retransmission takes back.
     pub(super) sent_to: u64,
+    /// Bytes that the latest acknowledgement has delivered: acknowledged or reported for the first time.
+    pub(super) delivered: u64,
+    /// All bytes delivered so far.
+    delivered_to: u64,
 }
 
 impl Marks {
     /// None. `beyond_reports`: what is lost above the highest report goes before new data.
     pub(super) fn new(beyond_reports: bool) -> Self {
-        Self { beyond_reports, ..Self::default() }
+        Self { beyond_reports, delivered_to: FIRST_DATA, ..Self::default() }
+    }
+
+    /// An acknowledgement of all below `una` has come with its reports.
+    pub(super) fn note_delivered(&mut self, una: u64, board: &Scoreboard) {
+        let to = una + board.reported().as_slice().iter().map(Range::len).sum::<u64>();
+        self.delivered = to.saturating_sub(self.delivered_to);
+        self.delivered_to = to;
     }
 
     /// Everything below `una` is acknowledged.
@@ -68,20 +80,26 @@ impl Marks {
     /// Marks the first segment, `una..end`, as lost and not retransmitted, unless it is known to be lost: if it is
     /// marked so and something is reported above.
     pub(super) fn mark_first_lost(&mut self, una: u64, end: u64, board: &Scoreboard, cfg: &SackConfig) {
-        if !self.is_first_lost(una, board, cfg) {
+        if !self.is_lost(una, board, cfg) {
             self.resent.drop_below(end);
             self.mark_lost(end);
         }
     }
 
-    /// Whether the first segment is marked as lost and not just below the highest reported one.
-    pub(super) fn is_first_lost(&self, una: u64, board: &Scoreboard, cfg: &SackConfig) -> bool {
-        una < self.lost_to && highest_reported(board, cfg).is_some_and(|start| una < start)
+    /// Whether the segment that begins at `seq` is marked as lost and below the highest reported one.
+    pub(super) fn is_lost(&self, seq: u64, board: &Scoreboard, cfg: &SackConfig) -> bool {
+        let below = highest_reported(board, cfg).is_some_and(|start| seq < start);
+        below && seq < self.lost_to && !board.is_sacked(seq)
     }
 
     /// Whether `seq` was retransmitted.
     pub(super) fn is_resent(&self, seq: u64) -> bool {
         self.resent.range_at_or_above(seq).is_some_and(|range| range.start <= seq)
+    }
+
+    /// Whether any of the numbers `from..to` was retransmitted.
+    pub(super) fn has_resent(&self, from: u64, to: u64) -> bool {
+        self.resent.range_at_or_above(from).is_some_and(|range| range.start < to)
     }
 
     /// Whether a segment from `una` on has a mark.

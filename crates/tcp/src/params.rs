@@ -374,6 +374,9 @@ pub fn check(transport: &Values) -> Result<(), SpecError> {
     if transport.is("loss-detection", "linux-3.16") && !transport.is("like", "rfc") {
         return Err(transport.fail("like", "loss-detection linux-3.16 is that of another program: leave like at rfc"));
     }
+    if transport.is("like", "ns3.36") && !transport.flag("sack") {
+        return Err(transport.fail("like", "the rate reduction of ns3.36 needs selective acknowledgements: set sack = true"));
+    }
     if transport.is("ack-policy", "linux") && transport.time("rto-granularity") == Time::ZERO {
         return Err(
             transport.fail("ack-policy", "linux counts ticks: set rto-granularity, which is 1ms with HZ = 1000")
@@ -499,7 +502,7 @@ impl ReceiverConfig {
             sack: transport.flag("sack"),
             ecn,
             ecn_ack: ecn != EcnMode::Off && transport.flag("ecn-ack"),
-            late_change: Quirks::chosen(transport).ns3.late_change,
+            late_change: Quirks::chosen(transport).changes_late(),
             linux: transport.is("ack-policy", "linux").then(|| transport.into()),
         }
     }

@@ -91,9 +91,12 @@ pub struct Receiver {
     last_ack: u64,
     /// When a delayed ACK must be sent; [`Time::NEVER`] if none is delayed.
     deadline: Time,
-    /// Segments in order since the last ACK.
-    waiting: u32,
-    /// For [`ReceiverConfig::late_change`]: the lower half of `RCV.NXT` before the last ECN-capable segment.
+    /// Segments in order since the last ACK, fewer than an ACK covers.
+    waiting: u16,
+    /// For [`ReceiverConfig::late_change`]: what arrived last in order was to wait, as far as ns-3 knows.
+    reserved: bool,
+    /// For [`ReceiverConfig::late_change`]: the lower half of `RCV.NXT` before the last ECN-capable segment; 0 if there was
+    /// none.
     next_before: u32,
     /// TS.Recent of RFC 7323 section 4.3, and whether it came in a retransmission.
     echo: Stamp,
@@ -126,9 +129,10 @@ impl Receiver {
             last_ack: FIRST_DATA,
             deadline: Time::NEVER,
             waiting: 0,
-            next_before: FIRST_DATA as u32,
+            next_before: 0,
             echo: Stamp::from_bits(0),
             echo_retransmitted: false,
+            reserved: false,
             ce: false,
             quick: 0,
             fin: NO_FIN,
@@ -193,15 +197,16 @@ impl Receiver {
             self.fin = end - 1;
         }
         // RFC 5681 s4.2: an ACK for every `ack_every` segments; a FIN is acknowledged at once.
-        let wait = self.waiting + seg.parts < cfg.ack_every && !seg.fin && !self.is_quick(cfg);
+        let wait = u32::from(self.waiting) + seg.parts < cfg.ack_every && !seg.fin && !self.is_quick(cfg);
         if self.waiting == 0 {
             self.record_stamp(seg);
             if wait {
                 self.deadline = now.saturating_add(cfg.ack_delay);
             }
         }
+        self.reserved = wait;
         if wait {
-            self.waiting += seg.parts;
+            self.waiting += seg.parts as u16;
         } else {
             out.push(self.take_ack(cfg));
         }
@@ -242,6 +247,8 @@ impl Receiver {
             self.fin = end - 1;
         }
         let finished = before <= self.fin && self.finished();
+        // What is not new leaves it as it is.
+        self.reserved &= new_numbers == 0;
         out.push(self.take_ack(cfg));
         Delivery {
             new_in_order: self.next - before - u64::from(finished),
@@ -287,7 +294,9 @@ impl Receiver {
         if cfg.linux.is_some() {
             return self.on_linux_timer(now, cfg);
         }
-        (self.waiting > 0 && now >= self.deadline).then(|| self.take_ack(cfg))
+        let expires = self.waiting > 0 && now >= self.deadline;
+        self.reserved |= expires;
+        expires.then(|| self.take_ack(cfg))
     }
 
     /// The ACK for the current state, for a window update or for a held ACK. A delayed ACK stays delayed, unlike with

@@ -1,7 +1,10 @@
 //! How a receiver of ns-3 echoes marks to DCTCP (`tcp-socket-base.cc`, `ForwardUp`, and `tcp-dctcp.cc`).
 //!
 //! By RFC 8257 section 3.2 a change of marks first acknowledges what waits. ns-3 notes the number for that ACK with every
-//! segment before it takes it, and so sends the number before the segment that waits, which then waits for the next one.
+//! ECN-capable segment before it takes it, and so sends the number before the segment that waits, which then waits for the
+//! next one. Before the first such segment there is nothing to send, as with PFDCT's short flows, which are not ECN-capable.
+//! It takes a segment for one that waits until another one is acknowledged for its number or for a gap. An ACK for old data, or one
+//! by a timer or a change of marks, does not end that: the next change sends an ACK more.
 //! A mark counts only beyond the last one, taken here for one that is not on a retransmission; any other ECN-capable
 //! segment, old or new, counts as one without a mark.
 
@@ -15,7 +18,7 @@ impl Receiver {
             return;
         }
         let ce = seg.ce && !seg.retransmitted;
-        if ce != self.ce && self.waiting > 0 {
+        if ce != self.ce && self.reserved && self.next_before != 0 {
             let before = self.next - u64::from((self.next as u32).wrapping_sub(self.next_before));
             let last = self.last_ack;
             let ack = self.take_ack(cfg);

@@ -331,6 +331,24 @@ fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
 }
 
 #[test]
+fn ns3_has_nothing_to_acknowledge_before_the_first_segment_that_is_ecn_capable() {
+    let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+    assert_eq!(rig.echoes(segment(0)), []);
+    assert_eq!(rig.echoes(Segment { ect: true, ..marked(1) }), [(201, true)]);
+}
+
+#[test]
+fn ns3_takes_a_segment_that_old_data_has_acknowledged_for_one_that_waits() {
+    let capable = |seg: Segment| Segment { ect: true, ..seg };
+    for (second, next, sends) in [(segment(0), 1, [(101, false)].as_slice()), (segment(1), 2, &[])] {
+        let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+        assert_eq!(rig.echoes(capable(segment(0))), []);
+        assert_eq!(rig.echoes(Segment { retransmitted: true, ..capable(second) }).len(), 1);
+        assert_eq!(rig.echoes(capable(marked(next))), sends);
+    }
+}
+
+#[test]
 fn rfc8257_s3_2_a_change_of_marks_with_nothing_waiting_sends_no_empty_ack() {
     let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, ..EVERY_SECOND });
     rig.take(&segment(0));

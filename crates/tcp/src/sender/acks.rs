@@ -63,13 +63,15 @@ impl Sender {
         self.sample(rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
         let mut in_recovery = self.recovery != Recovery::Open && self.in_recovery();
+        let mut counted = acked;
         if env.cfg.quirks.recovery != LossRecovery::Rfc {
-            self.take_new_ack_first(acked, news, env.cfg);
+            counted = self.take_new_ack_first(acked, news, env.cfg);
             if env.cfg.quirks.ns3.full_ack_grows {
                 in_recovery = self.in_recovery();
             }
+            in_recovery |= news && self.stays_in_disorder();
         }
-        self.tell_ack(acked, ack, rtt, in_recovery, env);
+        self.tell_ack(acked, counted, ack, rtt, in_recovery, env);
         let restart = match self.recovery {
             Recovery::Open => {
                 self.dup_acks = 0;
@@ -110,6 +112,7 @@ impl Sender {
             None => edge == self.peer_edge || env.cfg.any_window_is_duplicate,
         };
         if duplicate && self.marks.is_some() {
+            self.note_delivered();
             self.mark_deemed_lost(env.cfg);
         }
         self.peer_edge = edge;
@@ -118,7 +121,7 @@ impl Sender {
             return;
         }
         if duplicate || env.cfg.quirks.repairs_as_ns3_44() {
-            self.tell_ack(0, ack, ack.rtt, self.in_recovery(), env);
+            self.tell_ack(0, 0, ack, ack.rtt, self.in_recovery(), env);
         }
         if !env.cfg.quirks.repairs_as_ns3_44() {
             self.react_to_echo(ack, env);
@@ -132,7 +135,8 @@ impl Sender {
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.inflate(env.cfg),
             // The pipe has shrunk, which `send` takes into account.
-            Recovery::Sack | Recovery::Linux => {}
+            Recovery::Sack => self.follow_delivery(self.delivered(), false, env.cfg),
+            Recovery::Linux => {}
         }
     }
 
@@ -145,11 +149,12 @@ impl Sender {
         }
     }
 
-    /// Tells congestion control of an acknowledgement, which gives `rtt` as a round-trip time.
+    /// Tells congestion control of an acknowledgement, which counts for `counted` bytes and gives `rtt` as a round-trip time.
     #[inline(always)]
     pub(super) fn tell_ack<I: SenderIo>(
         &mut self,
         acked: u64,
+        counted: u64,
         ack: &InAck<'_>,
         rtt: Option<Time>,
         in_recovery: bool,
@@ -162,7 +167,7 @@ impl Sender {
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = lacked || self.fills_window(env.cfg) || !env.cfg.window_validation;
         let window_limited = limits && (self.growth == Growth::Free || self.may_grow_again(env.cfg));
-        let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt, field: ack.field };
+        let event = AckEvent { acked: counted, ece, in_recovery, window_limited, ends_window, rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
@@ -221,11 +226,15 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let before = self.window;
         let replaces = env.cfg.quirks.echoes_end_recovery() && self.replace_recovery(env);
         if !replaces {
             self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
         }
         self.cut_fractions(env.cfg);
+        if self.reduction.is_some() && self.window != before {
+            self.begin_cwr(env.cfg);
+        }
         self.arm_wake(env);
         self.cwr_end = self.max_sent;
         self.cwr_pending = true;

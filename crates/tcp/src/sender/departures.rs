@@ -4,14 +4,15 @@ use super::{Env, LossRecovery, Sender, SenderConfig, SenderIo};
 
 impl Sender {
     /// New data is acknowledged, and congestion control has not heard of it: a recovery that ends here does so before, so
-    /// that the acknowledgement grows the window.
+    /// that the acknowledgement grows the window. Returns for how many bytes it counts.
     #[cold]
-    pub(super) fn take_new_ack_first(&mut self, acked: u64, news: bool, cfg: &SenderConfig) {
+    pub(super) fn take_new_ack_first(&mut self, acked: u64, news: bool, cfg: &SenderConfig) -> u64 {
         match cfg.quirks.recovery {
             LossRecovery::Rfc => {}
             LossRecovery::Ns3_18 => self.leave_with_growth_as_ns3_18(acked, cfg),
-            LossRecovery::Ns3_44 => self.take_new_ack_as_ns3_44(acked, news, cfg),
+            LossRecovery::Ns3_44 => return self.take_new_ack_as_ns3_44(acked, news, cfg),
         }
+        acked
     }
 
     /// The windows may let new data go. Returns how many bytes are thought to have left the network besides; none if

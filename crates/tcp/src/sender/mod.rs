@@ -37,6 +37,7 @@ mod linux;
 mod linux_3_16;
 mod loss;
 mod ns3_18;
+mod ns3_36_rate;
 mod ns3_44;
 mod ns3_44_sack;
 mod output;
@@ -60,6 +61,7 @@ use history::History;
 use interface::Interface;
 use linux::{CaState, Linux};
 use linux_3_16::Tail;
+use ns3_36_rate::RateReduction;
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +182,8 @@ pub struct Sender {
     guesses: Option<Box<Guesses>>,
     /// In ns-3.44 with SACK: which segments are lost, and which were sent again.
     marks: Option<Box<Marks>>,
+    /// In ns-3.36: the reduction of the window, where it takes a while.
+    reduction: Option<Box<RateReduction>>,
     syn_timeouts: u32,
     /// [`Sender::know_open_path`].
     open_rtt: Option<Time>,
@@ -238,6 +242,7 @@ impl Sender {
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)
                 .then(|| Box::new(Marks::new(cfg.quirks.ns3.lost_goes_first))),
+            reduction: cfg.quirks.ns3.reduces_in_proportion.then(Box::default),
             interface: cfg.interface.is_some().then(Box::default),
             linux: cfg.linux.is_some().then(|| Box::new(Linux::new(cfg))),
             tail: cfg.before_rack.map(|_| Tail::default()),

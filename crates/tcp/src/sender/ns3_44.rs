@@ -25,7 +25,7 @@ impl Sender {
     pub(super) fn on_duplicate_as_ns3_44<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.dup_acks += 1;
         let first_lost = self.guesses.as_ref().is_some_and(|guesses| guesses.first_lost);
-        let enough = self.dup_acks >= env.cfg.duplicate_ack_threshold || self.is_first_marked_lost(env.cfg);
+        let enough = self.dup_acks >= env.cfg.duplicate_ack_threshold || self.shows_marked_loss(env.cfg);
         self.count_left(env.cfg);
         if first_lost || (enough && self.una >= self.recover) {
             self.enter_recovery(env);
@@ -62,14 +62,37 @@ impl Sender {
     }
 
     /// [`Sender::take_new_ack_first`].
-    pub(super) fn take_new_ack_as_ns3_44(&mut self, acked: u64, news: bool, cfg: &SenderConfig) {
+    pub(super) fn take_new_ack_as_ns3_44(&mut self, acked: u64, news: bool, cfg: &SenderConfig) -> u64 {
+        self.note_delivered();
+        let repaired = self.covers_resent(acked);
         self.mark_new_ack(news, cfg);
+        self.follow_new_ack(acked, news, repaired, cfg);
         let repairs = matches!(self.recovery, Recovery::NewReno { .. } | Recovery::Sack);
-        if repairs && self.una >= self.recover {
+        let ends = repairs && self.una >= self.recover;
+        if ends {
             self.window.cwnd = self.window.ssthresh;
             self.leave_recovery();
+            self.end_rate_reduction();
         }
         self.take_left(acked, cfg);
+        if ends { acked } else { self.counted(acked, cfg) }
+    }
+
+    /// Whether an acknowledgement that reports news leaves state disorder as it is: it grows no window, unless a timeout is
+    /// repaired.
+    pub(super) fn stays_in_disorder(&self) -> bool {
+        let repairs_timeout = self.growth == Growth::AfterRepair && self.una < self.recover;
+        self.marks.is_some() && !repairs_timeout
+    }
+
+    /// The bytes for which an acknowledgement of `acked` bytes counts in congestion control, outside recovery.
+    fn counted(&self, acked: u64, cfg: &SenderConfig) -> u64 {
+        if self.growth == Growth::AfterRepair && self.una >= self.recover {
+            // That which ends the repair of a timeout counts for what it covers besides.
+            return acked.min((self.una - self.recover).max(1));
+        }
+        // One byte, which is no segment, is not nothing, which would be a duplicate.
+        if cfg.quirks.ns3.counts_delivered && self.marks.is_some() { self.delivered().max(1) } else { acked }
     }
 
     /// What a fast retransmit halves.
@@ -145,6 +168,7 @@ impl Sender {
     pub(super) fn allow_echoes(&mut self) {
         self.cwr_end = 0;
         self.growth = Growth::Free;
+        self.end_rate_reduction();
     }
 
     /// An echo ends loss recovery, if there is any, and reduces the window. Returns whether there was.

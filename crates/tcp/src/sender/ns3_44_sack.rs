@@ -15,6 +15,18 @@ use super::{Env, InAck, Recovery, Sender, SenderConfig, SenderIo};
 use fanin_core::packet::Flags;
 
 impl Sender {
+    /// An acknowledgement has come, and its reports are on the scoreboard.
+    pub(super) fn note_delivered(&mut self) {
+        if let (Some(board), Some(marks)) = (&self.scoreboard, &mut self.marks) {
+            marks.note_delivered(self.una, board);
+        }
+    }
+
+    /// Bytes that the latest acknowledgement has delivered.
+    pub(super) fn delivered(&self) -> u64 {
+        self.marks.as_ref().map_or(0, |marks| marks.delivered)
+    }
+
     /// Reports have told something new.
     #[cold]
     pub(super) fn mark_deemed_lost(&mut self, cfg: &SenderConfig) {
@@ -33,10 +45,11 @@ impl Sender {
         }
     }
 
-    /// Whether the first segment is marked as lost.
-    pub(super) fn is_first_marked_lost(&self, cfg: &SenderConfig) -> bool {
+    /// Whether the first segment is marked as lost; up to 3.40 the second one.
+    pub(super) fn shows_marked_loss(&self, cfg: &SenderConfig) -> bool {
+        let seq = if cfg.quirks.ns3.judges_second { self.una + cfg.mss } else { self.una };
         let marked = self.scoreboard.as_ref().zip(self.marks.as_ref());
-        marked.is_some_and(|(board, marks)| marks.is_first_lost(self.una, board, &cfg.sack_config()))
+        marked.is_some_and(|(board, marks)| marks.is_lost(seq, board, &cfg.sack_config()))
     }
 
     /// Recovery begins: marks the first segment. Returns what is in flight by the marks.

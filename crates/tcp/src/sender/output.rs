@@ -164,6 +164,7 @@ impl Sender {
         let end = seq + len + u64::from(fin);
         if let Some(history) = &mut self.history {
             history.on_send(seq, end, env.now, again);
+            self.note_rate(len);
         }
         self.max_sent = self.max_sent.max(end);
         self.last_sent = env.now;

@@ -7,6 +7,7 @@
 //! | `ns3_18.rs` | loss recovery of ns-3.18, as RCC's authors used it |
 //! | `ns3_44.rs` | loss recovery of ns-3.44: what it takes duplicates for, and how echoes replace it |
 //! | `ns3_44_sack.rs` | its recovery with SACK, by the marks of `marks.rs` |
+//! | `ns3_36_rate.rs` | its proportional rate reduction, as up to 3.37 |
 //! | `history.rs` | which segments an acknowledgement may time |
 //!
 //! The sender of Linux is one of its own (`linux/`), and has none of this.
@@ -41,8 +42,14 @@ pub(crate) struct Ns3Release {
     pub(crate) zero_is_sample: bool,
     /// With time stamps (a clock that ticks) what is echoed gives the round-trip time, also of a retransmission.
     pub(crate) stamps_time_all: bool,
-    /// Receivers acknowledge too little when marks change: `receiver/ns3.rs`.
-    pub(crate) late_change: bool,
+    /// In recovery and in state CWR the window follows what is delivered: `ns3_36_rate.rs`, from 3.32 on, and as far as
+    /// modelled up to 3.37.
+    pub(crate) reduces_in_proportion: bool,
+    /// What an acknowledgement delivers counts, without what was reported before, and not all that it covers: since 3.41 at
+    /// the latest.
+    pub(crate) counts_delivered: bool,
+    /// Less than three duplicates start recovery if the second segment is lost, and not the first: up to 3.40.
+    pub(crate) judges_second: bool,
 }
 
 impl Ns3Release {
@@ -54,7 +61,9 @@ impl Ns3Release {
         silent_below_segment: false,
         zero_is_sample: true,
         stamps_time_all: false,
-        late_change: false,
+        reduces_in_proportion: false,
+        counts_delivered: true,
+        judges_second: false,
     };
 }
 
@@ -87,7 +96,7 @@ impl Quirks {
         rtt_of: RttOf::Cause,
         whole_bytes: false,
         halves_every_timeout: false,
-        ns3: Ns3Release { zero_is_sample: false, ..Ns3Release::NEWEST },
+        ns3: Ns3Release { zero_is_sample: false, counts_delivered: false, ..Ns3Release::NEWEST },
     };
 
     /// ns-3.31 (June 2020): its `tcp-socket-base.cc` and `tcp-tx-buffer.cc`, read and not run.
@@ -99,14 +108,23 @@ impl Quirks {
             silent_below_segment: false,
             zero_is_sample: false,
             stamps_time_all: false,
-            late_change: true,
+            reduces_in_proportion: false,
+            counts_delivered: false,
+            judges_second: true,
         },
         ..Self::NS3_44
     };
 
-    /// ns-3.34 to 3.37 (2021 and 2022), which do not differ here: the same files of 3.36, read and not run.
+    /// ns-3.34 to 3.37 (2021 and 2022), which do not differ here: the same files of 3.36, and its `tcp-prr-recovery.cc`.
     pub const NS3_36: Self = Self {
-        ns3: Ns3Release { lost_goes_first: true, silent_below_segment: true, late_change: true, ..Ns3Release::NEWEST },
+        ns3: Ns3Release {
+            lost_goes_first: true,
+            silent_below_segment: true,
+            reduces_in_proportion: true,
+            counts_delivered: false,
+            judges_second: true,
+            ..Ns3Release::NEWEST
+        },
         ..Self::NS3_44
     };
 
@@ -116,7 +134,7 @@ impl Quirks {
         rtt_of: RttOf::Oldest,
         whole_bytes: true,
         halves_every_timeout: true,
-        ns3: Ns3Release { silent_below_segment: true, stamps_time_all: true, late_change: true, ..Ns3Release::NEWEST },
+        ns3: Ns3Release { silent_below_segment: true, stamps_time_all: true, ..Ns3Release::NEWEST },
     };
 
     /// ns-3.18 with the code of RCC's authors: `tcp-newreno.cc`, `tcp-socket-base.cc` and their `rtt-estimator.cc`;
@@ -138,6 +156,11 @@ impl Quirks {
     /// Whether an echo of congestion takes the place of recovery.
     pub(crate) const fn echoes_end_recovery(self) -> bool {
         self.repairs_as_ns3_44() && self.ns3.echo_ends_recovery
+    }
+
+    /// Whether receivers acknowledge too little when marks change: `receiver/ns3.rs`.
+    pub(crate) const fn changes_late(self) -> bool {
+        self.repairs_as_ns3_44()
     }
 
     /// Whether losses are repaired as ns-3.44 does.
