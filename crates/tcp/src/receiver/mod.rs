@@ -222,6 +222,9 @@ impl Receiver {
         let before = self.next;
         let out_of_order = seg.seq > before && end > seg.seq;
         let old = end <= before;
+        if cfg.late_change && end < before && end > seg.seq {
+            return self.refuse_as_ns3(cfg, out);
+        }
         if cfg.ecn != EcnMode::Off {
             // RFC 3168 s6.1.5: the ECN field of data outside the window is ignored. Its CWR is not.
             let ce = if old { self.ce && cfg.ecn == EcnMode::Accurate } else { seg.ce };
@@ -249,6 +252,8 @@ impl Receiver {
         let finished = before <= self.fin && self.finished();
         // What is not new leaves it as it is.
         self.reserved &= new_numbers == 0;
+        // It is one of those that are acknowledged at once.
+        self.is_quick(cfg);
         out.push(self.take_ack(cfg));
         Delivery {
             new_in_order: self.next - before - u64::from(finished),

@@ -6,11 +6,19 @@
 //! It takes a segment for one that waits until another one is acknowledged for its number or for a gap. An ACK for old data, or one
 //! by a timer or a change of marks, does not end that: the next change sends an ACK more.
 //! A mark counts only beyond the last one, taken here for one that is not on a retransmission; any other ECN-capable
-//! segment, old or new, counts as one without a mark.
+//! segment counts as one without a mark, also the last one before the next number. What ends below that does not count.
 
-use super::{AckList, Receiver, ReceiverConfig, Segment};
+use super::{AckList, AckOut, Delivery, Receiver, ReceiverConfig, Segment};
 
 impl Receiver {
+    /// A segment that ends below the next number: its marks are not looked at, and its ACK has no echo.
+    #[cold]
+    pub(super) fn refuse_as_ns3(&mut self, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
+        let ack = self.take_ack(cfg);
+        out.push(AckOut { ece: false, ..ack });
+        Delivery { duplicate: true, ..Delivery::default() }
+    }
+
     /// The effect of a segment's CE on ACKs, before the segment is taken.
     #[cold]
     pub(super) fn observe_marks_as_ns3(&mut self, seg: &Segment, cfg: &ReceiverConfig, out: &mut AckList) {
@@ -23,7 +31,7 @@ impl Receiver {
             let last = self.last_ack;
             let ack = self.take_ack(cfg);
             self.last_ack = before;
-            out.push(super::AckOut { ack: before, duplicate: before == last, ..ack });
+            out.push(AckOut { ack: before, duplicate: before == last, ..ack });
         }
         (self.ce, self.next_before) = (ce, self.next as u32);
     }

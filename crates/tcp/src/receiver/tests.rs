@@ -317,6 +317,14 @@ fn rfc8257_s3_2_a_change_of_marks_first_sends_the_waiting_ack_with_the_old_state
 }
 
 #[test]
+fn a_segment_out_of_order_is_one_of_the_first_that_are_acknowledged_at_once() {
+    let mut rig = Rig::new(ReceiverConfig { quick_acks: 1, ..EVERY_SECOND });
+    assert_eq!(rig.numbers(1), [1]);
+    assert_eq!(rig.numbers(0), [201]);
+    assert_eq!(rig.numbers(2), [0u64; 0]);
+}
+
+#[test]
 fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
     let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
     let capable = |seg: Segment| Segment { ect: true, ..seg };
@@ -324,10 +332,21 @@ fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
     assert_eq!(rig.echoes(capable(marked(1))), [(1, false)]);
     assert!(rig.out.as_slice()[0].duplicate, "the first segment still waits");
     assert_eq!(rig.echoes(capable(marked(2))), [(301, true)]);
-    assert_eq!(rig.echoes(capable(segment(0))), [(301, false)], "an old segment counts too");
+    assert_eq!(rig.echoes(capable(segment(2))), [(301, false)], "the last segment once more counts");
     assert_eq!(rig.echoes(capable(Segment { retransmitted: true, ..marked(0) })), [(301, false)]);
     assert_eq!(rig.echoes(capable(marked(3))), []);
     assert_eq!(rig.echoes(segment(4)), [(501, true)], "without ECN it says nothing");
+}
+
+#[test]
+fn ns3_refuses_a_segment_below_the_next_number_without_an_echo() {
+    let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+    let capable = |seg: Segment| Segment { ect: true, ..seg };
+    assert_eq!(rig.echoes(capable(marked(0))), []);
+    assert_eq!(rig.echoes(capable(marked(1))), [(201, true)]);
+    assert_eq!(rig.echoes(capable(marked(2))), []);
+    assert_eq!(rig.echoes(capable(segment(0))), [(301, false)]);
+    assert_eq!(rig.echoes(capable(marked(3))), [], "the mark before it still stands");
 }
 
 #[test]
