@@ -15,7 +15,7 @@ use super::{Recovery, Sender, SenderConfig};
 /// A reduction that is under way, or the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RateReduction {
-    /// State CWR lasts, if this is not recovery.
+    /// It is under way.
     reduces: bool,
     /// Bytes not acknowledged when it began.
     flight: u32,
@@ -75,11 +75,11 @@ impl Sender {
 
     /// New data is acknowledged, some of it `repaired`. In state CWR that may end it, and leaves the threshold.
     pub(super) fn follow_new_ack(&mut self, acked: u64, news: bool, repaired: bool, cfg: &SenderConfig) {
-        if self.is_in_cwr() && self.una > self.cwr_end {
+        let repairs = self.recovery == Recovery::Sack;
+        if !repairs && self.reduces() && self.una > self.cwr_end {
             self.end_rate_reduction();
             self.window.cwnd = self.window.ssthresh;
         }
-        let repairs = self.recovery == Recovery::Sack;
         if self.reduction.is_none() || (repairs && self.una >= self.recover) {
             return;
         }
@@ -102,9 +102,9 @@ impl Sender {
         }
     }
 
-    /// Whether state CWR lasts.
-    pub(super) fn is_in_cwr(&self) -> bool {
-        self.reduction.as_ref().is_some_and(|reduction| reduction.reduces) && self.recovery == Recovery::Open
+    /// Whether a reduction is under way.
+    fn reduces(&self) -> bool {
+        self.reduction.as_ref().is_some_and(|reduction| reduction.reduces)
     }
 
     /// The reduction is over.

@@ -9,7 +9,8 @@
 //! - After recovery the window is the threshold (RFC 6582 section 3.2 step 3, option 2), and the full acknowledgement grows
 //!   it.
 //! - An echo of congestion takes the place of recovery (state CWR), in which the window is reduced again. Only
-//!   acknowledgements of new data count as echoes.
+//!   acknowledgements of new data count as echoes. While it lasts no duplicates start recovery; what is known to be lost is sent
+//!   again.
 //! - The acknowledgement of all that was sent before a timeout grows the window only if it covers a segment more.
 //!
 //! With SACK it goes by marks: see `ns3_44_sack.rs`.
@@ -24,6 +25,9 @@ impl Sender {
     #[cold]
     pub(super) fn on_duplicate_as_ns3_44<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.dup_acks += 1;
+        if env.cfg.quirks.echoes_end_recovery() && self.una <= self.cwr_end {
+            return;
+        }
         let first_lost = self.guesses.as_ref().is_some_and(|guesses| guesses.first_lost);
         let enough = self.dup_acks >= env.cfg.duplicate_ack_threshold || self.shows_marked_loss(env.cfg);
         self.count_left(env.cfg);
