@@ -357,7 +357,7 @@ def test_the_page_is_written_from_the_runs(cli, figures):
     text = written()
     for expected in (
         "a condition (quick)",
-        "Seeds: 1..2",
+        "| Seeds | 1..2 |",
         "900 Mbit/s",
         ": Something arrives. |",
         "not run",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fanin.scenario.format.values import Scalar
 
 _MAX_SHOWN = 8
-"""Settings of the Pareto front, and pairs of sentences, that are printed; fit.json has all of them."""
+"""Settings of the Pareto front that are printed; fit.json has all of them."""
 
 
 def fit(
@@ -83,9 +83,9 @@ def fit(
 
     The command prints how many settings were tried; the best one and what it takes to hold the other sentences, with
     fresh seeds and beside the file's own values; an ablation (which sentence depends on which value); sentences that
-    hold under no setting, with the closest; pairs of sentences that never hold together; and for pairs of one figure
-    that do, under how many settings, and the best of these, which the search may have passed over for a setting with
-    more sentences. Its numbers are those of the search's seeds.
+    hold under no setting, with the closest. fit.json also has the pairs of sentences that hold under no setting
+    together, and for the other pairs under how many they do. For those of one figure it has the best of these, which
+    the search may have passed over for a setting with more sentences. Its numbers are those of the search's seeds.
 
     Experiments with held-out = true take no part in a search. --held-out judges the best setting by those of the same
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value
