@@ -225,8 +225,8 @@ A part that is selected alone replaces the environment's. Values in the scenario
 
 ## What no environment sets
 
-**Queues of hosts.** In fanin the queue of a host's own link has no limit: it drops and marks nothing, and only windows limit it. The
-exception is `linux-6.12`, which sets `host-queue = 1000` and TCP small queues. The tools themselves limit that queue:
+**Queues of hosts.** In fanin the queue of a host's own link has no limit: it drops and marks nothing, and only windows limit it. There are two
+exceptions. `linux-6.12` sets `host-queue = 1000` and TCP small queues, and `mininet-2.2` sets TCP small queues. The tools themselves limit that queue:
 
 | environment | a host's queue in the tool |
 |---|---|
