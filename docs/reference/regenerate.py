@@ -204,14 +204,17 @@ _HEAD = """\
 
 # Environments
 
-A parameter that a paper does not state had the default of the tool that it used. An environment is the set of that tool's
-defaults, and applies to every system of a figure:
+An *environment* is the set of defaults of the tool in which a paper was simulated or measured. Use it to run a paper's systems as its
+authors did: a parameter that the paper does not state had that tool's default. It applies to every system of a figure:
 
     environment = "qualnet"         # before the first table of a scenario file
 
-It has two parts. The *stack* gives the hosts' defaults in `[transport]`, the *switch* those of the ports in `[network]`
-and `[queue]`. Each can be selected alone, with `transport.stack` and `network.switch`, and then replaces the environment's.
-Explicit scenario values override both, and so do values that a scheme requires.
+| part | defaults of | select it alone with |
+|---|---|---|
+| *stack* | the hosts: `[transport]` | `transport.stack` |
+| *switch* | the ports: `[network]` and `[queue]` | `network.switch` |
+
+A part that is selected alone replaces the environment's. Values in the scenario file override both, and so do values that a scheme requires.
 [Decision 10](../adr/0010-environments-and-stacks.md) has the reasons.
 
     fanin list environments
@@ -222,10 +225,10 @@ Explicit scenario values override both, and so do values that a scheme requires.
 
 ## What no environment sets
 
-**Queues of hosts.** Here the queue of a host's own link has no limit, drops nothing and marks nothing, except in `linux-6.12`, which sets
-`host-queue = 1000` and TCP small queues. Elsewhere only windows limit it. The tools limit it:
+**Queues of hosts.** In fanin the queue of a host's own link has no limit: it drops and marks nothing, and only windows limit it. There are two
+exceptions. `linux-6.12` sets `host-queue = 1000` and TCP small queues, and `mininet-2.2` sets TCP small queues. The tools themselves limit that queue:
 
-| environment | a host's queue there |
+| environment | a host's queue in the tool |
 |---|---|
 | `rfc` | not specified |
 | `qualnet` | FIFO, 150,000 bytes for each of three priorities: the scenario files below set it without naming a node, so presumably for hosts too |
@@ -234,29 +237,43 @@ Explicit scenario values override both, and so do values that a scheme requires.
 | `mininet-2.2` | that of a switch's port: `TCLink` gives both ends of a link one rate, RED and `max_queue_size` (`link.py`) |
 | `linux-6.12` | `pfifo_fast`, 1000 packets (`DEFAULT_TX_QUEUE_LEN`), or where `net.core.default_qdisc` says so FQ-CoDel: 10240 packets, 5 ms (`tc-fq_codel(8)`) |
 
-With one connection per host, receive windows are smaller than these limits: 16 KiB in QualNet, 64 KiB in ns-3.18, and 128 KiB in ns-3.31,
-which are 91 segments of 1448 bytes. No packet can then be lost in a host, so the missing limit changes nothing, and FQ-CoDel's target is
-not reached at 1 Gbit/s, where 91 packets take 1.1 ms. It can matter in these cases:
+With one connection per host, receive windows are smaller than these limits:
 
-- Many connections start on one host, as with `placement = "round-robin"` (DT-CWA's nine workers) or in closed loops. The sum of their
-  windows may exceed 120,000 bytes in rdtcp or 150,000 in QualNet, where the host would drop what here waits. In ns-3.31 it would drop only
-  beyond 10240 packets, but FQ-CoDel sends the connections' packets in turn, not in the order in which they came.
-- In rdtcp a host would mark from 60,000 bytes on, which two windows may exceed, and nearly one.
-- A window grows beyond a few hundred packets, as it may with Linux's receive buffer autotuning, on links of 100 Mbit/s or less, or with
-  `receive-buffer` set to several megabytes: FQ-CoDel would mark or drop in the host.
-- Mininet with `enable_ecn`: a flow that only its own host's link limits has its queue there, and RED in the host marks it from 30,000 bytes
+| tool | receive window |
+|---|---:|
+| QualNet | 16 KiB |
+| ns-3.18 | 64 KiB |
+| ns-3.31 | 128 KiB, which are 91 segments of 1448 bytes |
+
+So no packet can be lost in a host, and the missing limit changes nothing. FQ-CoDel's target of 5 ms is not reached at 1 Gbit/s either: 91 packets
+take 1.1 ms. The limit can matter in these cases:
+
+- **Many connections start on one host**, as with `placement = "round-robin"` (DT-CWA's nine workers) or in closed loops. The sum of their
+  windows may exceed 120,000 bytes in rdtcp or 150,000 in QualNet. The host would then drop what waits here. The host of ns-3.31 drops only
+  beyond 10240 packets. But its FQ-CoDel sends the connections' packets in turn, not in the order in which they came.
+- **Two windows in rdtcp.** A host marks from 60,000 bytes on, which two windows may exceed, and nearly one.
+- **A window of more than a few hundred packets.** FQ-CoDel would then mark or drop in the host. Linux's receive buffer autotuning may give such a
+  window, and so may links of 100 Mbit/s or less, or a `receive-buffer` of several megabytes.
+- **Mininet with `enable_ecn`.** A flow that only its own host's link limits has its queue there. RED in the host marks it from 30,000 bytes
   on, or drops it if it is not ECT. Here such a queue grows to the window.
 
-TCP small queues bound a connection's share of a host's queue in Linux, to 128 KiB in 3.16 and to about a millisecond at its pacing rate in
-Linux 6. They hold segments back in the host instead of dropping them, so one connection cannot overflow Mininet's 100 packets. Where in a
-host a segment waits changes neither its order nor when it leaves, except between connections of one host.
+TCP small queues limit a connection's share of a host's queue in Linux. The limit is 128 KiB in Linux 3.16. In Linux 6 it is about a millisecond at
+the connection's pacing rate. Small queues hold segments back in the host instead of dropping them, so one connection cannot overflow Mininet's 100
+packets. Where in a host a segment waits changes neither its order nor when it leaves, except between connections of one host.
 
-**Start-up of connections** is a property of a paper's program and not of a tool, and is written per traffic group: `connections =
-"fresh"` (the default: a handshake, then data at once), `"opened"` with `open-at` (handshakes before the first round) or `"persistent"`
-(no handshake in the run). What tools decide about it is in the stacks: `syn-timeout`, `syn-retries`, `initial-window`,
-`rto-after-syn-timeout`, `ecn-syn`. Neither the time that an operating system takes to accept a connection nor a limit of connections that
-wait to be accepted (`somaxconn`: 128 by default before Linux 5.4, 4096 since) is modelled. It matters where a program is slow to accept and more
-servers than that connect to one client at once, as SDTCP's 150 may; their SYNs would then be repeated after a second.
+**Start-up of connections** is a property of a paper's program and not of a tool. It is written per traffic group:
+
+| `connections` | meaning |
+|---|---|
+| `"fresh"` (the default) | a handshake, then data at once |
+| `"opened"` with `open-at` | handshakes before the first round |
+| `"persistent"` | no handshake in the run |
+
+The stacks have what tools decide about it: `syn-timeout`, `syn-retries`, `initial-window`, `rto-after-syn-timeout`, `ecn-syn`.
+
+The time that an operating system takes to accept a connection is not modelled. Neither is a limit of connections that
+wait to be accepted (`somaxconn`: 128 by default before Linux 5.4, 4096 since). Both matter where a program accepts slowly and more servers than
+that connect to one client at once, as SDTCP's 150 may. Their SYNs would then be repeated after a second.
 """
 
 

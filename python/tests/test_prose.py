@@ -22,6 +22,10 @@ READ = [
     *[DOCS / f"reference/{page}.md" for page in REFERENCE],
     *[README, *TUTORIALS, DOCS / "guides/twelve-questions.md"],
     *[page for folder in ("how-to", "explanation") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
+    *[page for folder in ("validation", "adr") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
+    *[DOCS / f"reference/{name}.md" for name in ("environments", "linux", "networks", "speed")],
+    *[DOCS / f"papers/{name}.md" for name in ("linux", "ranking")],
+    *[DOCS.with_name(f"{name}.md") for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY", "STYLE")],
 ]
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installed package has no pages")

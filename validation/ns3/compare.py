@@ -277,16 +277,26 @@ def star_table(cells: Sequence[Cell], theirs: dict, ours: dict) -> str:
     return "\n".join(text)
 
 
+def known_table(lines: Sequence[Line]) -> str:
+    """Markdown: the measures that are beyond their tolerance and do not make the comparison fail."""
+    rows = (f"| {i.cell} | {i.measure} | {i.difference} | {KNOWN[i.cell, i.measure]} |" for i in lines)
+    return "\n".join(["| known to be OUT | measure | difference | what is known |", "|---|---|--:|---|", *rows])
+
+
 def agreement(lines: Sequence[Line]) -> str:
     """How many cells of PFDCT's star have no measure beyond its tolerance."""
     cells = list(dict.fromkeys(line.cell for line in lines))
-    counts = {v: sum(any(i.cell == c and i.verdict == v for i in lines) for c in cells) for v in ("OUT", "perhaps")}
+    out = sum(any(i.cell == c and i.verdict == "OUT" for i in lines) for c in cells)
     clean = sum(all(i.verdict == "within" for i in lines if i.cell == c) for c in cells)
     within = sum(i.verdict == "within" for i in lines)
-    return (
-        f"PFDCT's star: of {len(cells)} cells {clean} agree in every measure, {counts['OUT']} have one that is OUT; "
-        f"of {len(lines)} measures {within} are within."
-    )
+    text = [
+        "| PFDCT's star | all | within in every measure | with one that is OUT |",
+        "|---|--:|--:|--:|",
+        f"| cells | {len(cells)} | {clean} | {out} |",
+        "",
+        f"Of {len(lines)} measures {within} are within.",
+    ]
+    return "\n".join(text)
 
 
 def sets(cell: Cell, rules: Sequence[str]) -> list[str]:
@@ -382,11 +392,15 @@ def lone_flow(theirs: dict[str, float], ours: dict[str, float]) -> tuple[str, bo
     ns = round(ours["fct_mean_ms"] * 1e6)
     packets = "data_packets_received"
     same = ns == int(theirs["first_fct_ns"]) and ours[packets] == theirs[packets]
-    text = (
-        f"Lone flow: ns-3 {int(theirs['first_fct_ns'])} ns and {int(theirs[packets])} data packets, "
-        f"fanin {ns} ns and {int(ours[packets])}: {'equal' if same else 'DIFFERENT'}."
-    )
-    return text, same
+    text = [
+        f"The lone flow is {'equal' if same else 'DIFFERENT'} in both:",
+        "",
+        "| lone flow | time [ns] | data packets |",
+        "|---|--:|--:|",
+        f"| ns-3 | {int(theirs['first_fct_ns'])} | {int(theirs[packets])} |",
+        f"| fanin | {ns} | {int(ours[packets])} |",
+    ]
+    return "\n".join(text), same
 
 
 def speed(cell: Cell, fanin: Sequence[str]) -> str:
@@ -450,7 +464,8 @@ def main() -> None:
     if deep and chosen.rerun:
         notes.append(speed(deep[0], fanin))
     known = [i for i in lines if i.verdict == "OUT" and (i.cell, i.measure) in KNOWN]
-    notes += [f"Known: {i.cell} {i.measure} {i.difference}: {KNOWN[i.cell, i.measure]}." for i in known]
+    if known:
+        notes.append(known_table(known))
     stars = [cell for cell in cells if cell.family in STARS]
     if stars:
         notes.append(agreement([i for i in lines if any(i.cell == cell.name for cell in stars)]))

@@ -6,57 +6,68 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "linux-6.12",
     summary: "What is below congestion control in Linux 6.12: loss recovery, timers, delayed ACKs, offloads, small queues.",
     manual: "\
-The parts of Linux 6.12's TCP that do not depend on the congestion control, so that DCTCP or Reno can run on it as well as CUBIC. The
+The parts of Linux 6.12's TCP that do not depend on the congestion control: CUBIC, DCTCP and Reno can all run on it. The
 schemes `linux`, `linux-reno` and `linux-dctcp` use it unless a scenario names another stack. Values are those of `include/net/tcp.h`,
-`net/ipv4/` and `net/core/`. It has no switch: ports are as in `rfc`. [Comparison with Linux](../validation/linux.md) says how it does beside
+`net/ipv4/` and `net/core/`. It has no switch: ports are as in `rfc`. [Comparison with Linux](../validation/linux.md) shows the same runs in
 the kernel itself.
 
-**The wire.** Frames are Ethernet's: each packet takes 38 bytes more on every link, so 1,448 bytes of data take 1,538. `mtu = \"9000B\"`
-gives jumbo frames, and `frame-overhead = \"0B\"` in `[network]` leaves the frames out.
+**The wire.** Frames are Ethernet's: each packet takes 38 bytes more on every link. `mtu = \"9000B\"` gives jumbo frames, and
+`frame-overhead = \"0B\"` in `[network]` leaves the frames out.
 
-**The host.** Interfaces interrupt at most every 8 us (adaptive moderation may choose 1 to 256 us: try others), GRO merges what an
-interrupt hands over, TSO sends bursts of up to 64 KB, TCP small queues limit a flow's bytes in its host, and the host's queue is
-that of the kernel's default. `gro = \"0B\"`, `tso = \"0B\"`, `small-queue = \"0B\"`, `host-queue = 0` and `interrupt-interval = \"0s\"` take each away.
+**The host.** Each part can be taken away:
 
-**Loss recovery** is the kernel's (`loss-detection = \"linux\"`): losses told by time (RACK), a window reduced in proportion to what is
-delivered (PRR), tail loss probes, and reductions that are taken back when time stamps, DSACKs or new data show that nothing was lost
-(F-RTO).
+| part | what it does | without it |
+|---|---|---|
+| interrupts | come at most every 8 us; adaptive moderation may choose 1 to 256 us, so try others | `interrupt-interval = \"0s\"` |
+| GRO | merges what an interrupt hands over | `gro = \"0B\"` |
+| TSO | sends bursts of up to 64 KB | `tso = \"0B\"` |
+| TCP small queues | limit a flow's bytes in its host | `small-queue = \"0B\"` |
+| the host's queue | is that of the kernel's default | `host-queue = 0` |
 
-**Timers.** A sender has one timer, for probe, search for losses and retransmission in turn. The timeout is SRTT + max(`rto-min`, variation). All are
-whole ticks, 1 ms in a kernel with `HZ = 1000`, and expire at the end of a slot of the timer wheel: with `rto-min = \"1ms\"` a timeout takes 2 to 3 ms, with 200 ms
-up to 208. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`. Ticks begin with the run, on all hosts alike, as in the kernel of the
-comparison: timers of many hosts send at one instant. `ticks = \"apart\"` spreads them over a tick, as in a rack, whose hosts have clocks of
-their own. A connection has measured its handshake (`open-rtt`).
+**Loss recovery** is the kernel's (`loss-detection = \"linux\"`). It finds losses by time (RACK) and sends tail loss probes. It reduces a
+window in proportion to what is delivered (PRR). It takes a reduction back when time stamps, DSACKs or new data show that nothing was
+lost (F-RTO).
+
+**Timers.** A sender has one timer, for probe, search for losses and retransmission in turn. The timeout is SRTT + max(`rto-min`,
+variation). Times are whole ticks, 1 ms in a kernel with `HZ = 1000`, and end with a slot of the timer wheel. So a timeout takes
+2 to 3 ms with `rto-min = \"1ms\"`. With `rto-min = \"200ms\"` it takes up to 208 ms. Kernels with `HZ = 250` need `rto-granularity = \"4ms\"`.
+A connection has measured its handshake (`open-rtt`).
+
+Ticks begin with the run, on all hosts alike, as in the kernel of the comparison. So timers of many hosts send at one instant. In a rack,
+hosts have clocks of their own: `ticks = \"apart\"` spreads the timers over a tick.
 
 **Pacing** is off. Linux paces a flow only below the queueing discipline `fq`, or if its congestion control asks for it (BBR). The kernel's
 default discipline is `pfifo_fast`; systemd, and with it most distributions, sets `fq_codel`, which does not pace. With
 `net.core.default_qdisc = fq` write `pacing = \"fq\"`.
 
-**Acknowledgements** are those of Linux's receiver (`ack-policy`): quick ones at first, then one for more than a segment; the delay
-adapts and ends with a tick; a host that answers data soon lets its answer carry the acknowledgement, as the next request carries that of
-the last answer's tail; SACKs are held back after three duplicates; duplicates are reported (DSACK). The window begins with 64 KB and grows with what
-arrives, up to `receive-buffer`. Programs read at once.
+**Acknowledgements** are those of Linux's receiver (`ack-policy`):
 
-**Left out**, each with the size of its effect. `8x32KB` are 8 servers that answer with 32 KB each, at 10 Gbit/s into 100 packets, on the
-hosts of this page; times are medians of 100 queries (20 rounds, 5 seeds).
+- Quick acknowledgements come first, then one for more than a segment. The delay adapts, and ends with a tick.
+- A host that answers data soon lets its answer carry the acknowledgement. The next request carries that of the last answer's tail.
+- SACKs are held back after three duplicates. Duplicates are reported (DSACK).
+- The window begins with 64 KB and grows with what arrives, up to `receive-buffer`. Programs read at once.
 
-- The adaptation of the interrupts' interval, and interrupts after a number of packets. With intervals of 0, 8, 64 and 256 us `8x32KB` takes
-  0.240, 0.247, 0.279 and 0.791 ms, and `32x32KB`, which loses packets, 10.0, 9.0, 8.2 and 9.5 ms.
-- NAPI's budget of 64 packets: none below 100 Gbit/s, where 65 full packets come within 8 us.
-- The time that a processor takes, which is zero in the kernel of the comparison as well. If each packet takes up to 2 us more in its sender
-  (`host-jitter`), `8x32KB` takes 0.250 in place of 0.247 ms, and `32x32KB` 8.97 in both cases.
-- The delay controller of `fq_codel` and its fair queues. Its target is 5 ms. Small queues leave about a millisecond of a connection, at its
-  pacing rate, in the host's queue, and 1 MiB at most, so that the target is seldom reached. Not measured.
-- Moderated completions of sent packets, for which small queues wait. Even without small queues `8x32KB` and `32x32KB` take the same time
-  (0.247 and 9.0 ms), and so do queries of `16x256KB` (8.1 ms).
-- A socket's send buffer. It is full early in a long write, and what had room leaves as one short segment, which breaks a rhythm. Two long
-  flows of Reno at 1 Gbit/s into 65 packets send 22.8 and 21.4 MB in 400 ms in the kernel, and 1.5 and 42.6 MB here. Without TSO both are as here.
-- A receive window beyond 1.3 MB. In the kernel it grows to 2.1 MB. It counts in long flows alone.
-- A server's timer for its SYN-ACK, and the window of one segment after one was lost. The client's SYN comes again after as long, so that
-  a lost SYN-ACK costs 1.04 s in both.
-- SACK on acknowledgements that data carry, and acknowledgements older than the last. Nothing is lost by that while requests are short. If
-  they have 32 KB as well, `32x32KB` on hosts without offloads takes 7.00 ms in the kernel and 5.21 here, with 2,900 and 1,760
-  retransmissions a run. It is not proven that this is the cause.",
+**Left out**, each with the size of its effect. `8x32KB` are 8 servers that answer with 32 KB each. The port has 10 Gbit/s and 100
+packets. Times are medians over 20 rounds and 5 seeds.
+
+| left out | effect |
+|---|---|
+| the adaptation of the interrupts' interval, and interrupts after a number of packets | the next table |
+| NAPI's budget of 64 packets | none below 100 Gbit/s, where 65 full packets come within 8 us |
+| the time that a processor takes, which is zero in the kernel of the comparison as well | if each packet takes up to 2 us more in its sender (`host-jitter`): `8x32KB` takes 0.250 ms in place of 0.247 ms, and `32x32KB` 8.97 ms in both cases |
+| the delay controller of `fq_codel`, and its fair queues | not measured. Its target of 5 ms is seldom reached: small queues leave about a millisecond of a connection at its pacing rate in the host's queue, at most 1 MiB |
+| moderated completions of sent packets, for which small queues wait | none: even without small queues the times are the same, 0.247 ms for `8x32KB`, 9.0 ms for `32x32KB` and 8.1 ms for `16x256KB` |
+| a socket's send buffer: it is full early in a long write, and what had room leaves as one short segment, which breaks a rhythm | two long flows of Reno at 1 Gbit/s into 65 packets send 22.8 and 21.4 MB in 400 ms in the kernel, and 1.5 and 42.6 MB here; without TSO both are as here |
+| a receive window beyond 1.3 MB | in the kernel it grows to 2.1 MB; it counts in long flows alone |
+| a server's timer for its SYN-ACK, and the window of one segment after one was lost | none: the client's SYN comes again after as long, so that a lost SYN-ACK costs 1.04 s in both |
+| SACK on acknowledgements that data carry, and acknowledgements older than the last | none while requests are short. With requests of 32 KB and hosts without offloads, `32x32KB` takes 7.00 ms in the kernel and 5.21 ms here, with 2,900 and 1,760 retransmissions a run. It is not proven that this is the cause |
+
+| interval of interrupts | `8x32KB` [ms] | `32x32KB`, which loses packets [ms] |
+|---:|---:|---:|
+| 0 | 0.240 | 10.0 |
+| 8 us | 0.247 | 9.0 |
+| 64 us | 0.279 | 8.2 |
+| 256 us | 0.791 | 9.5 |",
     stack: &[
         set("mss", "1448B", "Linux 6.12: Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),
         set("header", "52B", "Linux 6.12: tcp_timestamps 1, 12 bytes besides 40 of IPv4 and TCP"),

@@ -15,14 +15,14 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
 **Inferred.** The clock's granularity: Ubuntu's kernels tick 250 times a second. Hosts are late by up to 10 us, as they share the
 processors of one computer.
 
-**RED.** `tc` converts a burst of 20 packets and a minimum of 20 into a weight of 1/2. These keys apply if a scenario has
+**RED.** `tc` converts a burst of 20 packets and a minimum of as many into the weight `0.5`. These keys apply if a scenario has
 `queue.kind = \"red\"`.
 
 **Left out.**
 
 - Receive buffer autotuning (`tcp_moderate_rcvbuf`): buffers start at 87380 bytes and can grow to 6 MB.
-  The window of a flow that has run alone for a second is about twice the sum of what small queues let wait and the path's
-  bandwidth-delay product, some 300 KB; set `receive-buffer` to that to approximate it.
+  After a second alone, a flow's window is twice this sum: what small queues let wait, and the path's bandwidth-delay
+  product. That is some 300 KB. Set `receive-buffer` to it to approximate it.
 - Segmentation offload and GRO: packets between namespaces can be larger than a frame until netem divides them.
 - Jiffies to which timeouts are rounded up, and the steps in which a window falls in a recovery (PRR).
 - DCTCP: it came with Linux 3.18, so a paper that ran it on 3.16 patched its kernel.",

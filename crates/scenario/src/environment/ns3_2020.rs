@@ -11,31 +11,33 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
 The default attributes of ns-3.31 (June 2020), from `tcp-socket.cc`, `tcp-socket-base.cc`, `rtt-estimator.cc` and
 `red-queue-disc.cc` of its source. Scripts almost always set the segment size.
 
-**Why PFDCT.** The paper uses ns-3's names for its queues, its enqueueing algorithm is that of `PrioQueueDisc`, and its rate,
-delay and thresholds are those of the example `dctcp-example`, which ns-3.31 is the first release to have. The paper does not name
-the simulator's version, and which one it used is open: it was submitted on 9 March 2023, when 3.32 to 3.37 were out too.
-
-Those from 3.34 on are the environment `ns3-2022`.
+**Why PFDCT.** The paper uses ns-3's names for its queues, and its enqueueing algorithm is that of `PrioQueueDisc`. Its rate, delay and
+thresholds are those of the example `dctcp-example`, which first came with ns-3.31. The paper does not name the version. It was
+submitted on 9 March 2023, when the versions up to 3.37 were out. Those from 3.34 on are the environment `ns3-2022`.
 
 **The timeout** depends on more than `MinRto`. RTTs are measured with millisecond timestamps; an RTT measured as 0 ms is discarded
-(`TcpSocketBase::EstimateRtt`). Until an RTT of at least a millisecond has been measured, the RTO of a
-connection is therefore `InitialEstimation`, 1 s, regardless of the `MinRto` that a script sets.
+(`TcpSocketBase::EstimateRtt`). Until a connection has measured an RTT of a millisecond or more, its timeout is
+`InitialEstimation`, 1 s. The `MinRto` of a script does not change that.
 
 **Simultaneous events** are executed in the order in which they were scheduled. The end of a transmission is scheduled when it
-begins, and the arrival of an ACK when the last switch begins to send it (`PointToPointNetDevice`, `PointToPointChannel`). With
-packets of 1500 bytes at 1 Gbit/s (12 us) and links of 10 us, a packet that waited for another one of its host comes first; with
-links of 25 us, a packet that an ACK has just released.
+begins. The arrival of an ACK is scheduled when the last switch begins to send it (`PointToPointNetDevice`, `PointToPointChannel`).
+With packets of 1500 bytes at 1 Gbit/s this order depends on the delay of the links:
+
+| delay of a link | this packet comes first |
+|---|---|
+| 10 us | one that waited for another packet of its host |
+| 25 us | one that an ACK has just released |
 
 **ECN.** With DCTCP every packet is ECT, including SYNs, pure ACKs and retransmissions.
 
 **The device.** Below its queue disc every port has the queue of its device, 100 packets by default, which scripts seldom
-change. The disc sees a packet only while that is full: what a script gives as the buffer, and RED's thresholds, begin there.
+change. The disc sees a packet only while that queue is full. So what a script gives as the buffer, and RED's thresholds, begin there.
 
 **Loss recovery** is that of `transport.like = \"ns3.31\"`: the rules of `docs/validation/ns3.md` as this release has them. The ACK
-that repairs a timeout does not grow the window, so that a sender with one segment a window and delayed ACKs stays there. An echo
+that repairs a timeout does not grow the window. So a sender with one segment a window and delayed ACKs stays there. An echo
 reduces the window with the next new segment. ns-3's own DCTCP is `scheme.dctcp.flavour = \"ns-3.31\"`, which a file must choose.
 
-**Left out.** ns-3 aborts a connection at its seventh consecutive timeout, and installs FQ-CoDel on every device that has an address
+**Left out.** ns-3 aborts a connection at its seventh consecutive timeout. It installs FQ-CoDel on every device that has an address
 and no queue discipline. The link layer's 2 bytes are not counted. The rules of this release were read in its source, and
 not compared with runs of it.",
     stack: &[
