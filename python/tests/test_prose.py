@@ -62,9 +62,10 @@ MOST_NUMBERS = 2
 REPLACED = {"remedy": "fix", "remedies": "fixes", "mend": "fix", "mends": "fixes", "admit": "allow", "admits": "allows"}
 """Words that a page does not use -> what it says instead."""
 PLACES = re.compile(
-    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ|OpenFlow)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+    r"|\b\d+\(\d+\), \d+"
 )
-"""Numbers that are part of a name."""
+"""Numbers that are part of a name, or of where a paper appeared."""
 
 Number = tuple[str, str | None]
 
