@@ -1107,7 +1107,7 @@ def test_a_healthy_scenario_needs_nothing_on_hosts_that_only_take_longer(cli, wo
     slow = others["interrupts every 64us"]
     assert slow["own"]["mean"] > 3 * given["own"]["mean"]
     assert (found["recommended"], slow["outcome"]) == (None, "holds")
-    # Connections that are open save a handshake, which is told but cures nothing.
+    # Connections that are open save a handshake, which is said but fixes nothing.
     kept = next(each for each in found["fixes"] if each["fix"] == "connections that stay open")
     assert (kept["effect"], kept["mean"] < found["variations"][0]["own"]["mean"]) == ("better", True)
     assert found["saving"] == "connections that stay open"

@@ -36,8 +36,9 @@ def test_version_and_help_name_everything(cli):
 @pytest.mark.parametrize("verb", ["compare", "tune"])
 def test_help_has_the_whole_rule_of_what_differs(cli, verb):
     page = " ".join(cli(verb, "--help").out.split())
-    assert "its interval excludes zero or six or more seeds differ by" in page
-    assert "all of them with one sign, or three or more all by a factor of 3," in page
+    assert "It is no chance if its interval excludes zero." in page
+    assert "all seeds must differ with one sign, and six or more of them by --margin." in page
+    assert "Three seeds are enough if all differ by a factor of 3." in page
     assert (FEWEST_AGREEING, FEWEST, BY_FAR) == (6, 3, 3.0)
 
 

@@ -57,8 +57,8 @@ pub static NETWORK: &[Param] = &[
         "buffer-counts",
         Kind::Choice(&["all", "waiting"]),
         "all",
-        "Which packets count against the buffer, and in the queue that a discipline sees on arrival: all, including \
-         the one in transmission, or only the waiting ones.",
+        "Which packets count against the buffer, and in the queue that a discipline sees on arrival. All count, \
+         including the one in transmission, or only the waiting ones.",
         "our choice: all; ns-3's devices, and those of RCC's authors, take a packet out of the queue before they \
          transmit it",
     ),
@@ -66,9 +66,9 @@ pub static NETWORK: &[Param] = &[
         "device-queue",
         Kind::Size,
         "0pkt",
-        "Packets that each switch port holds below its buffer, first in, first out. A packet leaves the buffer, and its \
-         queue discipline, as soon as there is room here; with such a queue buffer-counts has no effect: neither these \
-         packets nor the one in transmission count.",
+        "Packets that each switch port holds below its buffer, first in, first out. A packet leaves the buffer, and \
+         its queue discipline, as soon as there is room here. With such a queue buffer-counts has no effect: neither \
+         these packets nor the one in transmission count.",
         "our choice: none, as a switch has one buffer a port; ns-3 has the queue of its device below that of the traffic \
          control layer",
     ),
@@ -78,7 +78,7 @@ pub static NETWORK: &[Param] = &[
         "no-room",
         "When a buffer in bytes drops a packet: if there is no room for the whole packet, or only if the buffer is \
          full.",
-        "our choice: no-room; RCC's authors admit a packet if fewer than 80 times 1500 bytes are queued",
+        "our choice: no-room; RCC's authors accept a packet if fewer than 80 times 1500 bytes are queued",
     )
     .ignored_with("admission", "dynamic-threshold"),
     Param::new(
@@ -155,8 +155,8 @@ pub static NETWORK: &[Param] = &[
         "path-selector",
         Kind::Choice(&["auto", "ecmp", "spray"]),
         "auto",
-        "How one of several equal-cost paths is chosen: by the scheme if it has its own method, by a hash of the \
-         flow, or the next path in turn for each flowcell.",
+        "How one of several equal-cost paths is chosen. By the scheme if it has a method, by a hash of the flow, or \
+         in turn for each flowcell.",
         "the scheme's paper",
     ),
     Param::new(
@@ -316,8 +316,8 @@ pub static MEASURE: &[Param] = &[
         "bottleneck",
         Kind::Text,
         "auto",
-        "Which port is observed as the bottleneck: its two ends as in the table of links, such as leaf-0->spine-1; or \
-         auto, the port to the first receiver, or of the cable between two switches.",
+        "Which port is observed as the bottleneck: its two ends as in the table of links, such as leaf-0->spine-1. \
+         With auto it is the port to the first receiver, or of the cable between two switches.",
         "our choice: where incast is expected",
     ),
     Param::new(
@@ -332,8 +332,8 @@ pub static MEASURE: &[Param] = &[
         "probes",
         Kind::Text,
         "off",
-        "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight, duplicate-acks \
-         and those of the scheme, also of its switches and receiving hosts; or off.",
+        "Values of a flow recorded over time, comma-separated, or off: cwnd, ssthresh, srtt, rto, in-flight, \
+         duplicate-acks. A scheme has values of its own, also of its switches and receiving hosts.",
         "our choice",
     ),
     Param::new(
@@ -348,8 +348,8 @@ pub static MEASURE: &[Param] = &[
         "capture",
         Kind::Choice(LINKS),
         "off",
-        "Links whose packets are captured at their far end: a packet's time is the arrival of its last bit, and \
-         packets lost on the link are not in the capture.",
+        "Links whose packets are captured at their far end. A packet's time is the arrival of its last bit. Packets \
+         lost on the link are not in the capture.",
         "our choice",
     ),
     Param::new(
