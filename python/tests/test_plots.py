@@ -91,10 +91,10 @@ def test_a_band_that_impossible_is_one_of_quantiles_and_the_figure_says_so(none,
     plain = Plot(x="n", y="goodput_bps", by="scheme")
     text = draw(plain, drawn, tmp_path, png=False)[0].read_text()
     assert "Bands: 95 % interval of the mean over the seeds" in text
-    assert "where that contains what cannot be" in text
+    assert "where that has impossible values" in text
     steady = series_of(plain, none, split.filter(n=20))
     assert "low" not in steady.data.columns
-    assert "what cannot be" not in draw(plain, steady, tmp_path, png=False)[0].read_text()
+    assert "impossible values" not in draw(plain, steady, tmp_path, png=False)[0].read_text()
 
 
 def test_bare_numbers_are_named_after_what_varies(none):

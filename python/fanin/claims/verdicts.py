@@ -100,8 +100,8 @@ LATE_MEANING = "its case was written when results were known, so it is weaker."
 
 AT_THE_EDGE = (
     'A verdict "at the edge" could as well be another one. The number on which it rests is less than 1 % from a bound '
-    "of the accepted range, or its interval reaches over that bound. (The 1 % is of the bound, or of the width of the "
-    "range if that is less.) A bound that no number can pass, such as 0 drops, has no edge."
+    "of the accepted range, or its interval reaches over that bound. The 1 % is of the bound, or of the width of the "
+    "range if that is less. A bound that no number can pass, such as 0 drops, has no edge."
 )
 """The definition; see :attr:`fanin.claims.judge.Measurement.at_edge` and :func:`at_edge`."""
 

@@ -245,7 +245,7 @@ def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
     try:
         return advising.reach(experiment, happened)
     except ScenarioError as error:
-        note(f"warning: it is not searched how many senders the fixes carry: {error}")
+        note(f"warning: how many senders the fixes carry was not searched: {error}")
         return 0, 0
 
 

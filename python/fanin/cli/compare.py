@@ -80,7 +80,7 @@ def compare(
         typer.Option(
             "--key",
             metavar="COLUMNS",
-            help="With --reference: columns that identify a cell; by default those that vary.",
+            help="With --reference: columns that identify a cell; by default the columns that vary.",
         ),
     ] = None,
     columns: Annotated[
@@ -115,8 +115,8 @@ def compare(
         typer.Option(
             "--columns",
             metavar="NAMES",
-            help="Columns beside the goal, such as fct_p99_s,queue_mean_packets, or all; by default those that explain "
-            "it. With all, the timeouts have a table of their own.",
+            help="Columns beside the goal, such as fct_p99_s,queue_mean_packets, or all. By default the columns that "
+            "explain the goal. With all, the timeouts have a table of their own.",
         ),
     ] = None,
     failed: FailedOption = False,

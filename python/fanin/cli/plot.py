@@ -79,7 +79,7 @@ def plot(
         typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
     ] = None,
     senders: Annotated[
-        int | None, typer.Option("--senders", min=1, help="windows: those of so many senders; by default of 4.")
+        int | None, typer.Option("--senders", min=1, help="windows: how many senders to show; by default 4.")
     ] = None,
     begin: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Draw from this simulated time on, such as 1ms.")

@@ -375,9 +375,9 @@ def _make_page(out: Path) -> None:
     from fanin.show import front_end, html_report
 
     if not front_end.has_report():
-        note(f"all results are written, without a report: {front_end.NOT_BUILT}")
+        note(f"all results are written, but no report: {front_end.NOT_BUILT}")
         return
-    note(f"all results are written; updating the report of everything in {out}, which can be interrupted")
+    note(f"all results are written; updating the report of everything in {out}, which you can interrupt")
     try:
         note(f"report: {html_report.write(out, advance=reading('experiments read'))}")
     except FaninError as error:

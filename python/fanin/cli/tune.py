@@ -184,11 +184,11 @@ def _print(
 def _keep_yours(found: Checked, goal: Goal, margin: float) -> str:
     if found.incomparable and not found.broken:
         return (
-            f"keep yours: {' and '.join(found.incomparable)} compares runs that last differently long, so it may have "
-            "excluded better values, and what was found may not keep it; 'fanin advise' compares over equal times"
+            f"keep yours: {' and '.join(found.incomparable)} compares runs that last differently long, so the bound "
+            "decides nothing; 'fanin advise' compares over equal times"
         )
     why = f"breaks {' and '.join(found.broken)}" if found.broken else found.comparison(0, goal, margin)
-    return f"keep yours: on fresh seeds, the best that was found is no improvement that counts ({why})"
+    return f"keep yours: on fresh seeds, the best values that were found are not better enough to count ({why})"
 
 
 def _row(

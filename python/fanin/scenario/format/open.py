@@ -17,7 +17,9 @@ class Admissible(Section):
     """A value that the paper's text allows."""
 
     value: Scalar
-    why: str = Field(min_length=1, description="Why the text allows the value. If the text prints it, printed: and a quotation.")
+    why: str = Field(
+        min_length=1, description="Why the text allows the value. If the text prints it, printed: and a quotation."
+    )
 
     @field_validator("why")
     @classmethod

@@ -199,7 +199,7 @@ def _band(plot: Plot, drawn: Series) -> str:
         return ""
     what = "Bands" if plot.kind in ("line", "time") else "Whiskers"
     interval = f"{what}: 95 % interval of the mean over the seeds (Student's t)"
-    where = "where that contains what cannot be or the seeds fall into two groups"
+    where = "where that has impossible values or the seeds fall into two groups"
     beyond = f"; {where}, the 2.5th to the 97.5th percentile of the seeds"
     return f"{interval}{beyond if quantiles else ''}."
 

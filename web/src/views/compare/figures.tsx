@@ -16,7 +16,7 @@ import { sweep, type Plan, type Point } from './sweep'
 
 const BANDS = '95 % intervals of the mean over seeds (Student’s t)'
 const QUANTILES =
-  'where that contains what cannot be or the seeds fall into two groups, the 2.5th to the 97.5th percentile of the seeds'
+  'where that has impossible values or the seeds fall into two groups, the 2.5th to the 97.5th percentile of the seeds'
 
 interface Drawn {
   plan: Plan
