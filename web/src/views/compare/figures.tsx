@@ -191,7 +191,7 @@ function NoBackground() {
   }
   return (
     <div class="card">
-      <p>Nothing runs in the background here. What a scheme costs long flows is seen beside some.</p>
+      <p>Nothing runs in the background here. Add long flows to see what a scheme costs them.</p>
       <button type="button" onClick={add}>
         Add two long flows
       </button>
