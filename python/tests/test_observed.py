@@ -118,7 +118,7 @@ def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks)
     done = cli("plot", "queue", "racks.toml", "--file", "queue.svg")
     assert f"the bottleneck is {THERE}, not {HERE}" in done.err
     text = (racks / "queue.svg").read_text()
-    assert "Queue of spine-0-&gt;leaf-0 (packets)" in text
+    assert "Queue of spine-0-&gt;leaf-0 [packets]" in text
     assert "observed port" not in text
     # A second look finds both runs in the store.
     assert "1 found in the store" in cli("plot", "queue", "racks.toml", "--file", "again.svg").err
@@ -149,7 +149,7 @@ def test_a_stored_queue_of_another_port_is_warned_of(cli, racks):
     (folder,) = (racks / "results" / "sweeps").iterdir()
     done = cli("plot", "queue", str(folder), "--file", "queue.svg")
     assert f"{THERE}, not {HERE}; --set measure.bottleneck='{THERE}' measures it" in done.err
-    assert "Queue of leaf-0-&gt;receiver-0 (packets)" in (racks / "queue.svg").read_text()
+    assert "Queue of leaf-0-&gt;receiver-0 [packets]" in (racks / "queue.svg").read_text()
     assert "warning" not in cli("plot", "cdf", str(folder), "--of", "queues.max_packets", "--where", "seed=2").out
 
 

@@ -173,7 +173,7 @@ def test_an_axis_is_in_words_and_keeps_points_apart_that_span_orders_of_magnitud
     jitters = "traffic.bursts.jitter=0s,20us,200us,8ms"
     cli("sweep", "small.toml", "--bare", "--set", jitters, "--seeds", "1", "--columns", "goodput_bps")
     drawn = next(Path("results").glob("sweeps/*/goodput-bps.svg")).read_text()
-    assert ">Jitter (ms), linear below 0.01<" in drawn
+    assert ">Jitter [ms], linear below 0.01<" in drawn
     assert ">0.1<" in drawn
     assert [is_uneven(each) for each in ([1, 2, 3], [1, 10, 100], [-1, 0, 9])] == [False, True, False]
     assert named("transport.rto-min") == "RTO min"
