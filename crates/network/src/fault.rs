@@ -257,7 +257,7 @@ impl Chosen {
         );
         for key in [SEGMENTS.key, OFFSET.key] {
             if packets != Packets::Data && !values.is_default(key) {
-                return Err(values.fail(key, "is of packets = \"data\" only; copies tells which of the others"));
+                return Err(values.fail(key, "is of packets = \"data\" only; copies says which of the others"));
             }
         }
         let offset = values.bytes(OFFSET.key).get();

@@ -197,8 +197,8 @@ def _no_room(port: FanInPort, spread: float, standing: _Standing = _NOTHING) -> 
     waiting = port["first_packets"] * (1 - port["rate_bps"] / port["arriving_bps"])
     if waiting > room:
         return (
-            f"{start}{holds}. Of their first windows ({port['first_packets']:,.0f} packets), {waiting:,.0f} have to wait "
-            "there, so packets are lost if all begin together"
+            f"{start}{holds}. Of their first windows ({port['first_packets']:,.0f} packets), {waiting:,.0f} have to "
+            "wait there, so packets are lost if all begin together"
         )
     return None
 

@@ -8,9 +8,9 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "ns3.18-rdtcp",
     summary: "The published code of RCC's authors on ns-3.18: timeouts of 10 ms, initial window 1, ports of 120,000 bytes (RCC, RCCE).",
     manual: "\
-The repository `thuxl/rdtcp` (commit 83bff6e): ns-3.18.1 with the sockets, the queue and the scripts of RCC's authors, in which all
-systems of their figures share one socket class. The values are read from that code, and the program was run for comparison; the
-results are in `docs/validation/rcc.md`.
+The repository `thuxl/rdtcp` (commit 83bff6e): ns-3.18.1 with the sockets, the queue and the scripts of RCC's authors. All systems of their
+figures share one socket class. The values are read from that code, and the program was run for comparison; the results are in
+`docs/validation/rcc.md`.
 
 **Loss recovery** departs from RFC 6582 in these rules, which `transport.like` turns on together.
 

@@ -11,20 +11,20 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
 The default attributes of ns-3.31 (June 2020), from `tcp-socket.cc`, `tcp-socket-base.cc`, `rtt-estimator.cc` and
 `red-queue-disc.cc` of its source. Scripts almost always set the segment size.
 
-**Why PFDCT.** The paper uses ns-3's names for its queues, its enqueueing algorithm is that of `PrioQueueDisc`, and its rate,
-delay and thresholds are those of the example `dctcp-example`, which ns-3.31 is the first release to have. The paper does not name
-the simulator's version, and which one it used is open: it was submitted on 9 March 2023, when 3.32 to 3.37 were out too.
+**Why PFDCT.** The paper uses ns-3's names for its queues, and its enqueueing algorithm is that of `PrioQueueDisc`. Its rate, delay and
+thresholds are those of the example `dctcp-example`, which ns-3.31 is the first release to have. The paper does not name the simulator's
+version. It was submitted on 9 March 2023, when 3.32 to 3.37 were out too.
 
 Those from 3.34 on are the environment `ns3-2022`.
 
 **The timeout** depends on more than `MinRto`. RTTs are measured with millisecond timestamps; an RTT measured as 0 ms is discarded
-(`TcpSocketBase::EstimateRtt`). Until an RTT of at least a millisecond has been measured, the RTO of a
-connection is therefore `InitialEstimation`, 1 s, regardless of the `MinRto` that a script sets.
+(`TcpSocketBase::EstimateRtt`). Until an RTT of a millisecond or more has been measured, the RTO of a connection is therefore
+`InitialEstimation`, 1 s. The `MinRto` that a script sets has no effect until then.
 
-**Simultaneous events** are executed in the order in which they were scheduled. The end of a transmission is scheduled when it
-begins, and the arrival of an ACK when the last switch begins to send it (`PointToPointNetDevice`, `PointToPointChannel`). With
-packets of 1500 bytes at 1 Gbit/s (12 us) and links of 10 us, a packet that waited for another one of its host comes first; with
-links of 25 us, a packet that an ACK has just released.
+**Simultaneous events** are executed in the order in which they were scheduled. The end of a transmission is scheduled when it begins. The
+arrival of an ACK is scheduled when the last switch begins to send it (`PointToPointNetDevice`, `PointToPointChannel`). A packet of 1500
+bytes takes 12 us at 1 Gbit/s. With links of 10 us, a packet that waited for another one of its host comes first. With links of 25 us, a
+packet that an ACK has just released does.
 
 **ECN.** With DCTCP every packet is ECT, including SYNs, pure ACKs and retransmissions.
 

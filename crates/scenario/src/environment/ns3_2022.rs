@@ -11,14 +11,14 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
 The default attributes of ns-3.36 (April 2022), from the same files as `ns3-2020`. In what is modelled here ns-3.34 (July 2021), 3.35
 and 3.37 (November 2022) do not differ from it.
 
-**Against `ns3-2020`.** An RTT measured as 0 ms counts as 1 us (since 3.34), so that `MinRto` applies from the first one on. An echo
-of congestion puts the sender into state CWR (since 3.33): it ends loss recovery, reduces the window at once, and lets it grow again
-only when all that was outstanding is acknowledged. The ACK that ends recovery grows the window (since 3.32). A window below one
-segment lets nothing through until the timer expires; ns-3's own DCTCP has one (`scheme.dctcp.flavour = \"ns-3.36\"`), as it reduces by
-its estimate without a least window, also on loss (since 3.33).
+**Against `ns3-2020`.** An RTT measured as 0 ms counts as 1 us (since 3.34), so that `MinRto` applies from the first one on. An echo of
+congestion puts the sender into state CWR (since 3.33). It ends loss recovery and reduces the window at once. The window grows again only
+when all that was outstanding is acknowledged. The ACK that ends recovery grows the window (since 3.32). A window below one segment lets
+nothing through until the timer expires. ns-3's own DCTCP has such windows (`scheme.dctcp.flavour = \"ns-3.36\"`). It reduces by its
+estimate without a least window, also on loss (since 3.33).
 
-**Left out.** Since 3.32 the default of `TcpL4Protocol::RecoveryType` is proportional rate reduction, in recovery and in state CWR; here
-the window is reduced at once, as up to 3.31. Since 3.34 the default of `SocketType` is CUBIC; the scheme is chosen here. The rest as in
+**Left out.** Since 3.32 the default of `TcpL4Protocol::RecoveryType` is proportional rate reduction, in recovery and in state CWR. Here the
+window is reduced at once, as up to 3.31. Since 3.34 the default of `SocketType` is CUBIC; the scheme is chosen here. The rest as in
 `ns3-2020`: the rules were read in the source of 3.36, and not compared with runs of it.",
     stack: &[
         set("mss", "536B", "ns-3.36, tcp-socket.cc: SegmentSize 536"),

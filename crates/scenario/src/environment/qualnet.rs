@@ -6,18 +6,17 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "qualnet",
     summary: "QualNet: delayed acknowledgements, segments of 512 bytes, windows of 16 KiB (DT-CWA).",
     manual: "\
-[QualNet](https://web.scalable-networks.com/) is a commercial simulator; its manuals are not public. The values here are
-those that its editor writes into every scenario file unless the user changes them, read in two sets of files that users
-have published: `SelectLink.test.config` (github.com/yichao0319/Qualnet_TrafficReengineering, written by
-version 6.1 of EXata, its sibling) and
+[QualNet](https://web.scalable-networks.com/) is a commercial simulator; its manuals are not public. The values here are those that its
+editor writes into every scenario file unless the user changes them. They were read in two sets of files that users have published:
+`SelectLink.test.config` (github.com/yichao0319/Qualnet_TrafficReengineering, written by version 6.1 of EXata, its sibling) and
 `make_scenario.rb` (github.com/bfrggit/qualnet-up-scripts), which agree in every line on TCP: `TCP LITE`, `TCP-DELAY-ACKS YES`,
 `TCP-MSS 512`, `TCP-SEND-BUFFER 16384`, `TCP-RECEIVE-BUFFER 16384`, `TCP-USE-RFC1323 NO`, `TCP-USE-NAGLE-ALGORITHM YES`.
 
 **Inferred.** Those files do not give the delayed-ACK timeout; 200 ms is that of BSD's TCP and of most implementations of that
 time. `LITE` is taken to have neither SACK nor limited transmit, because `SACK` is another value of the same key.
 
-**Not known**, and therefore as in `rfc`: the initial window, the timers' granularity, the order of simultaneous events, and what
-a marking queue does with packets that are not ECT.
+**Not known**, and therefore as in `rfc`: the initial window, the timers' granularity and the order of simultaneous events. The same goes
+for what a marking queue does with packets that are not ECT.
 
 **Left out.** Nagle's algorithm, which delays the last, short segment of a transfer until everything else is acknowledged.",
     stack: &[
