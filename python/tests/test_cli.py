@@ -286,7 +286,7 @@ def test_nothing_that_is_modelled_is_said_not_to_be():
 
 def test_the_help_says_what_fanin_is_not_for(cli):
     page = " ".join(cli("--help").out.split())
-    assert f"It is for {not_modelled.SCOPE}, not for RDMA" in page
+    assert f"It is for {not_modelled.SCOPE}. It is not for RDMA" in page
     named = re.search(r"not for (.*?): `fanin explain", page)[1]
     for each in re.split(r", | or | \(|\)", named):
         assert not each or not_modelled.name_other_tool(each), each

@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from test_guides import script
+
 from fanin.cli import commands
 from fanin.registry import registry
-from test_guides import script
 
 DOCS = Path(__file__).parents[2] / "docs"
 LEDGER = DOCS.parent / "web/ledger.json.xz"

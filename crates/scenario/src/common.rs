@@ -118,11 +118,12 @@ pub static NETWORK: &[Param] = &[
         "ties",
         Kind::Choice(&["drawn", "waiting-first", "fresh-first", "scheduled"]),
         "drawn",
-        "Which packet goes first if packets of several hosts arrive at the same instant, as those of flows in \
-         lockstep do repeatedly: drawn: random, by the seed; waiting-first: one that waited behind another packet of \
-         its host; fresh-first: one that did not; scheduled: the one whose event was scheduled earlier, as in a \
-         simulator's event queue (for a packet that waited, when the transmission before it began; for one that an \
-         ACK releases, when the switch began to send the ACK). Unless drawn, the same packets come first every time.",
+        "Which packet goes first if packets of several hosts arrive at the same instant, as packets of flows in \
+         lockstep do repeatedly. With drawn it is random, by the seed. With waiting-first it is one that waited \
+         behind another packet of its host, with fresh-first one that did not. With scheduled it is the one whose \
+         event was scheduled earlier, as in a simulator's event queue. A packet that waited is scheduled when the \
+         transmission before it begins. A packet that an ACK releases is scheduled when the switch begins to send \
+         the ACK. Unless drawn, the same packets come first every time.",
         "our choice: in a real network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code, \
          scheduled that of ns-3 in general",
     ),
@@ -130,8 +131,8 @@ pub static NETWORK: &[Param] = &[
         "frame-overhead",
         Kind::Bytes,
         "0B",
-        "Link-layer bytes that each packet takes on the wire, and in buffers that count bytes, in addition to its IP \
-         length; 38B for Ethernet with preamble and gap.",
+        "Link-layer bytes that each packet takes besides its IP length, on the wire and in buffers that count bytes. \
+         Ethernet with preamble and gap has 38B.",
         "our choice: none, as in ns-2; the stack linux-6.12 has Ethernet's",
     )
     .at_most(1000.0),
@@ -147,8 +148,8 @@ pub static NETWORK: &[Param] = &[
         "non-ect",
         Kind::Choice(&["by-queue", "drop"]),
         "by-queue",
-        "What happens on arrival to a packet that should be marked but is not ECT: by-queue forwards it unmarked, \
-         except in red and wred with red-drop or wred-drop; drop drops it in any queue.",
+        "What happens on arrival to a packet that should be marked but is not ECT. With by-queue it is forwarded \
+         unmarked, except in red and wred with red-drop or wred-drop. With drop any queue drops it.",
         "RFC 3168, section 5 allows a queue to drop it; threshold queues in the published code of papers forward it",
     ),
     Param::new(

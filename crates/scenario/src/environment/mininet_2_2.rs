@@ -21,7 +21,7 @@ processors of one computer.
 **Left out.**
 
 - Receive buffer autotuning (`tcp_moderate_rcvbuf`): buffers start at 87380 bytes and can grow to 6 MB. A flow that has run alone for a
-  second has a window of some 300 KB: twice the sum of what small queues let wait and the path's bandwidth-delay product. Set
+  second has a window of some 300 KB. That is twice the sum of what small queues let wait and the path's bandwidth-delay product. Set
   `receive-buffer` to that to approximate it.
 - Segmentation offload and GRO: packets between namespaces can be larger than a frame until netem divides them.
 - Jiffies to which timeouts are rounded up, and the steps in which a window falls in a recovery (PRR).

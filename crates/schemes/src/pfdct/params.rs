@@ -159,8 +159,8 @@ pub(super) const PARAMS: [Param; 47] = [
         "class",
         Kind::Choice(&["text", "alg2", "size-only"]),
         "text",
-        "Which flows are long: large flows with a large window (text), flows with a large window or enough bytes \
-         sent (alg2), or all large flows (size-only).",
+        "Which flows are long. With text they are large flows with a large window, with alg2 flows with a large \
+         window or enough bytes sent, with size-only all large flows.",
         "section 3.2.3; Algorithm 2 line 2",
     )
     .reading("P11"),
@@ -354,7 +354,7 @@ pub(super) const PARAMS: [Param; 47] = [
         "growth",
         Kind::Choice(&["window-end", "each-ack"]),
         "window-end",
-        "When a window without marks grows. By a segment once it has been acknowledged, or with each ACK of new data \
+        "When a window without marks grows. By a segment once it has been acknowledged. Or with each ACK of new data \
          by the square of a segment over the window, a byte at least. Such an ACK may also repair a timeout, which \
          does not let ns-3's own senders grow.",
         "Eq. 3; Algorithm 2 lines 28 to 31 for each ACK",

@@ -54,8 +54,8 @@ pub(super) const PARAMS: &[Param] = &[
         "select",
         Kind::Choice(&["port", "switch"]),
         "port",
-        "Which flows share the capacity of a congested port and have their windows set: flows whose data leave by \
-         it, or flows whose data pass its switch.",
+        "Which flows share the capacity of a congested port and have their windows set. Their data leave by the \
+         port, or only pass its switch.",
         "section 3.4: flows that the switch forwards \"to the same destination\"; section 3.1, Step 2: \"all of the background \
          flows passing through the OF-switch\"",
     )
