@@ -159,8 +159,8 @@ pub(super) const PARAMS: [Param; 47] = [
         "class",
         Kind::Choice(&["text", "alg2", "size-only"]),
         "text",
-        "Which flows are long. With text they are large flows with a large window, with alg2 flows with a large \
-         window or enough bytes sent, with size-only all large flows.",
+        "Which flows are long. With text they are large flows with a large window. With alg2 they have a large \
+         window or enough bytes sent, and with size-only they are all large flows.",
         "section 3.2.3; Algorithm 2 line 2",
     )
     .reading("P11"),
