@@ -148,7 +148,7 @@ def test_a_stored_queue_of_another_port_is_warned_of(cli, racks):
         "queue-trace,queues")  # fmt: skip
     (folder,) = (racks / "results" / "sweeps").iterdir()
     done = cli("plot", "queue", str(folder), "--file", "queue.svg")
-    assert f"{THERE}, not {HERE}; --set measure.bottleneck='{THERE}' measures it" in done.err
+    assert f"bottleneck is {THERE}, but the queue is that of {HERE}; --set measure.bottleneck='{THERE}' " in done.err
     assert "Queue of leaf-0-&gt;receiver-0 [packets]" in (racks / "queue.svg").read_text()
     assert "warning" not in cli("plot", "cdf", str(folder), "--of", "queues.max_packets", "--where", "seed=2").out
 

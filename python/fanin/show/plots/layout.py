@@ -197,20 +197,25 @@ def arrange(
         figure.text(0.5, _PAD / height, note, va="bottom", ha="center", fontsize=own.note)
     if labels:
         top = _PAD + (_height(title, own.title) + _PAD if title else 0.0)
-        axes.legend(
-            [entries[label] for label in listed],
-            labels,
-            fontsize=own.small,
-            ncols=columns,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 1 - top / height),
-            bbox_transform=whole,
-            borderaxespad=0,
-            borderpad=0,
-            columnspacing=1.4,
-        )
+        _place_legend(axes, [entries[label] for label in listed], labels, columns, 1 - top / height)
     if at_lines:
         _name_lines(axes, {label: (entries[label], text) for label, text in at_lines.items()}, ends or {}, inner)
+
+
+def _place_legend(axes: Axes, handles: list[Artist], labels: list[str], columns: int, top: float) -> None:
+    """Places the legend in the middle of the figure, with its upper end at this share of the height."""
+    axes.legend(
+        handles,
+        labels,
+        fontsize=size().small,
+        ncols=columns,
+        loc="upper center",
+        bbox_to_anchor=(0.5, top),
+        bbox_transform=axes.figure.transFigure,
+        borderaxespad=0,
+        borderpad=0,
+        columnspacing=1.4,
+    )
 
 
 def _at_lines(entries: Mapping[str, Artist], ends: Mapping[str, tuple[float, float]]) -> dict[str, str]:
