@@ -52,6 +52,7 @@ ledger: $(VENV)/installed ## Write what the page and docs/papers show of results
 	$(BIN)/fanin ranking cross --page docs/papers/ranking.md
 
 page: ## Build the page: the engine for browsers, then the front end and that of reports, into web/dist, and for wheels into the package
+	@command -v npm >/dev/null || { echo 'the page needs Node 20.19 or newer: install it from https://nodejs.org, then run make page again'; exit 1; }
 	crates/wasm/build.sh
 	cd web && npm ci && npm run build
 	rm -rf python/fanin/page && cp -r web/dist python/fanin/page

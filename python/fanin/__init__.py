@@ -1,4 +1,4 @@
-"""Fanin: a laboratory for TCP incast.
+"""Fanin: a simulator of TCP incast.
 
 Map of the package, from the lowest folder to the highest; a folder imports only from lower ones:
 

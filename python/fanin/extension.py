@@ -36,8 +36,8 @@ def problem() -> str | None:
         return None
     lacks = f" and lacks {', '.join(missing)}" if missing else ""
     return (
-        f"the compiled engine has version {built}{lacks}; the Python files next to it have version "
-        f"{PACKAGE_VERSION} and need another engine: in a checkout run make, else install fanin again"
+        f"the compiled engine has version {built}{lacks}, but the Python files next to it need version "
+        f"{PACKAGE_VERSION}: in a checkout run make, else install fanin again"
     )
 
 

@@ -22,8 +22,8 @@ def checked(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{name!r} cannot be the name of a file: use lowercase letters, digits, '-', '_' and '.', at most 100 of "
-            "them, and begin with a letter or a digit"
+            f"{name!r} cannot be the name of a file: use at most 100 lowercase letters, digits, '-', '_' and '.', and "
+            "begin with a letter or a digit"
         )
     return name
 

@@ -36,8 +36,9 @@ def test_version_and_help_name_everything(cli):
 @pytest.mark.parametrize("verb", ["compare", "tune"])
 def test_help_has_the_whole_rule_of_what_differs(cli, verb):
     page = " ".join(cli(verb, "--help").out.split())
-    assert "its interval excludes zero or six or more seeds differ by" in page
-    assert "all of them with one sign, or three or more all by a factor of 3," in page
+    assert "It is no chance if its interval excludes zero." in page
+    assert "all seeds must differ with one sign, and six or more of them by --margin." in page
+    assert "Three seeds are enough if all differ by a factor of 3." in page
     assert (FEWEST_AGREEING, FEWEST, BY_FAR) == (6, 3, 3.0)
 
 
@@ -227,7 +228,7 @@ def test_explain_says_how_to_have_a_shuffle(cli, work):
     for word in ("shuffle", "all-to-all"):
         said = cli("explain", word).err
         assert 'kind "requests" with from = "all", to = "all"' in said
-        assert "for fan-in, one less than there are hosts" in said
+        assert "a fan-in of one less than there are hosts" in said
     run = fanin.load("shuffle.toml").run()
     # Whoever asks is answered by all others.
     asked = run.flows().group_by("query", "dst").agg(pl.col("src").n_unique())
@@ -285,7 +286,7 @@ def test_nothing_that_is_modelled_is_said_not_to_be():
 
 def test_the_help_says_what_fanin_is_not_for(cli):
     page = " ".join(cli("--help").out.split())
-    assert f"It is for {not_modelled.SCOPE}, not for RDMA" in page
+    assert f"It is for {not_modelled.SCOPE}. It is not for RDMA" in page
     named = re.search(r"not for (.*?): `fanin explain", page)[1]
     for each in re.split(r", | or | \(|\)", named):
         assert not each or not_modelled.name_other_tool(each), each

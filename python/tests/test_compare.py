@@ -814,12 +814,15 @@ def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_give
     names = ["newreno", "dctcp", "l2dct", "dt-dctcp", "rcc"]
     (warning,) = other_switches(fanin.load("small.toml"), names)
     assert warning == (
-        "marking thresholds are the defaults (DCTCP 20pkt, L2DCT 20pkt, RCC 60000B), and others may rank otherwise"
+        "marking thresholds are the defaults (DCTCP 20pkt, L2DCT 20pkt, RCC 60000B), which decide the ranks; set "
+        "scheme.dctcp.mark-threshold, scheme.l2dct.mark-threshold and scheme.rcc.mark-threshold as your switch has it"
     )
     assert other_switches(fanin.load("small.toml"), ["newreno", "ictcp"]) == []
     given = [("scheme.dctcp.mark-threshold", "5pkt")]
     (warning,) = other_switches(fanin.load("small.toml", given), names)
-    assert warning.startswith("DCTCP marks from 5pkt on, others by their own (L2DCT 20pkt, RCC 60000B); for one ")
+    assert warning.startswith(
+        "DCTCP marks from 5pkt on, other schemes by their defaults (L2DCT 20pkt, RCC 60000B); for one "
+    )
     options = re.findall(r"--set (\S+)=(\S+)", warning)
     assert [path for path, _ in options] == ["scheme.l2dct.mark-threshold", "scheme.rcc.mark-threshold"]
     assert other_switches(fanin.load("small.toml", [*given, *options]), names) == []
@@ -849,7 +852,7 @@ def test_a_background_over_other_times_is_cautioned(cli, work):
     text = ALL_AT_ONCE.replace("senders = 4", "senders = 24").replace("12KB", "64KB")
     Path("beside.toml").write_text(text + background)
     given = ("compare", "beside.toml", *TWO, "--seeds", "1..3", "--no-store", "--goal")
-    said = "warning: background: runs with slower queries last longer, and it has more; "
+    said = "warning: background: it sends longer where queries are slower; "
     assert said in cli(*given, "background").err
     assert "warning: background" not in cli(*given, "query-mean").err
     # What came before the queries is no part of that time, however long it was.

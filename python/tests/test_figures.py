@@ -289,10 +289,10 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     cli("reproduce", "paper.toml")
     folder = paper.parent / "results/paper"
     bars = (folder / "bars.svg").read_text()
-    assert "Goodput, bursts alone (Mbit/s)" in bars
+    assert "Goodput, bursts alone [Mbit/s]" in bars
     assert "payload in order" in bars
     assert "Table (published)" in bars
-    assert "bytes-each (KB)" in (folder / "by-size.svg").read_text()
+    assert "bytes-each [KB]" in (folder / "by-size.svg").read_text()
     assert "A note." in (folder / "fct.svg").read_text()
     assert "receiver" in (folder / "network.svg").read_text()
     relative = pl.read_csv(folder / "by-size.csv").filter(by="TCP")

@@ -341,7 +341,9 @@ def test_a_mean_that_fits_nothing_or_two_things_is_told(tmp_path):
     path.write_text(f"850.5\n{STEPS.format(largest=2000)}", encoding="utf-8")
     with pytest.raises(ScenarioError, match=r"cdf:1: .* add --size-unit bytes or --size-unit packets"):
         imports.sizes(path)
-    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated mean is 850\.5, .* is 476\.025 as lines, in packets"):
+    with pytest.raises(
+        ScenarioError, match=r"cdf:1: .* stated mean is 850\.5, .* is 476\.025 as lines, or 1460 times that"
+    ):
         imports.sizes(path, unit=SizeUnit.PACKETS, shape=Points.LINES)
 
 

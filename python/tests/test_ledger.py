@@ -225,7 +225,7 @@ def test_a_damaged_record_is_one_clear_error(cli, figures, content):
         assert len(result.err.strip().splitlines()) == 1
         assert "results/alpha/fig2/claims.json: damaged" in result.err
         assert result.out == ""
-    # Others go on, and running it again mends it.
+    # Others go on, and running it again fixes it.
     result = cli("reproduce", "beta/fig1", "--quick")
     assert result.code == 0
     assert "warning: no report" in result.err

@@ -76,7 +76,7 @@ def test_a_buffer_below_a_packet_for_each_response(cli, incast):
 def test_a_buffer_below_what_waits_of_the_first_windows(cli, incast):
     # 40 x 4 packets, of which the port sends one fortieth while they arrive.
     (found,) = warnings(cli, "transport.initial-window=4mss")
-    assert "less than the 156 of their first windows (160) that it cannot send at once" in found
+    assert "Of their first windows (160 packets), 156 have to wait there" in found
     assert warnings(cli, "transport.initial-window=4mss", "network.buffer=156pkt") == []
     assert warnings(cli, "transport.initial-window=3mss") == []
 
@@ -103,7 +103,7 @@ def test_groups_that_begin_together_share_the_buffer(cli, work):
     window = "transport.initial-window=3mss"
     (found,) = warnings(cli, window)
     assert found.startswith("traffic.incast, traffic.other: 80 responses at once cross switch-0->receiver-0, which ")
-    assert "less than the 237 of their first windows (240)" in found
+    assert "Of their first windows (240 packets), 237 have to wait there" in found
     # The first windows of the first 40 pass in 144 us.
     assert len(warnings(cli, window, "traffic.other.start=60us")) == 1
     assert warnings(cli, window, "traffic.other.start=150us") == []
@@ -122,8 +122,8 @@ def test_what_long_flows_keep_in_the_queue_is_no_room(cli, work):
     window = "transport.initial-window=3mss"
     (found,) = warnings(cli, window)
     assert (
-        "which holds 150 packets, 85 beside the queue of the long flows of traffic.background: less than the 117 of "
-        "their first windows (120)"
+        "which holds 150 packets, 85 beside the queue of the long flows of traffic.background. Of their first "
+        "windows (120 packets), 117 have to wait there"
     ) in found
     assert warnings(cli) == []
     assert warnings(cli, window, "network.buffer=182pkt") == []
@@ -160,15 +160,15 @@ def test_a_threshold_below_what_bursts_need(cli, incast):
     fast = ("network.rate=100Gbps", "network.delay=2us", "network.buffer=5000pkt", "transport.scheme=linux-dctcp")
     # C x RTT / 7 is 10 packets, and in the 8 us between two interrupts come 65.
     (found,) = warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=64pkt")
-    assert "64pkt: below C x RTT / 7 and a burst of 65 packets, for which 75 packets are enough, at switch-0" in found
+    assert "64pkt: below C x RTT / 7 and a burst of 65 packets, which take 75 packets, at switch-0" in found
     assert warnings(cli, *fast, "scheme.linux-dctcp.mark-threshold=75pkt") == []
     # A frame for segmentation offload is a burst too.
     offload = "transport.interrupt-interval=0s"
     (found,) = warnings(cli, *fast, offload, "scheme.linux-dctcp.mark-threshold=52pkt")
-    assert "a burst of 43 packets, for which 53 packets are enough" in found
+    assert "a burst of 43 packets, which take 53 packets" in found
     # Below both limits, the higher one counts.
     (found,) = warnings(cli, *fast, offload, "scheme.linux-dctcp.mark-threshold=5pkt")
-    assert "for which 53 packets are enough" in found
+    assert "which take 53 packets" in found
     assert warnings(cli, *fast, offload, "transport.tso=0B", "scheme.linux-dctcp.mark-threshold=53pkt") == []
 
 
@@ -177,7 +177,7 @@ def test_a_threshold_above_what_is_of_use(cli, incast):
     assert warnings(cli, *fast, "scheme.dctcp.mark-threshold=650pkt") == []
     (found,) = warnings(cli, *fast, "scheme.dctcp.mark-threshold=2000pkt")
     assert "2000pkt: above 650 packets, which keep the link busy, at switch-0->receiver-0" in found
-    assert "so 1,350 packets more than of use wait in the queues of long flows" in found
+    assert "so long flows add 1,350 packets of queue for nothing" in found
     # A long round trip needs more.
     assert warnings(cli, *fast, "network.delay=100us", "scheme.dctcp.mark-threshold=2000pkt") == []
 
@@ -362,7 +362,7 @@ def test_a_threshold_that_leaves_no_room(cli, incast):
 def test_a_default_rate_that_no_port_has(cli, incast):
     wide = ("network.topology=leaf-spine", "network.rate=100Gbps", "network.buffer=1300pkt")
     (found,) = warnings(cli, *wide)
-    assert found.startswith("set network.uplink-rate to the rate that your ports have: the default, 1000Gbps (10 times")
+    assert found.startswith("set network.uplink-rate to the rate of your ports: the default, 1000Gbps (10 times")
     assert warnings(cli, *wide, "network.uplink-rate=400Gbps") == []
     # Whoever gives the rate knows better.
     assert warnings(cli, *wide, "network.uplink-rate=1000Gbps") == []
@@ -403,7 +403,9 @@ def test_a_run_warns_before_it_begins(cli, incast):
 
 def test_what_cannot_complete_before_the_run_ends(cli, incast):
     (found,) = warnings(cli, "traffic.incast.bytes-each=20TB")
-    assert found.startswith("traffic.incast: takes 640,000 s or more of the receivers' links and cannot complete in ")
+    assert found.startswith(
+        "traffic.incast: needs 640,000 s or more of the receivers' links, so it cannot complete in "
+    )
     assert "run.duration = 30s" in found
     assert "50 million packet-hops" in found
     # 40 times 937 MB are 29.98 s of 10 Gbit/s.

@@ -118,7 +118,7 @@ def test_the_queue_that_is_drawn_is_that_port_s_and_the_axis_says_so(cli, racks)
     done = cli("plot", "queue", "racks.toml", "--file", "queue.svg")
     assert f"the bottleneck is {THERE}, not {HERE}" in done.err
     text = (racks / "queue.svg").read_text()
-    assert "Queue of spine-0-&gt;leaf-0 (packets)" in text
+    assert "Queue of spine-0-&gt;leaf-0 [packets]" in text
     assert "observed port" not in text
     # A second look finds both runs in the store.
     assert "1 found in the store" in cli("plot", "queue", "racks.toml", "--file", "again.svg").err
@@ -148,8 +148,8 @@ def test_a_stored_queue_of_another_port_is_warned_of(cli, racks):
         "queue-trace,queues")  # fmt: skip
     (folder,) = (racks / "results" / "sweeps").iterdir()
     done = cli("plot", "queue", str(folder), "--file", "queue.svg")
-    assert f"{THERE}, not {HERE}; --set measure.bottleneck='{THERE}' measures it" in done.err
-    assert "Queue of leaf-0-&gt;receiver-0 (packets)" in (racks / "queue.svg").read_text()
+    assert f"bottleneck is {THERE}, but the queue is that of {HERE}; --set measure.bottleneck='{THERE}' " in done.err
+    assert "Queue of leaf-0-&gt;receiver-0 [packets]" in (racks / "queue.svg").read_text()
     assert "warning" not in cli("plot", "cdf", str(folder), "--of", "queues.max_packets", "--where", "seed=2").out
 
 
@@ -179,16 +179,16 @@ def test_a_stored_queue_of_another_port_is_warned_of(cli, racks):
 )
 def test_commands_with_many_runs_warn(cli, racks, command):
     done = cli(*command)
-    assert f"the bottleneck is another port than the one whose queue was measured: {THERE}, not {HERE}" in done.err
-    assert f"--set measure.bottleneck='{THERE}' measures it" in done.err
-    assert "whose queue was measured" not in cli(*command, "--set", f"measure.bottleneck={THERE}").err
+    assert f"the bottleneck is {THERE}, but the queue is that of {HERE};" in done.err
+    assert f"--set measure.bottleneck='{THERE}' measures the bottleneck" in done.err
+    assert "but the queue is that of" not in cli(*command, "--set", f"measure.bottleneck={THERE}").err
 
 
 def test_nothing_is_said_where_no_queue_is_shown(cli, racks):
     done = cli("sweep", "racks.toml", "--seeds", "1", "--columns", "goodput_bps")
-    assert "whose queue was measured" not in done.err
+    assert "but the queue is that of" not in done.err
     done = cli("capacity", "racks.toml", "--keep", "query-p99=50ms", "--over", "traffic.servers.senders=22..24")
-    assert "whose queue was measured" not in done.err
+    assert "but the queue is that of" not in done.err
 
 
 ONE_AT_A_TIME = """
@@ -225,7 +225,7 @@ def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
     experiment = fanin.load("one.toml")
     assert bottleneck(experiment.run(), experiment.network) == "switch-0->receiver-0"
     done = cli("compare", "one.toml", "--schemes", "newreno,linux", "--seeds", "1..2")
-    assert "whose queue was measured" not in done.err
+    assert "but the queue is that of" not in done.err
 
 
 ALL_TO_ALL = """

@@ -20,7 +20,7 @@ from fanin.scenario.format.plot import CATEGORICAL, Plot
 from fanin.show.plots import drawing
 from fanin.show.plots.drawing import draw
 from fanin.show.plots.drawn_before import fingerprint
-from fanin.show.plots.layout import name_places
+from fanin.show.plots.layout import name_places, spread
 from fanin.show.plots.series import Series, series_of
 from fanin.show.plots.styles import styles
 
@@ -91,10 +91,10 @@ def test_a_band_that_impossible_is_one_of_quantiles_and_the_figure_says_so(none,
     plain = Plot(x="n", y="goodput_bps", by="scheme")
     text = draw(plain, drawn, tmp_path, png=False)[0].read_text()
     assert "Bands: 95 % interval of the mean over the seeds" in text
-    assert "where that contains what cannot be" in text
+    assert "where that has impossible values" in text
     steady = series_of(plain, none, split.filter(n=20))
     assert "low" not in steady.data.columns
-    assert "what cannot be" not in draw(plain, steady, tmp_path, png=False)[0].read_text()
+    assert "impossible values" not in draw(plain, steady, tmp_path, png=False)[0].read_text()
 
 
 def test_bare_numbers_are_named_after_what_varies(none):
@@ -273,6 +273,53 @@ def test_no_text_of_any_figure_leaves_the_canvas_or_meets_another():
     assert outside == []
 
 
+def figure_of(count, **keys):
+    """A plot of several lines that end close together, and the axes of its figure."""
+    plot = Plot.model_validate({"x": "n", "y": "goodput_bps", "by": "scheme", "title": "T"} | keys)
+    rows = [(f"line {i}", x, 1e8 * i ** (2 - x) + 2e6 * i, 1e6, 3) for i in range(count) for x in (1, 2)]
+    data = pl.DataFrame(rows, schema=["by", "x", "mean", "half", "runs"], orient="row")
+    with mpl.rc_context(drawing.STYLE):
+        return drawing._figure(plot, Series(data, describe({}, "senders"), describe({}, "goodput_bps")))
+
+
+def named_at_lines(figure):
+    """The names beside the right ends of lines, from the lowest to the highest, and those in the legend."""
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    names = sorted((text for text in axes.texts if text.get_position()[0] > 1), key=lambda text: text.get_position()[1])
+    return [text.get_text() for text in names], [text.get_text() for text in legend.get_texts()] if legend else []
+
+
+@pytest.mark.parametrize("style", ["page", "column", "slide"])
+def test_of_more_than_four_lines_each_has_its_name_at_its_right_end(style):
+    names = [f"line {i}" for i in range(6)]
+    figure = figure_of(6, style=style)
+    assert misplaced(figure) == []
+    assert named_at_lines(figure) == (names, [])
+    assert named_at_lines(figure_of(4, style=style)) == ([], names[:4])
+    assert named_at_lines(figure_of(6, style=style, kind="bars")) == ([], names)
+
+
+def test_what_has_no_end_stays_in_the_legend():
+    published = [{"x": 1.5, "y": 9e7, "label": "paper"}]
+    names, listed = named_at_lines(figure_of(5, published=published))
+    assert (len(names), listed) == (5, ["paper (published)"])
+
+
+def test_names_that_would_overlap_are_spread_around_where_they_are_wanted():
+    assert spread([0.1, 0.5, 0.9], [0.1, 0.1, 0.1]) == pytest.approx([0.1, 0.5, 0.9])
+    assert spread([0.5, 0.5], [0.1, 0.1]) == pytest.approx([0.45, 0.55])
+    assert spread([0.52, 0.5, 0.9], [0.1, 0.1, 0.1]) == pytest.approx([0.56, 0.46, 0.9])
+    assert spread([0.0, 0.0, 1.0], [0.1, 0.1, 0.2]) == pytest.approx([0.05, 0.15, 0.9])
+
+
+def test_axes_have_names_and_units_and_the_note_their_definitions():
+    figure = figure_of(2)
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == "Goodput of all flows [Mbit/s]"
+    assert any(text.get_text().startswith("Goodput of all flows [Mbit/s]: payload") for text in figure.texts)
+
+
 def misplaced(figure):
     """The texts of a figure that leave its canvas, and pairs of title, legend and axes that overlap."""
     renderer = FigureCanvasAgg(figure).get_renderer()
@@ -289,6 +336,11 @@ def misplaced(figure):
     beyond = [
         text for text, box in boxes.items() if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
     ]
+    names = [each.get_window_extent(renderer) for each in axes.texts if each.get_position()[0] > 1]
+    beyond += (
+        ["names over each other"] if any(one.overlaps(two) for one, two in itertools.combinations(names, 2)) else []
+    )
+    beyond += ["names over the data"] if any(each.x0 < axes.bbox.x1 for each in names) else []
     label = axes.yaxis.label.get_window_extent(renderer)
     ticks = [box for text, box in boxes.items() if text.startswith("tick y")]
     beyond += ["y label over its ticks"] if any(label.x1 > box.x0 + 1 for box in ticks) else []

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from test_guides import script
 
+from fanin.cli import commands
+from fanin.registry import registry
+
 DOCS = Path(__file__).parents[2] / "docs"
 LEDGER = DOCS.parent / "web/ledger.json.xz"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
@@ -69,9 +72,10 @@ MOST_NUMBERS = 2
 REPLACED = {"remedy": "fix", "remedies": "fixes", "mend": "fix", "mends": "fixes", "admit": "allow", "admits": "allows"}
 """Words that a page does not use -> what it says instead."""
 PLACES = re.compile(
-    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ|OpenFlow)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+    r"|\b\d+\(\d+\), \d+"
 )
-"""Numbers that are part of a name."""
+"""Numbers that are part of a name, or of where a paper appeared."""
 
 Number = tuple[str, str | None]
 
@@ -96,6 +100,24 @@ def complaints(sentence: str) -> list[str]:
     wrong += [f"{len(counted)} numbers"] if len(counted) > MOST_NUMBERS else []
     known = {word.strip(".,").lower() for word in words}
     return wrong + [f"{word}: {better}" for word, better in REPLACED.items() if word in known]
+
+
+def wrong_in(text: str) -> list[str]:
+    """The sentences of a text that are against the section on words of STYLE.md, each with what is wrong."""
+    return [f"{', '.join(said)}: {each}" for each in sentences(text) if (said := complaints(each))]
+
+
+def helps(name: str) -> dict[str, str]:
+    """What the help of a command says of it, and of each of its options and arguments."""
+    command = commands.load(name)
+    texts = {"": command.help} | {each.opts[0]: getattr(each, "help", "") for each in command.params}
+    return {what: without_objects(text or "") for what, text in texts.items()}
+
+
+def without_objects(text: str) -> str:
+    """A text with ``CODE`` for each object of JSON, such as ``{key, cells: [{column}]}``."""
+    shorter = re.sub(r"\{[^{}]*\}", "CODE", text)
+    return text if shorter == text else without_objects(shorter)
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -231,10 +253,38 @@ def test_each_number_of_the_readme_on_trust_and_papers_is_on_the_page_beside_it(
 
 @pytest.mark.parametrize("page", READ, ids=lambda path: path.stem)
 def test_sentences_are_short_and_have_few_numbers_and_plain_words(page):
-    found = sentences(page.read_text(encoding="utf-8"))
-    assert found
-    wrong = [f"{', '.join(said)}: {each}" for each in found if (said := complaints(each))]
+    text = page.read_text(encoding="utf-8")
+    assert sentences(text)
+    assert not (wrong := wrong_in(text)), "\n".join(wrong)
+
+
+@pytest.mark.parametrize("scheme", [*registry()["schemes"], *registry()["kernel_schemes"]], ids=lambda row: row["key"])
+def test_manuals_have_short_sentences_and_plain_words(scheme):
+    assert sentences(scheme["manual"])
+    assert not (wrong := wrong_in(scheme["manual"])), "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_help_has_short_sentences_and_plain_words(name):
+    found = helps(name)
+    assert sentences(found[""])
+    wrong = [f"{what}: {each}" for what, text in found.items() for each in wrong_in(text)]
     assert not wrong, "\n".join(wrong)
+
+
+def test_parameters_and_environments_have_short_sentences_and_plain_words():
+    """Numbers are examples of values here, and many."""
+    rows = [row for plural in ("schemes", "topologies", "queues", "traffic", "faults") for row in registry()[plural]]
+    lists = [*(row["params"] for row in rows), *registry()["sections"].values()]
+    params = [param for each in lists for param in each]
+    assert len(params) > 200
+    texts = [*(param["doc"] for param in params), *(row["manual"] for row in registry()["environments"])]
+    wrong = [each for text in texts for each in wrong_in(text) if not re.match(r"\d+ numbers: ", each)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_objects_of_json_are_no_words():
+    assert without_objects("one of {a, b: [{c, d}]}, in {e}.") == "one of CODE, in CODE."
 
 
 def test_a_sentence_is_judged_by_its_words_and_numbers():

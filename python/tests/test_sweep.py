@@ -113,7 +113,7 @@ def test_points_with_flows_that_are_missing_are_named(cli, work):
     few = ("--set", "traffic.bursts.senders=2,8,24,32", "--set", "run.duration=7ms", "--seeds", "1..2", "--bare")
     told = cli("sweep", "small.toml", *few).err
     assert "were not complete at the end of the run, at traffic.bursts.senders = 32 (64); " in told
-    assert "; traffic.bursts.senders = 8 (16); 1 more; completion times are those of the others" in told
+    assert "; traffic.bursts.senders = 8 (16); 1 more; completion times leave them out" in told
     # One point needs no name.
     told = cli("sweep", "small.toml", "--set", "traffic.bursts.senders=8", *few[2:]).err
     assert "16 of 16 finite flows, in 2 of 2 runs, were not complete at the end of the run; completion" in told
@@ -173,7 +173,7 @@ def test_an_axis_is_in_words_and_keeps_points_apart_that_span_orders_of_magnitud
     jitters = "traffic.bursts.jitter=0s,20us,200us,8ms"
     cli("sweep", "small.toml", "--bare", "--set", jitters, "--seeds", "1", "--columns", "goodput_bps")
     drawn = next(Path("results").glob("sweeps/*/goodput-bps.svg")).read_text()
-    assert ">Jitter (ms), linear below 0.01<" in drawn
+    assert ">Jitter [ms], linear below 0.01<" in drawn
     assert ">0.1<" in drawn
     assert [is_uneven(each) for each in ([1, 2, 3], [1, 10, 100], [-1, 0, 9])] == [False, True, False]
     assert named("transport.rto-min") == "RTO min"

@@ -59,7 +59,7 @@ describe.skipIf(reason !== undefined)('Compare', { timeout: 60_000 }, () => {
     await page.getByLabel('Seeds').fill('1')
     await run()
     await page.getByRole('button', { name: 'Add two long flows' }).click()
-    await page.getByText('The figures are of what was chosen before.').waitFor()
+    await page.getByText('The figures show what was chosen before.').waitFor()
     await run()
     await page.getByText('Goodput that is left to background against senders').waitFor()
   })

@@ -1,4 +1,4 @@
-//! What all crates of the fanin engine build on: units, packets, random streams, and the six roles of an incast remedy.
+//! What all crates of the fanin engine build on: units, packets, random streams, and the six roles of an incast fix.
 
 pub mod ids;
 pub mod packet;

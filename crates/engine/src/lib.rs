@@ -1,8 +1,8 @@
-//! Deterministic packet-level simulator of TCP incast and its remedies.
+//! Deterministic packet-level simulator of TCP incast and its fixes.
 //!
 //! In TCP incast many servers respond to one client at the same time. The switch port in front of the client overflows,
 //! whole windows are lost, and the client waits for retransmission timeouts. This crate simulates incast packet by
-//! packet, together with the published remedies. It has no I/O, no wall clock and no global state: the same scenario
+//! packet, together with the published fixes. It has no I/O, no wall clock and no global state: the same scenario
 //! and seed give the same bytes on any machine.
 //!
 //! # Map
@@ -23,11 +23,11 @@
 //! | `fanin-port` | ports as they are built, the books (counts of what happened to packets), and a ledger for them |
 //! | [`measure`] | what a run records: collectors, statistics, tables of columns |
 //! | [`scenario`] | the scenario file: reading, checking, schema, and the defaults of the tools in which papers were run |
-//! | [`schemes`] | the remedies, one module each |
+//! | [`schemes`] | the fixes, one module each |
 //! | [`tcp`] | sender, receiver, timer and scoreboard as state machines without I/O |
 //! | [`queue`], [`traffic`], [`topology`], [`fault`] | the other registries: `fanin-network` |
 //! | [`param`] | the declaration of a key, and the values that are read for it |
-//! | [`roles`], [`packet`], [`rng`], [`units`], [`ids`], [`pcapng`] | the six places where a remedy can act, and basic types: `fanin-core` |
+//! | [`roles`], [`packet`], [`rng`], [`units`], [`ids`], [`pcapng`] | the six places where a fix can act, and basic types: `fanin-core` |
 //!
 //! # The life of a packet
 //!

@@ -170,8 +170,8 @@ impl<C: EventCore> Network<C> {
     fn too_old(&mut self, packet: &Packet, age: Time) {
         let now = self.now();
         let what = format!(
-            "a packet of flow {}, or the segment that it acknowledges, is {age} old, but delays are measured only up \
-             to {}: use a smaller buffer or receive-buffer, or a higher rate",
+            "flow {} has a packet, or an acknowledged segment, that is {age} old, but delays are measured only up to \
+             {}: use a smaller buffer or receive-buffer, or a higher rate",
             packet.flow.index(),
             Stamp::OLDEST
         );

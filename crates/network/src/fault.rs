@@ -62,8 +62,8 @@ const LINK: Param = Param::new(
     "link",
     Kind::Text,
     "bottleneck",
-    "Which link: bottleneck, or its two ends as in the table of links, such as sender-3->switch-0. All parallel links \
-     are affected unless one is named, as in leaf-0->spine-1/0.",
+    "Which link: bottleneck, or its two ends as in the table of links, such as sender-3->switch-0. All parallel \
+     links are affected unless one is named, as in leaf-0->spine-1/0.",
     "the link where incast is expected",
 );
 
@@ -134,8 +134,8 @@ const SEGMENTS: Param = Param::new(
     "segments",
     Kind::Text,
     "1",
-    "Which segments of data, such as 1 or 1,4..6: those with the first byte of the 1st, 4th to 6th piece of an mss. They \
-     are counted in each connection by itself.",
+    "Which segments of data, such as 1 or 1,4..6. Data are counted in pieces of an mss, and a number means the \
+     segment with the first byte of that piece. Each connection is counted by itself.",
     "our choice: the first",
 );
 
@@ -152,9 +152,9 @@ const COPIES: Param = Param::new(
     "copies",
     Kind::Text,
     "1",
-    "Which of the same packets in the order in which they cross the link, such as 1 or 1,3..5: of a segment its first \
-     transmission, its first retransmission (2), and so on; of ACKs the first one of a connection, the second one, and so \
-     on. They are counted while the fault lasts.",
+    "Which of the same packets in the order in which they cross the link, such as 1 or 1,3..5. For a segment, 1 is \
+     its first transmission and 2 its first retransmission. ACKs are counted in each connection. Only what crosses \
+     while the fault lasts is counted.",
     "our choice: the first",
 );
 
@@ -257,7 +257,7 @@ impl Chosen {
         );
         for key in [SEGMENTS.key, OFFSET.key] {
             if packets != Packets::Data && !values.is_default(key) {
-                return Err(values.fail(key, "is of packets = \"data\" only; copies tells which of the others"));
+                return Err(values.fail(key, "is of packets = \"data\" only; copies says which of the others"));
             }
         }
         let offset = values.bytes(OFFSET.key).get();

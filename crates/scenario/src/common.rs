@@ -57,8 +57,8 @@ pub static NETWORK: &[Param] = &[
         "buffer-counts",
         Kind::Choice(&["all", "waiting"]),
         "all",
-        "Which packets count against the buffer, and in the queue that a discipline sees on arrival: all, including \
-         the one in transmission, or only the waiting ones.",
+        "Which packets count against the buffer, and in the queue that a discipline sees on arrival. All count, \
+         including the one in transmission, or only the waiting ones.",
         "our choice: all; ns-3's devices, and those of RCC's authors, take a packet out of the queue before they \
          transmit it",
     ),
@@ -66,9 +66,9 @@ pub static NETWORK: &[Param] = &[
         "device-queue",
         Kind::Size,
         "0pkt",
-        "Packets that each switch port holds below its buffer, first in, first out. A packet leaves the buffer, and its \
-         queue discipline, as soon as there is room here; with such a queue buffer-counts has no effect: neither these \
-         packets nor the one in transmission count.",
+        "Packets that each switch port holds below its buffer, first in, first out. A packet leaves the buffer, and \
+         its queue discipline, as soon as there is room here. With such a queue buffer-counts has no effect: neither \
+         these packets nor the one in transmission count.",
         "our choice: none, as a switch has one buffer a port; ns-3 has the queue of its device below that of the traffic \
          control layer",
     ),
@@ -78,7 +78,7 @@ pub static NETWORK: &[Param] = &[
         "no-room",
         "When a buffer in bytes drops a packet: if there is no room for the whole packet, or only if the buffer is \
          full.",
-        "our choice: no-room; RCC's authors admit a packet if fewer than 80 times 1500 bytes are queued",
+        "our choice: no-room; RCC's authors accept a packet if fewer than 80 times 1500 bytes are queued",
     )
     .ignored_with("admission", "dynamic-threshold"),
     Param::new(
@@ -118,11 +118,12 @@ pub static NETWORK: &[Param] = &[
         "ties",
         Kind::Choice(&["drawn", "waiting-first", "fresh-first", "scheduled"]),
         "drawn",
-        "Which packet goes first if packets of several hosts arrive at the same instant, as those of flows in \
-         lockstep do repeatedly: drawn: random, by the seed; waiting-first: one that waited behind another packet of \
-         its host; fresh-first: one that did not; scheduled: the one whose event was scheduled earlier, as in a \
-         simulator's event queue (for a packet that waited, when the transmission before it began; for one that an \
-         ACK releases, when the switch began to send the ACK). Unless drawn, the same packets come first every time.",
+        "Which packet goes first if packets of several hosts arrive at the same instant, as packets of flows in \
+         lockstep do repeatedly. With drawn it is random, by the seed. With waiting-first it is one that waited \
+         behind another packet of its host, with fresh-first one that did not. With scheduled it is the one whose \
+         event was scheduled earlier, as in a simulator's event queue. A packet that waited is scheduled when the \
+         transmission before it begins. A packet that an ACK releases is scheduled when the switch begins to send \
+         the ACK. Unless drawn, the same packets come first every time.",
         "our choice: in a real network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code, \
          scheduled that of ns-3 in general",
     ),
@@ -130,8 +131,8 @@ pub static NETWORK: &[Param] = &[
         "frame-overhead",
         Kind::Bytes,
         "0B",
-        "Link-layer bytes that each packet takes on the wire, and in buffers that count bytes, in addition to its IP \
-         length; 38B for Ethernet with preamble and gap.",
+        "Link-layer bytes that each packet takes besides its IP length, on the wire and in buffers that count bytes. \
+         Ethernet with preamble and gap has 38B.",
         "our choice: none, as in ns-2; the stack linux-6.12 has Ethernet's",
     )
     .at_most(1000.0),
@@ -147,16 +148,16 @@ pub static NETWORK: &[Param] = &[
         "non-ect",
         Kind::Choice(&["by-queue", "drop"]),
         "by-queue",
-        "What happens on arrival to a packet that should be marked but is not ECT: by-queue forwards it unmarked, \
-         except in red and wred with red-drop or wred-drop; drop drops it in any queue.",
+        "What happens on arrival to a packet that should be marked but is not ECT. With by-queue it is forwarded \
+         unmarked, except in red and wred with red-drop or wred-drop. With drop any queue drops it.",
         "RFC 3168, section 5 allows a queue to drop it; threshold queues in the published code of papers forward it",
     ),
     Param::new(
         "path-selector",
         Kind::Choice(&["auto", "ecmp", "spray"]),
         "auto",
-        "How one of several equal-cost paths is chosen: by the scheme if it has its own method, by a hash of the \
-         flow, or the next path in turn for each flowcell.",
+        "How one of several equal-cost paths is chosen. By the scheme if it has a method, by a hash of the flow, or \
+         in turn for each flowcell.",
         "the scheme's paper",
     ),
     Param::new(
@@ -316,8 +317,8 @@ pub static MEASURE: &[Param] = &[
         "bottleneck",
         Kind::Text,
         "auto",
-        "Which port is observed as the bottleneck: its two ends as in the table of links, such as leaf-0->spine-1; or \
-         auto, the port to the first receiver, or of the cable between two switches.",
+        "Which port is observed as the bottleneck: its two ends as in the table of links, such as leaf-0->spine-1. \
+         With auto it is the port to the first receiver, or of the cable between two switches.",
         "our choice: where incast is expected",
     ),
     Param::new(
@@ -332,8 +333,8 @@ pub static MEASURE: &[Param] = &[
         "probes",
         Kind::Text,
         "off",
-        "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight, duplicate-acks \
-         and those of the scheme, also of its switches and receiving hosts; or off.",
+        "Values of a flow recorded over time, comma-separated, or off: cwnd, ssthresh, srtt, rto, in-flight, \
+         duplicate-acks. A scheme has values of its own, also of its switches and receiving hosts.",
         "our choice",
     ),
     Param::new(
@@ -348,8 +349,8 @@ pub static MEASURE: &[Param] = &[
         "capture",
         Kind::Choice(LINKS),
         "off",
-        "Links whose packets are captured at their far end: a packet's time is the arrival of its last bit, and \
-         packets lost on the link are not in the capture.",
+        "Links whose packets are captured at their far end. A packet's time is the arrival of its last bit. Packets \
+         lost on the link are not in the capture.",
         "our choice",
     ),
     Param::new(

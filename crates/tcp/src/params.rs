@@ -59,10 +59,10 @@ pub static PARAMS: &[Param] = &[
         "ack-policy",
         Kind::Choice(&["count", "linux"]),
         "count",
-        "When receivers acknowledge: count counts segments, by ack-every, quickack and ack-delay; linux does as Linux, where the \
-         delay adapts from ack-delay on, sessions become interactive, data carry the acknowledgements of the other direction, \
-         SACKs are compressed, and duplicates are reported (DSACK). With ack-every 1 its routes have quickack. Linux needs \
-         a tick: rto-granularity.",
+        "When receivers acknowledge. With count they count segments, by ack-every, quickack and ack-delay. With \
+         linux they do as Linux: the delay adapts from ack-delay on, sessions become interactive, and data carry the \
+         acknowledgements of the other direction. SACKs are compressed, and duplicates are reported (DSACK). With \
+         ack-every 1 its routes have quickack. Linux needs a tick: rto-granularity.",
         "RFC 5681, section 4.2; linux: Linux 6.12, __tcp_ack_snd_check, tcp_event_data_recv, tcp_send_delayed_ack",
     ),
     Param::new(
@@ -93,9 +93,9 @@ pub static PARAMS: &[Param] = &[
         "like",
         Kind::Choice(&["rfc", "ns3.44", "ns3.36", "ns3.31", "ns3.18-rdtcp"]),
         "rfc",
-        "Whose departures from the RFCs senders share, in loss recovery, RTT samples and the rounding of windows: rfc is \
-         nobody's, ns3.44, ns3.36 (3.34 to 3.37) and ns3.31 are releases of ns-3, and ns3.18-rdtcp is the code of RCC's \
-         authors. Without effect with loss-detection linux.",
+        "Whose departures from the RFCs senders share, in loss recovery, RTT samples and the rounding of windows. \
+         With rfc there are none. ns3.44, ns3.36 (for ns-3.34 to ns-3.37) and ns3.31 are releases of ns-3, and \
+         ns3.18-rdtcp is the code of RCC's authors. Without effect with loss-detection linux.",
         "RFC 5681, RFC 6298, RFC 6582, RFC 6675; ns3.44, and in what ns3.36 and ns3.31 differ: docs/validation/ns3.md; \
          ns3.18-rdtcp: docs/validation/rcc.md",
     ),
@@ -111,8 +111,8 @@ pub static PARAMS: &[Param] = &[
         "duplicate-ack-window",
         Kind::Choice(&["same", "any"]),
         "same",
-        "Which window an ACK that repeats the ACK number while data is outstanding must have to count as a duplicate \
-         ACK, without SACK: that of the last ACK, or any.",
+        "Which window an ACK must have to count as a duplicate, without SACK: that of the last ACK, or any. The ACK \
+         repeats the ACK number while data is outstanding.",
         "RFC 5681, section 2 (e); any is ns-3.18, and required by schemes whose receivers change the window with each \
          segment",
     ),
@@ -128,10 +128,10 @@ pub static PARAMS: &[Param] = &[
         "loss-detection",
         Kind::Choice(&["dup-ack", "linux-3.16", "linux"]),
         "dup-ack",
-        "How senders detect and repair losses: by duplicate ACKs, as the RFCs say; as Linux 3.16 does, which has no RACK, but \
-         forward acknowledgement (FACK), tail loss probes, early retransmit, and a minimum of the timeout's variation beside them; or \
-         as Linux 6.12 does, by the time since later segments were sent (RACK), with its timers, its reductions of the window and their \
-         undoing. Both of Linux require sack.",
+        "How senders detect and repair losses. With dup-ack they go by duplicate ACKs, as the RFCs say. Linux 3.16 \
+         has forward acknowledgement (FACK), tail loss probes, early retransmit and a minimum of the timeout's \
+         variation, and no RACK. Linux 6.12 goes by the time since later segments were sent (RACK), with its timers, \
+         its reductions of the window and their undoing. Both of Linux require sack.",
         "RFC 5681, section 3.2; linux-3.16: its net/ipv4/tcp_input.c and tcp_output.c, RFC 5827; linux: net/ipv4/tcp_input.c, \
          tcp_recovery.c, tcp_timer.c of Linux 6.12",
     ),
@@ -139,17 +139,18 @@ pub static PARAMS: &[Param] = &[
         "tail-loss-probe",
         Kind::Bool,
         "true",
-        "Whether, with loss-detection linux or linux-3.16, a sender that receives no ACK sends a tail loss probe after two \
-         round trips; of linux-3.16 after 10 ms at least, and only where the congestion window or the end of the data limits it.",
+        "Whether, with loss-detection linux or linux-3.16, a sender that receives no ACK sends a tail loss probe \
+         after two round trips. With linux-3.16 it does so after 10 ms at least, and only where the congestion \
+         window or the end of the data limits it.",
         "RFC 8985, section 7; Linux: tcp_early_retrans",
     ),
     Param::new(
         "ticks",
         Kind::Choice(&["together", "apart"]),
         "together",
-        "Whether, with loss-detection linux, the ticks of all senders begin at the same instant, as those of the kernel in \
-         virtual time do, whose hosts have one clock; or apart, spread evenly over a tick, as on hosts with clocks of their \
-         own. Many timers of one tick send at once, and the port may lose what they send.",
+        "Whether, with loss-detection linux, the ticks of all senders begin at the same instant. The kernel in \
+         virtual time does so, as its hosts have one clock. With apart they are spread evenly over a tick, as on \
+         hosts with clocks of their own. Many timers of one tick send at once, and the port may lose what they send.",
         "our choice: as in the kernel that the model is compared with",
     ),
     Param::new(
@@ -163,17 +164,18 @@ pub static PARAMS: &[Param] = &[
         "rtt-clock",
         Kind::Time,
         "0s",
-        "Tick of the clock that measures RTTs for the timeout: an RTT is a whole number of ticks, and one of zero \
-         ticks is discarded, so that the initial timeout remains, or with like ns3.36 or ns3.44 counts as 1us. 0s is an \
-         exact clock. Schemes see exact times, but for the smoothed RTT.",
+        "Tick of the clock that measures RTTs for the timeout. An RTT is a whole number of ticks. An RTT of zero \
+         ticks is discarded, so that the initial timeout remains. With like ns3.36 or ns3.44 it counts as 1us. 0s is \
+         an exact clock. Schemes see exact times, but for the smoothed RTT.",
         "our choice: exact; 1ms is that of ns-3's timestamps, which discards zero ticks up to 3.33",
     ),
     Param::new(
         "rto-min",
         Kind::Time,
         "200ms",
-        "Minimum retransmission timeout (RTOmin), max(rto-min, SRTT + 4 RTTVAR). With loss-detection linux or linux-3.16 it is the \
-         least of the variation, SRTT + max(rto-min, variation), and with linux a whole multiple of rto-granularity, rounded up.",
+        "Minimum retransmission timeout (RTOmin), max(rto-min, SRTT + 4 RTTVAR). With loss-detection linux or \
+         linux-3.16 it is the least of the variation: SRTT + max(rto-min, variation). With linux it is a whole \
+         multiple of rto-granularity, rounded up.",
         "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
     ),
     Param::new(
@@ -204,8 +206,8 @@ pub static PARAMS: &[Param] = &[
         "rto-backoff-reset",
         Kind::Choice(&["sample", "new-ack"]),
         "new-ack",
-        "What ends the doubling: any ACK of new data, because with time stamps the ACK of a retransmission is an RTT sample \
-         too; or, without time stamps, only the ACK of data that was sent once.",
+        "What ends the doubling. With time stamps the ACK of a retransmission is an RTT sample too, so any ACK of \
+         new data ends it. Without time stamps only the ACK of data that was sent once does.",
         "RFC 7323, section 4.1: hosts use time stamps by default; sample: RFC 6298, sections 3 and 5 (note after 5.7)",
     ),
     Param::new(
@@ -213,8 +215,8 @@ pub static PARAMS: &[Param] = &[
         Kind::Time,
         "0s",
         "Clock granularity G of the timeout computation: the least variation that counts. With loss-detection linux \
-         the tick of the kernel, 1/HZ, to whose multiples timers are rounded up: 1ms with HZ = 1000; kernels with HZ = \
-         250 need 4ms.",
+         it is the tick of the kernel, to whose multiples timers are rounded up. It is 1ms with HZ = 1000. Kernels \
+         with HZ = 250 need 4ms.",
         "RFC 6298, section 2.3; our clock is exact",
     ),
     Param::new(
@@ -228,9 +230,9 @@ pub static PARAMS: &[Param] = &[
         "open-rtt",
         Kind::Choice(&["unknown", "idle-path"]),
         "unknown",
-        "What a sender knows of its path that begins on a connection which is open already, before the run or by the \
-         peer's handshake: nothing, so that its first timeout is rto-initial; or, as after one sample, the round trip of a \
-         full segment on the idle path, which is also its least one.",
+        "What a sender knows of its path on a connection that is open already, before the run or by the peer's \
+         handshake. With unknown, its first timeout is rto-initial. With idle-path it knows, as after one sample, \
+         the round trip of a full segment on the idle path, which is also its least one.",
         "our choice: nothing, as in papers whose connections are new; idle-path is what systems have measured by then",
     ),
     Param::new(
@@ -261,15 +263,15 @@ pub static PARAMS: &[Param] = &[
         Kind::Bool,
         "true",
         "Whether a congestion window grows only while it limits the sender. Without it the window of a flow that the \
-         receive buffer limits grows without bound, and marks no longer reduce it to where it would limit the flow.",
+         receive buffer limits grows without bound. Marks then no longer reduce it to where it would limit the flow.",
         "RFC 7661, section 4.3; Linux; RFC 5681 leaves it open",
     ),
     Param::new(
         "growth-after-echo",
         Kind::Bool,
         "true",
-        "Whether the congestion window grows between a reduction for an ECN echo and the end of the window of data that \
-         was outstanding then; off: not before an acknowledgement passes that end, or a timeout.",
+        "Whether the congestion window grows between a reduction for an ECN echo and the end of the window of data \
+         that was outstanding then. With off it grows only after an acknowledgement passes that end, or a timeout.",
         "RFC 3168, section 6.1.2 forbids only a second reduction; off: ns-3 and Linux, state CWR",
     ),
     Param::new(
@@ -314,9 +316,9 @@ pub static PARAMS: &[Param] = &[
         "gro",
         Kind::Bytes,
         "0B",
-        "Generic receive offload (GRO): consecutive data segments of a flow with the same header that one interrupt hands \
-         over are merged up to this size, headers included, and acknowledged as one; 0B merges none. Requires \
-         interrupt-interval to have an effect. Pure acknowledgements are never merged.",
+        "Generic receive offload (GRO): consecutive data segments of a flow with the same header that one interrupt \
+         hands over are merged and acknowledged as one. This is the largest size, headers included, and 0B merges \
+         none. Requires interrupt-interval to have an effect. Pure acknowledgements are never merged.",
         "an ideal host; Linux's gro_max_size",
     )
     .at_most(65_536.0),
@@ -324,9 +326,9 @@ pub static PARAMS: &[Param] = &[
         "tso",
         Kind::Bytes,
         "0B",
-        "Segmentation offload (TSO): new data leaves in bursts of up to this size, as long as about a millisecond of the \
-         flow's rate or more if the round trip is short, and a sender waits for ACKs to fill a burst unless it can send a \
-         third of its window; 0B sends each segment alone.",
+        "Segmentation offload (TSO): new data leaves in bursts of up to this size. A burst is about a millisecond of \
+         the flow's rate, or more if the round trip is short. A sender waits for ACKs to fill a burst unless it can \
+         send a third of its window. 0B sends each segment alone.",
         "an ideal host; Linux's gso_max_size, tcp_tso_autosize and tcp_tso_should_defer",
     )
     .at_most(65_536.0),
@@ -334,16 +336,17 @@ pub static PARAMS: &[Param] = &[
         "pacing",
         Kind::Choice(&["off", "fq"]),
         "off",
-        "Whether senders are paced whose congestion control does not pace itself: at twice the window per smoothed RTT \
-         below half of the slow-start threshold, and at 1.2 times that above; the first ten segments are not.",
+        "Whether senders are paced whose congestion control does not pace itself. The rate is twice the window per \
+         smoothed RTT below half of the slow-start threshold, and 1.2 times the window above. The first ten segments \
+         are not paced.",
         "an ideal host; fq is Linux's queueing discipline of that name, tcp_update_pacing_rate",
     ),
     Param::new(
         "small-queue",
         Kind::Bytes,
         "0B",
-        "TCP small queues (TSQ): a flow with more than this in its host's queue waits; less for a slow flow, for which two \
-         bursts or a millisecond of its rate suffice; 0B is no limit.",
+        "TCP small queues (TSQ): a flow with more than this in its host's queue waits. For a slow flow the limit is \
+         less: two bursts, or a millisecond of its rate. 0B is no limit.",
         "an ideal host; Linux's tcp_limit_output_bytes and tcp_small_queue_check",
     ),
     Param::new(

@@ -224,7 +224,7 @@ def _unlike(experiment: Experiment, tried: list[Fix]) -> list[str]:
         return []
     schemes = dict.fromkeys(str(each.settings[SCHEME]) for each in tried if SCHEME in each.settings)
     unlike = [scheme_title(key) for key in schemes if reacts_to_marks(key) and not marks_by_one_threshold(key)]
-    beside = f"; {', '.join(unlike)} have a switch that marks otherwise, and are tried with that" if unlike else ""
+    beside = f"; {', '.join(unlike)} are tried with a switch that marks in another way" if unlike else ""
     own = f"the switch marks from {given[1]} on ({given[0]})"
     return [f"{own}, and so it does for the other schemes with one threshold{beside}"]
 
@@ -241,8 +241,8 @@ def _unmarkable(diagnosis: Diagnosis, tried: list[Fix]) -> list[str]:
     does, other = ("forwards", "drop") if forwards else ("drops", "by-queue")
     how = "drop it above the threshold, as WRED does" if forwards else "forward it"
     return [
-        f"not all traffic is ECN-capable ({', '.join(groups)}) with {', '.join(names)}: the switch here {does} what it "
-        f"cannot mark, others {how}, which can reverse the result: see --set network.non-ect={other}"
+        f"not all traffic is ECN-capable ({', '.join(groups)}) with {', '.join(names)}. The switch here {does} what it "
+        f"cannot mark, other switches {how}. Try --set network.non-ect={other}, which can reverse the result"
         for groups, names in found.items()
     ]
 

@@ -75,7 +75,7 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
     is_asked = any(each.name == BACKGROUND for each in measures)
     if not is_asked or not lasting or max(lasting) < _LONGER_QUERIES_FACTOR * min(lasting):
         return []
-    return ["background: runs with slower queries last longer, and it has more; 'fanin advise' compares equal times"]
+    return ["background: it sends longer where queries are slower; 'fanin advise' compares equal times"]
 
 
 def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
@@ -119,8 +119,8 @@ def same_with_all_seeds(
         if same:
             whose = "" if len(same) == len(cases) else f" ({some_of(same)})"
             found.append(
-                f"{each.name}: all seeds gave the same result{whose}, as nothing random in the scenario changes it, "
-                f"which is no certainty; set {some_of(still)}, such as {SOME_JITTER}, to see how much it varies"
+                f"{each.name}: all seeds gave the same result{whose}, because nothing random changes it; set "
+                f"{some_of(still)}, such as {SOME_JITTER}, to see how much it varies"
             )
     return found
 
@@ -148,9 +148,14 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
         return []
     told = ", ".join(f"{scheme_title(scheme)} {own}" for scheme, own in apart.items())
     if not given:
-        return [f"marking thresholds are the defaults ({told}), and others may rank otherwise"]
+        paths = some_of([threshold_path(scheme) for scheme in apart])
+        return [
+            f"marking thresholds are the defaults ({told}), which decide the ranks; set {paths} as your switch has it"
+        ]
     how = " ".join(f"--set {threshold_path(scheme)}={value}" for scheme in apart)
-    return [f"{scheme_title(first)} marks from {value} on, others by their own ({told}); for one switch: {how}"]
+    return [
+        f"{scheme_title(first)} marks from {value} on, other schemes by their defaults ({told}); for one switch: {how}"
+    ]
 
 
 def merged_before(scenario: Mapping[str, Any]) -> str:
@@ -161,8 +166,8 @@ def merged_before(scenario: Mapping[str, Any]) -> str:
     if not is_scheduled(transport["scheme"]) or not merges:
         return ""
     return (
-        f"the receivers schedule segments, which these hosts merge before (transport.gro = {transport['gro']}), so "
-        "what that does here is not known"
+        f"the receivers schedule segments, which these hosts merge before (transport.gro = {transport['gro']}), so its "
+        "effect is not known; see --set transport.gro=0B"
     )
 
 

@@ -283,7 +283,7 @@ def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
     names = [path.removeprefix("transport.") for path in keys]
     stack = next((each for each in keys.get(STACK, {}).values() if each != _PLAIN_STACK), "")
     for_all = f"; --set {STACK}={stack} gives all the same stack" if stack else ""
-    return [f"the systems differ in more than their scheme: {some_of(names)}{for_all}; --json has who has what"]
+    return [f"the systems differ in more than their scheme: {some_of(names)}{for_all}; --json lists the differences"]
 
 
 def compare_cases(

@@ -489,7 +489,7 @@ class Diagnosis:
         """How many times longer a query takes alone if the hosts are those of another scenario.
 
         Interrupts and handshakes take their time in every round trip, which is no fault of what is deployed; and a
-        handshake that is saved is no cure of what is measured.
+        handshake that is saved is no fix of what is measured.
         """
         if not self.typical_bytes:
             return 1.0

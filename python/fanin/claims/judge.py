@@ -495,7 +495,8 @@ def _missing(case: Case, runs: pl.DataFrame, sets: list[Where]) -> str:
     points = [_points(case, runs, where).drop_nulls() for where in sets]
     for where, of in zip(sets, points, strict=True):
         if of.is_empty():
-            return f"no run matches {dict(where)} {at}"
+            wanted = ", ".join(f"{key} = {' or '.join(map(str, values))}" for key, values in where.items())
+            return f"no run has {wanted} {at}" if wanted else f"there is no run {at}"
     if not set.intersection(*(set(of["seed"]) for of in points)):
         return f"the runs that it compares have no seed in common {at}"
     return f"no point has a value with every seed {at}"

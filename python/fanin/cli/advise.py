@@ -75,7 +75,7 @@ def advise(
     ] = None,
     within: Annotated[
         str,
-        typer.Option("--within", metavar="TIME", help="About how long it may take, such as 30s, 5min or 2h."),
+        typer.Option("--within", metavar="TIME", help="About how long the command may take, such as 30s or 2h."),
     ] = "5min",
     margin: MarginOption = "1%",
     set_: SetOption = None,
@@ -93,29 +93,31 @@ def advise(
     all_: Annotated[bool, typer.Option("--all", help="Show all fixes, what each needs, and all tables.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Advise which fix to deploy: ranks all on the scenario, with what each needs and how far it carries.
+    """Advise which fix to deploy: rank all fixes on the scenario, and say what each needs.
 
     All fixes run with the same seeds: those that can be deployed, alone and together, and the systems of the papers.
-    Recommended is the best by the goal of those that take only settings of hosts, applications and switches, if it is
-    better by a difference that counts. Of those within a tenth of it, one is preferred that keeps the --keep bounds,
-    then one with a marking threshold that `fanin check` does not warn of, then one that holds on other hosts, then the
-    least effort. docs/reference/choosing.md has every fix and rule.
+    Only fixes that are settings of hosts, applications and switches can be recommended. The best of them by the goal
+    is, if it is better by a difference that counts. Among fixes within a tenth of the best, four rules decide in turn.
+    Preferred is a fix that keeps the --keep bounds, then a marking threshold of which `fanin check` does not warn. Then
+    comes a fix that holds on other hosts, then the least effort. The page `docs/reference/choosing.md` has every fix
+    and rule.
 
-    The answer comes first: what to take, how to try it, what it needs and costs, how far it carries, and with which
-    hosts it holds. Then follow the ten best that can be deployed. --all shows all, and what each needs.
+    The answer comes first: which fix to take, how to try it, and what it needs and costs. It also says how many senders
+    the fix carries, and with which hosts it holds. Then follow the ten best fixes that can be deployed. With --all the
+    command shows all fixes, and what each needs.
 
-    It ends by --within: no run begins later. What can be deployed comes first, and what was not done is said. On Ctrl-C
-    it prints what is known so far, marked as provisional. --seeds and --capacities, if they are given, stay, however
-    long that takes.
+    The command ends by --within: no run begins later. Fixes that can be deployed run first, and the command says what
+    was not done. On Ctrl-C it prints what is known so far, marked as provisional. If --seeds or --capacities are given,
+    they stay, however long that takes.
 
-    With --confirm, the scenario as it is and the three best fixes run in the Linux kernel too, with up to three
-    seeds (`fanin linux` says whether there is one). That comes after --within.
+    With --confirm, the scenario as it is and the three best fixes run in the Linux kernel too, with up to three seeds.
+    `fanin linux` says whether there is such a kernel. These runs come after --within.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its fix is ranked by its other seeds.
 
-    --json prints one object: {scenario, verdict, headline, recommended, fixes, confirmed, paths, ...}.
-    docs/reference/output.md defines each key.
+    --json prints one object: {scenario, verdict, headline, recommended, fixes, confirmed, paths, ...}. The page
+    `docs/reference/output.md` defines each key.
 
     **Examples**
 
@@ -243,7 +245,7 @@ def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
     try:
         return advising.reach(experiment, happened)
     except ScenarioError as error:
-        note(f"warning: it is not searched how many senders the fixes carry: {error}")
+        note(f"warning: how many senders the fixes carry was not searched: {error}")
         return 0, 0
 
 

@@ -97,19 +97,19 @@ def capacity(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 50 runs.
+    """Find the largest fan-in at which given bounds hold, typically with fewer than 50 runs.
 
-    The fan-in grows until the bounds break, and one step further; then the gap is halved until it is narrow. This phase
+    The fan-in grows until the bounds break, and one step further. Then the gap is halved until it is narrow. This phase
     runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy
     every bound. A warning is printed if bounds hold again above a fan-in that breaks them, or do not hold below one
     that keeps them. The output shows how many seeds break a bound, and the largest share of all seeds for which this is
     plausible (95 % confidence).
 
-    Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
-    goodput=90% is relative to its own best at any smaller or equal fan-in, and not to the link. The default is
-    goodput=90% and timeout-ratio=1%, which leaves out transfers that waited for a tail loss probe only; beside other
-    traffic those of the group whose fan-in is searched, and without the goodput where its queries come by a clock. Runs
-    are stored, so the same command continues an interrupted search.
+    A bound is a measure with a value, such as `timeout-ratio=1%`, `query-p99=500us` or `goodput=9Gbps`. A share such as
+    `goodput=90%` is relative to the best goodput at any smaller or equal fan-in, and not to the link. The default is
+    `goodput=90%` and `timeout-ratio=1%`. The ratio leaves out transfers that waited for a tail loss probe only. Beside
+    other traffic, both bounds are on the group whose fan-in is searched. If its queries come by a clock, there is no
+    bound on the goodput. Runs are stored, so the same command continues an interrupted search.
 
     OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,

@@ -26,28 +26,29 @@ def check(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Check a scenario without running it, or the cluster that shall run it.
+    """Check a scenario, or the cluster that will run it, without running anything.
 
-    Checks the scenario, each value of each sweep variable, and the plots and claims, and shows the offered load, with
-    the mean size from which it was computed. It warns about values without effect, and about variants that no plot
-    shows.
+    Checks the scenario, each value of each sweep variable, the plots and the claims. It shows the offered load, with
+    the mean size from which the load was computed. It warns about values without effect, and about variants that no
+    plot shows.
 
     For the scenario without its sweep it shows the tiers between switches and the ports that a fan-in can fill. It
-    warns about buffers with less room than first windows take, loads that tiers or senders do not carry, rates that no
-    port has, and marking thresholds that are too low or too high. docs/reference/networks.md has the rules.
+    warns about buffers with less room than first windows take, and loads that tiers or senders do not carry. It also
+    warns about rates that no port has, and marking thresholds that are too low or too high. The page
+    `docs/reference/networks.md` has the rules.
 
     --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, observed, values, workers}.
-    offered is an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of
-    {tier, below_bps, out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is
-    the one with it. fan_in is one of {group, port, tier, cables, responses, arriving_bps, rate_bps, first_packets,
-    buffer_bytes, buffer_packets, packet_bytes, path_packets, rtt_s}, where tier is null for a port towards a receiver,
-    cables is the tier as keys of its cables begin, path_packets is C x RTT, and rtt_s is without queues. observed is
-    the port whose queue is measured, with the shortest rtt_s of traffic that crosses it, and with the longest. values
-    is present only with --resolved; it is an array of {path, scheme, value, number, unit, set_at, is_default, source,
-    doc}. There, scheme is null unless schemes of the scenario differ in the key, number and unit are those of results
-    and null of words, set_at is file:line or --set and null for a default, and source is the source of the default, or
-    the rule from which it was computed. workers is present only with --cluster; it is an array of {worker, threads,
-    fanin, engine}.
+    `offered` is an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. `tiers` is an
+    array of {tier, below_bps, out_bps, oversubscription, load, port}, in which `load` is the largest load of a port of
+    the tier, and `port` that port. `fan_in` is an array of {group, port, tier, cables, responses, arriving_bps,
+    rate_bps, first_packets, buffer_bytes, buffer_packets, packet_bytes, path_packets, rtt_s}. Its `tier` is null for a
+    port towards a receiver, and `cables` is the tier as keys of its cables begin. `path_packets` is C x RTT, and
+    `rtt_s` is without queues. `observed` is the port whose queue is measured, with the shortest and the longest `rtt_s`
+    of traffic that crosses it. `values` is present only with --resolved. It is an array of {path, scheme, value,
+    number, unit, set_at, is_default, source, doc}. There, `scheme` is null unless schemes of the scenario differ in the
+    key. `number` and `unit` are those of results, and null if the value is a word. `set_at` is file:line or --set, and
+    null for a default. `source` is the source of the default, or the rule from which it was computed. `workers` is
+    present only with --cluster. It is an array of {worker, threads, fanin, engine}.
 
     **Examples**
 

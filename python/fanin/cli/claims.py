@@ -48,12 +48,12 @@ def claims(
 ) -> None:
     """Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim.
 
-    A claim is one sentence of a paper. Each has a line: the sentence, the verdict, the printed number, ours, and the
-    condition under which the sentence holds, or in short why it does not. The words of the verdicts are explained
-    below the table. The summary counts sentences.
+    A claim is one sentence of a paper. Each claim has a line: the sentence, the verdict, the printed number and ours.
+    The line ends with the condition under which the sentence holds, or in short why it does not. The words of the
+    verdicts are explained below the table. The summary counts sentences.
 
-    --details prints all cases of each claim: one for each setting under which it was judged, such as a reading of the
-    paper, with its interval and reason.
+    --details prints all cases of each claim, with intervals and reasons. There is a case for each setting under which
+    the claim was judged, such as a reading of the paper.
 
     This command reads the results of `fanin reproduce` in OUT and simulates nothing. A claim that has not been judged
     is "not run", and --details names the command that runs it. Verdicts from another version of the engine or of the
@@ -61,7 +61,7 @@ def claims(
 
     --json prints an array of {id, says, verdict, condition, rests_on, settings_tried, published, ours, interval,
     outcome, basis, environment, distance, at_edge, reason, paper, figure, experiment, reading, note, added, number,
-    state, command, same_as, half_of, impossible, cases, repeats}. docs/reference/output.md defines each key.
+    state, command, same_as, half_of, impossible, cases, repeats}. The page `docs/reference/output.md` defines each key.
 
     **Examples**
 

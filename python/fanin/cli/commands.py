@@ -24,11 +24,17 @@ class Command:
     help: str
 
 
-EXIT_CODES = (
-    "0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results folder, "
-    "70 an internal error, 130 interrupted, 141 nobody reads the output, 143 terminated"
-)
-"""The exit codes of all commands."""
+EXIT_CODES = {
+    0: "success",
+    1: "a run or a check failed",
+    2: "wrong usage",
+    3: "bad scenario, input or results folder",
+    70: "an internal error",
+    130: "interrupted",
+    141: "nobody reads the output",
+    143: "terminated",
+}
+"""The exit codes of all commands, and what each means."""
 
 COMMANDS = {
     "run": Command("run", "Run a scenario once and say what happened."),
@@ -39,7 +45,7 @@ COMMANDS = {
     "claims": Command(
         "claims", "Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim."
     ),
-    "ranking": Command("ranking", "Rank all systems on the same traffic, regime by regime."),
+    "ranking": Command("ranking", "Rank all systems on the same traffic, one regime after the other."),
     "report": Command(
         "report",
         "Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.",
@@ -47,16 +53,16 @@ COMMANDS = {
     "serve": Command("serve", "Serve the page with the results in OUT, on this machine, until Ctrl-C."),
     "verify": Command(
         "verify",
-        "Compare every stored run with the digest that was written with it, and name the damaged ones.",
+        "Compare every stored run with its digest, and name the damaged runs.",
     ),
     "advise": Command(
         "advise",
-        "Advise which fix to deploy: ranks all on the scenario, with what each needs and how far it carries.",
+        "Advise which fix to deploy: rank all fixes on the scenario, and say what each needs.",
     ),
     "compare": Command("compare", "Compare schemes on one scenario."),
     "capacity": Command(
         "capacity",
-        "Find the largest fan-in at which given bounds hold; the search typically takes fewer than 50 runs.",
+        "Find the largest fan-in at which given bounds hold, typically with fewer than 50 runs.",
     ),
     "tune": Command(
         "tune", "Find the best values of parameters, and check whether they are better than the scenario's own."
@@ -65,7 +71,7 @@ COMMANDS = {
         "fit",
         "Search parameters that papers do not specify for the settings under which most sentences hold.",
     ),
-    "linux": Command("linux", "Say which Linux kernels are there to run scenarios, and how to build them."),
+    "linux": Command("linux", "List the Linux kernels that can run scenarios here, and say how to build one."),
     "list": Command(
         "list_",
         "List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.",
@@ -74,7 +80,7 @@ COMMANDS = {
         "explain",
         "Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.",
     ),
-    "check": Command("check", "Check a scenario without running it, or the cluster that shall run it."),
+    "check": Command("check", "Check a scenario, or the cluster that will run it, without running anything."),
     "plot": Command(
         "plot", "Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep: PNG, SVG, PDF."
     ),
@@ -148,6 +154,8 @@ class _Commands(_WordsAsTyped, typer.core.TyperGroup):
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         self.format_options(ctx, formatter)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
         self.format_epilog(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
@@ -195,10 +203,10 @@ def _tsv_option() -> Any:  # noqa: ANN401 - the parser's own type
 app = typer.Typer(
     name="fanin",
     cls=_Commands,
-    help="A laboratory for TCP incast: run published fixes, reproduce their figures, get your own numbers. "
-    "It is for TCP whose switches drop or mark packets, not for RDMA (PFC, DCQCN), BBR, Swift, HPCC, packet trimming "
-    "or QUIC: `fanin explain NAME` names the tool that has one of these.",
-    epilog=f"Exit codes: {EXIT_CODES}. Data goes to stdout, progress and messages to stderr.",
+    help="A simulator of TCP incast: test fixes on your own network, and reproduce the figures of published ones. "
+    "It is for TCP whose switches drop or mark packets. It is not for RDMA (PFC, DCQCN), BBR, Swift, HPCC, packet "
+    "trimming or QUIC: `fanin explain NAME` names the tool that has one of these.",
+    epilog="Data goes to stdout, progress and messages to stderr.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={**_SETTINGS, "max_content_width": 120},

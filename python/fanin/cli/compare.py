@@ -80,7 +80,7 @@ def compare(
         typer.Option(
             "--key",
             metavar="COLUMNS",
-            help="With --reference: columns that identify a cell; by default those that vary.",
+            help="With --reference: columns that identify a cell; by default the columns that vary.",
         ),
     ] = None,
     columns: Annotated[
@@ -115,8 +115,8 @@ def compare(
         typer.Option(
             "--columns",
             metavar="NAMES",
-            help="Columns beside the goal, such as fct_p99_s,queue_mean_packets, or all; by default those that explain "
-            "it. With all, the timeouts have a table of their own.",
+            help="Columns beside the goal, such as fct_p99_s,queue_mean_packets, or all. By default the columns that "
+            "explain the goal. With all, the timeouts have a table of their own.",
         ),
     ] = None,
     failed: FailedOption = False,
@@ -129,34 +129,36 @@ def compare(
 ) -> None:
     """Compare schemes on one scenario.
 
-    Every scheme runs with the same seeds. The table ranks them by --goal, the best first: means over seeds with half of
-    their 95 % intervals, the difference from the best, and columns that explain it. Those in one place share a rank:
-    1=, 1=, 3. A star marks schemes whose difference from --against counts. docs/reference/choosing.md has the rules.
+    Every scheme runs with the same seeds. The table ranks the schemes by --goal, the best first. It has means over
+    seeds with half of their 95 % intervals, the difference from the best, and columns that explain the difference.
+    Schemes in one place share a rank, such as `1=`. A star marks schemes whose difference from --against counts. The
+    page `docs/reference/choosing.md` has the rules.
 
-    A difference counts if it is paired, its interval excludes zero or six or more seeds differ by --margin, all of them
-    with one sign, or three or more all by a factor of 3, and it is at least --margin of the scheme's own value. Traffic
-    groups that name a scheme of their own keep it. A run that fails is recorded and does not stop the others; the exit
-    code is then 1. Finished runs are reused.
+    A difference counts if it is at least --margin of the scheme's own value, and is no chance. It is taken seed by
+    seed. It is no chance if its interval excludes zero. Without such an interval all seeds must differ with one sign,
+    and six or more of them by --margin. Three seeds are enough if all differ by a factor of 3. Traffic groups that name
+    a scheme of their own keep it. A run that fails is recorded and does not stop the others. The exit code is then 1.
+    Finished runs are reused.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
-    queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
-    by a score: the weighted geometric mean of the improvements over --against. If more than 1 % of the flows are
-    unfinished at the end of a run, the run has no completion time and its scheme comes last. If --against has not
-    finished, scores are relative to the first scheme that has, which does not change the order.
+    queue-p99, fairness, or any column of the totals. Several goals with weights, as in query-p99:2,background:1, are
+    ranked by a score: the weighted geometric mean of the improvements over --against. If more than 1 % of a run's flows
+    are unfinished at its end, it has no completion time. Its scheme then comes last. If --against has not finished,
+    scores are relative to the first scheme that has. The order is the same.
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, low, high, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme,
     runs, error, timeouts: {of, count, with_timeout, rate, low, high, loss_probes}, metrics: {goodput_bps: {mean, half,
-    low, high, difference, difference_half}, ...}}], beside_scheme, warnings}, in the order of the tables; an open rank
-    is null. beside_scheme has the keys of [transport] in which systems differ besides: {key: {scheme: value}}.
-    timeouts counts queries, or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its
-    95 % interval.
+    low, high, difference, difference_half}, ...}}], beside_scheme, warnings}. Arrays are in the order of the tables,
+    and an open rank is null. `beside_scheme` has the other keys of [transport] in which systems differ: {key: {scheme:
+    value}}. `timeouts` counts queries of all seeds, or transfers if there are no queries. `rate` is how many of a
+    thousand had a timeout, with its 95 % interval.
 
-    With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
-    --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
-    Kolmogorov-Smirnov test compares their distributions if there are enough values for it to reject anything
-    (pip install scipy); --level applies to all tests together. What has neither is not tested. The exit
-    code is 1 if anything differs or is not tested. --schemes other than all varies the scheme.
+    With --reference, the scenario's sweep runs and is compared with other data. Rows are matched on the columns of
+    --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance. A
+    Kolmogorov-Smirnov test compares their distributions, if there are enough values to reject anything (pip install
+    scipy). Its --level applies to all tests together. A column with neither is not tested. The exit code is 1 if
+    anything differs or is not tested. --schemes other than all varies the scheme.
 
     --json with --reference prints one object: {scenario, reference, level, key, cells: [{key, column, ours, theirs,
     difference, values, within, p, status}], ours_only, theirs_only, agrees}.

@@ -28,24 +28,23 @@ def describe(
 ) -> None:
     """Describe results: a run's summary, the tables with types and units, or the slowdown of flows by size.
 
-    A run is named by its results folder and its id, or latest; all runs of a sweep or an experiment by the folder of
-    that.
+    Name a run by its results folder and its id, or latest. Name all runs of a sweep or an experiment by their folder.
 
     --json prints one object: {files: [{file, rows, columns: [{name, type, unit, description}]}], manifest}, where
-    manifest is what is known of the first run.
+    `manifest` is what is known of the first run.
 
     --slowdown shows completion times and slowdown of the finished flows of all paths together, by size and by class.
-    Slowdown has two published definitions, which are not comparable. homa: completion time divided by the best
-    possible one (the same flow alone in the network with an unlimited window), in 10 bins of equally many flows. hpcc:
-    divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Bins with
-    the same edges are merged, as with flows of one size. Neither denominator includes the growth of a window, so a
-    lone flow in slow start may be above 1. Percentiles are nearest ranks. The class is that of the list of flows, or
-    else the traffic group.
+    Slowdown has two published definitions, which are not comparable. Both divide the completion time. With `homa` the
+    divisor is the best possible time: the same flow alone in the network with an unlimited window. There are ten bins
+    of equally many flows. With `hpcc` the divisor is the base round-trip time plus wire bytes over the path's lowest
+    rate. The slowdown is at least one, and there are 20 bins. Bins with the same edges are merged, as with flows of one
+    size. Neither denominator includes the growth of a window, so a lone flow in slow start may be above 1. Percentiles
+    are nearest ranks. The class is that of the list of flows, or else the traffic group.
 
-    --json with --slowdown prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes
-    are arrays of {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
-    slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with class in each of classes. The CSV of --cdf has the
-    columns class, share, fct_s and slowdown; equal rows are one, with the largest share.
+    --json with --slowdown prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes are
+    arrays of {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
+    slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with `class` in each of classes. The CSV of --cdf has the
+    columns class, share, fct_s and slowdown. Equal rows are one, with the largest share.
 
     **Examples**
 

@@ -25,19 +25,19 @@ def explain(
 ) -> None:
     """Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.
 
-    Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
-    the reading of the paper that it selects. A parameter that topologies or queues have in different ways is shown for
-    each of them.
+    Shows a description, and a table of the parameters. For each parameter the table has its type or choices, default
+    and meaning. It also has the source of the default and the reading of the paper that the parameter selects. A
+    parameter that topologies or queues have in different ways is shown for each of them.
 
     --json prints one object: {kind, key, summary, manual, params: [{key, of, takes, words, default, follows, doc,
-    source, reading, tiers}]}, where words are the values if they are listed, follows is the key of the network, or all
-    of it, that the default follows by a rule, which default then states, and tiers are the keys for single tiers. Only
-    parameters of the same name have of: the topology or queue whose own it is, or nothing. A scheme also has
-    {transport, prefers, stack, effort, needs, reacts_to, colour, marker, readings: [{id, scheme, text, params}]}, a
-    traffic pattern {fan_in}, an environment {short, stack: [{path, value, source}], switch} with its short name, and a
-    workload {title, citation, source, precision, interpolation, points, mean_bytes, stated_mean_bytes, mean_from,
-    mean_tolerance}. For the id of a reading, readings are those of every scheme. For one parameter it is {kind, key,
-    takes, words, default, follows, doc, source, reading, tiers}.
+    source, reading, tiers}]}, in which `words` are the values if they are listed. `follows` is the key of the network,
+    or the whole network, from which the default is computed. `default` then states the rule. `tiers` are the keys for
+    single tiers. Only parameters of the same name have `of`: the topology or queue to which the parameter belongs, or
+    nothing. A scheme also has {transport, prefers, stack, effort, needs, reacts_to, colour, marker, readings: [{id,
+    scheme, text, params}]}, a traffic pattern {fan_in}. An environment also has {short, stack: [{path, value, source}],
+    switch}, with its short name. A workload also has {title, citation, source, precision, interpolation, points,
+    mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a reading, readings are those of every
+    scheme. For one parameter it is {kind, key, takes, words, default, follows, doc, source, reading, tiers}.
 
     **Examples**
 

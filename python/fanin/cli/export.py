@@ -38,13 +38,13 @@ def export(
 ) -> None:
     """Write a table of stored runs as CSV, Parquet or HPCC's fct.txt, or the captured packets of a run as pcapng.
 
-    A run is named by its results folder and its id, or latest; all runs of a sweep or an experiment by the folder of
-    that. Tables with the same columns are concatenated, and with several runs each row starts with its run_id.
+    Name a run by its results folder and its id, or latest. Name all runs of a sweep or an experiment by their folder.
+    Tables with the same columns are concatenated, and with several runs each row starts with its run_id.
 
     CSV has the names in its first line and the units in its second, which starts with '#':
-    `polars.read_csv(file, skip_rows_after_header=1)` skips it. fct has eight columns and no header: source and
-    destination address (hexadecimal), ports, bytes, start, completion time and ideal completion time in nanoseconds;
-    flows that did not complete are omitted.
+    `polars.read_csv(file, skip_rows_after_header=1)` skips it. `fct` has eight columns and no header: source and
+    destination address (hexadecimal), two ports, bytes, start, completion time and ideal completion time. The times are
+    in nanoseconds. Flows that did not complete are omitted.
 
     --json needs --out and prints one object: {file, rows}; rows is null for pcapng.
 

@@ -78,18 +78,19 @@ def fit(
     Experiment files declare open parameters in [open], with the admissible values and a reason for each. A setting
     gives each of them one value, for all systems and all experiments that declare it. Its score is the number of
     distinct sentences inside their accepted ranges, and then how close the others are. All settings are tried if there
-    are no more than --trials; otherwise Optuna proposes them (pip install optuna), and the neighbours of the
-    best are tried last. A sentence that its file declares as impossible does not count.
+    are no more than --trials. Otherwise Optuna proposes settings (pip install optuna), and the neighbours of the best
+    are tried last. A sentence that its file declares as impossible does not count.
 
-    The command prints how many settings were tried; the best one and what it takes to hold the other sentences, with
-    fresh seeds and beside the file's own values; an ablation (which sentence depends on which value); sentences that
-    hold under no setting, with the closest. fit.json also has the pairs of sentences that hold under no setting
-    together, and for the other pairs under how many they do. For those of one figure it has the best of these, which
-    the search may have passed over for a setting with more sentences. Its numbers are those of the search's seeds.
+    The command prints how many settings were tried. It prints the best setting and what it takes to hold the other
+    sentences, with fresh seeds and beside the file's own values. An ablation says which sentence depends on which
+    value. Sentences that hold under no setting are listed with the closest setting. fit.json also has the pairs of
+    sentences that hold together under no setting, and for the other pairs under how many settings they do. For pairs
+    of one figure it has the best of these settings. The search may have passed over that setting for one with more
+    sentences. These numbers are those of the search's seeds.
 
     Experiments with held-out = true take no part in a search. --held-out judges the best setting by those of the same
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value
-    outside [open] is never admissible; --sensitivity shows one, labelled as such.
+    outside [open] is not admissible. With --sensitivity such a value is shown, and labelled.
 
     OUT/fits/PAPERS-HASH/ has fit.json, which `fanin claims` reads, and settings.csv. The same command continues an
     interrupted search: it finds the runs in OUT. Exit code 1 means that runs failed.

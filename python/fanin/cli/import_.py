@@ -47,17 +47,17 @@ def import_(
 ) -> None:
     """Convert flow lists, size distributions and topologies of other tools for use in a scenario.
 
-    hpcc: a flow list of HPCC. htsim: a connection matrix. records: a table with a header, such as exports of NetFlow or
-    sFlow and Zeek's conn.log, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and
-    the earliest is time zero. coflows: Facebook's coflow trace; each coflow is a query. These four give the CSV of the
-    traffic pattern "flows". sizes: points of a distribution,
-    as HPCC, HKUST's traffic generator, ns-2 and Homa write them; gives bytes-each. If the first line states the mean,
-    it is compared with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused.
-    topology: htsim's tiers; gives [network]. Assumptions, what was left out, and a summary of what was read are printed
-    on stderr; errors name file and line.
+    Four kinds give the CSV of the traffic pattern "flows". `hpcc` is a flow list of HPCC, and `htsim` a connection
+    matrix. `coflows` is Facebook's coflow trace, in which each coflow is a query. `records` is a table with a header,
+    such as exports of NetFlow or sFlow and Zeek's conn.log, in any order. Name its columns with --columns. Starts are
+    numbers or dates (ISO 8601), and the earliest is time zero. `sizes` gives bytes-each. It takes the points of a
+    distribution, as HPCC, HKUST's traffic generator, ns-2 and Homa write them. If the first line states the mean, the
+    mean of the points must agree: as bytes or packets, by lines or steps. Otherwise the file is refused. `topology`
+    gives [network] from htsim's tiers. Assumptions, what was left out, and a summary are printed on stderr. Errors name
+    file and line.
 
-    --json prints one object: {what, said, flows, hosts, out} for lists, {what, said, text} for the others. said has the
-    assumptions, and hosts the number of each host of the file.
+    --json prints one object: {what, said, flows, hosts, out} for lists, and {what, said, text} for the others. `said`
+    has the assumptions, and `hosts` the number of each host of the file.
 
     **Examples**
 

@@ -15,7 +15,7 @@ def linux(
     status: Annotated[bool, typer.Option("--status", help="Say what is there, as without it.")] = True,
     json: JsonOption = False,
 ) -> None:
-    """Say which Linux kernels are there to run scenarios, and how to build them.
+    """List the Linux kernels that can run scenarios here, and say how to build one.
 
     With --backend linux, or run.backend = "linux" in the file, a scenario runs in the Linux kernel itself: a program in
     virtual time, without root. The traffic, the tables and the store are those of the simulator.

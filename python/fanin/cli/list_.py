@@ -62,10 +62,10 @@ def list_(
 ) -> None:
     """List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.
 
-    Experiments are listed by paper, with the state of each (never run, the number of finished runs, quick only,
-    complete, or stale if its results are from another version of the engine or of the file), the age of its last run,
-    and how many of its claims are reproduced: as printed, with its tool's defaults or under a condition. A claim that
-    repeats a sentence of another experiment is counted there only.
+    Experiments are listed by paper. Each has a state: never run, the number of finished runs, quick only, complete or
+    stale. Stale results are from another version of the engine or of the file. Beside the state are the age of the last
+    run and how many claims are reproduced. A claim is reproduced as printed, with the tool's defaults or under a
+    condition. A claim that repeats a sentence of another experiment is counted there only.
 
     --json prints an array of {key, summary}. If everything is listed, each entry also has {kind}. Experiments also have
     {paper, figure, state, note, runs, of, finished, claims, command}, where claims has the total and the count of each

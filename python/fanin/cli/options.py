@@ -55,8 +55,8 @@ GridOption = Annotated[
         "--set",
         metavar="PATH=VALUES",
         autocompletion=tab_completion.settings,
-        help="Values of a scenario key: one, a list such as dctcp,rcc, or ranges such as 10..200:10 and "
-        "5pkt..80pkt:5pkt, ends included. May be given several times: every combination is run.",
+        help="Values of a scenario key: one, a list such as dctcp,rcc, or a range such as 5pkt..80pkt:5pkt, ends "
+        "included. May be given several times: every combination is run.",
     ),
 ]
 

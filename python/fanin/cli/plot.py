@@ -79,7 +79,7 @@ def plot(
         typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
     ] = None,
     senders: Annotated[
-        int | None, typer.Option("--senders", min=1, help="windows: those of so many senders; by default of 4.")
+        int | None, typer.Option("--senders", min=1, help="windows: how many senders to show; by default 4.")
     ] = None,
     begin: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Draw from this simulated time on, such as 1ms.")
@@ -93,8 +93,8 @@ def plot(
         Literal["page", "column", "slide"],
         typer.Option(
             "--style",
-            help="The size: of a page, of a column of a paper (3.33 inches, 8 points; title and definitions go into a "
-            "caption beside it, .txt), or of a slide.",
+            help="The size: page, column of a paper (3.33 inches, 8 points) or slide. For a column, title and "
+            "definitions go into a caption beside the picture, .txt.",
         ),
     ] = "page",
     jobs: JobsOption = None,
@@ -104,18 +104,19 @@ def plot(
 ) -> None:
     """Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep: PNG, SVG, PDF.
 
-    RUNS is a scenario, which is run with what the picture needs (each combination of the values of --set is a line), or
-    runs and sweeps of a results folder, as they were recorded. Lines are called after what distinguishes the runs.
+    RUNS is a scenario, or runs and sweeps of a results folder. A scenario is run with what the picture needs, and each
+    combination of the values of --set is a line. Stored runs are drawn as they were recorded. Lines are called after
+    what distinguishes the runs.
 
-    queue is the backlog of the bottleneck over time with its buffer: of the port that --set measure.bottleneck names,
-    or else of the one that turned out to be the bottleneck, for which a scenario is run once more if that is not the
-    port where incast is expected. goodput is that of all traffic with the rate of the receivers' links, windows the
-    congestion windows of some senders, flows each transfer from its start to its end
-    (thin if it waited for a retransmission timer), slowdown that of flows by their size (p50, p95 and p99 over all
-    seeds; --of homa or hpcc), and cdf the distribution of a column over all seeds. Lines at the
-    buffer or the rate are drawn where they are in reach of the values. windows shows senders of each traffic group in
-    turn, first the one with the most timeouts, each with all of its connections one after the other. goodput and
-    windows run a scenario twice: the first run tells how long it takes, and so which bins fit.
+    `queue` is the backlog of the bottleneck over time, with its buffer. The bottleneck is the port that --set
+    measure.bottleneck names, or else the port that the run found. If that is not the port where incast is expected, the
+    scenario runs once more. `goodput` is the goodput of all traffic, with the rate of the receivers' links. `windows`
+    shows the congestion windows of some senders. `flows` shows each transfer from its start to its end, and a thin line
+    where it waited for a retransmission timer. `slowdown` is the slowdown of flows by their size: p50, p95 and p99 over
+    all seeds, with --of homa or hpcc. `cdf` is the distribution of a column over all seeds. Lines at the buffer or the
+    rate are drawn where they are in reach of the values. `windows` takes a sender of each traffic group in turn, first
+    the one with the most timeouts. Each sender is shown with all of its connections one after the other. `goodput` and
+    `windows` run a scenario twice. The first run finds how long the scenario takes, and so which bins fit.
 
     --json prints one object: {file, lines, runs}.
 

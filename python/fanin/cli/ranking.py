@@ -27,10 +27,10 @@ def ranking(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Rank all systems on the same traffic, regime by regime.
+    """Rank all systems on the same traffic, one regime after the other.
 
     Reads the results of `fanin reproduce` in OUT and simulates nothing. Systems are ranked by the goodput of their
-    queries; those whose difference has an interval that contains zero, or is less than --margin, tie.
+    queries. Two systems tie if the interval of their difference contains zero, or the difference is less than --margin.
 
     --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places: [{system, rank,
     share_of_best, unfinished, seeds, measures: {column: {mean, half, low, high}}}]}]}. Places are in order, the best

@@ -18,9 +18,9 @@ def report(
 ) -> None:
     """Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.
 
-    Reads the results of `fanin reproduce` in OUT and simulates nothing; `fanin reproduce` also writes this report.
-    The folder is self-contained and opens from disk, without a server or a network. It is made with the page's front
-    end, which wheels have; in a checkout `make page` builds it.
+    Reads the results of `fanin reproduce` in OUT and simulates nothing; `fanin reproduce` also writes this report. The
+    folder is self-contained and opens from disk, without a server or a network. The report needs the built page, which
+    an installed package has. In a checkout, run `make page`, which needs Node.
 
     --json prints one object: {page}, the file to open.
 

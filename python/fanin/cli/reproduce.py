@@ -95,25 +95,26 @@ def reproduce(
     with --png, a PNG. A plot whose data and description have not changed is not drawn again. The command also updates
     OUT/report/index.html, the report of everything in OUT; `fanin claims` prints the verdicts.
 
-    A claim that can be read in several ways is judged under each reading; each of these cases is "reproduced" (our
-    number is in the accepted range, which the experiment file fixed beforehand), "right direction, other size" or "not
-    reproduced". The verdict on the claim follows from its cases; the closing lines explain its words.
+    A claim that can be read in several ways is judged under each reading. Each of these cases is "reproduced", "right
+    direction, other size" or "not reproduced". Reproduced means that our number is in the accepted range, which the
+    experiment file fixed beforehand. The verdict on the claim follows from its cases. The closing lines explain the
+    words of verdicts.
 
     --environment and --set change every system of every figure, except where a line of the figure sets the same key.
-    Such results are kept apart, in OUT/changed, and never count as verdicts on the paper: what they reproduce is
+    Such results are kept apart, in OUT/changed, and do not count as verdicts on the paper. What they reproduce is
     "under a condition", which is these values. Explanations that were written for other seeds or values are not
-    printed; the closing lines say where they are.
+    printed. The closing lines say where to find them.
 
-    Printed are the verdict on each claim, the number of each verdict, where the figures and tables are, and what to do
-    next; with --details also the numbers of each figure, and those of each case of a claim.
+    The command prints the verdict on each claim, the number of each verdict, where the figures and tables are, and what
+    to do next. With --details it also prints the numbers of each figure and of each case of a claim.
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
     measure, x, y, published, value, interval, accept, outcome, distance, at_edge, basis, environment, reason, note,
-    cases}], plots: [{name, kind, x, y, series}], warnings, paths}], kept, missing: [{experiment, run, error}]}. cases
-    has an entry for each case of a claim, and the numbers beside it are those of the main case. kept lists the
-    experiments that --quick skipped because they already have a full run. missing lists the runs that could not be made
-    here, such as those that do not fit in memory, with their values: a claim that needs one of them is not judged, and
-    the command exits with 1.
+    cases}], plots: [{name, kind, x, y, series}], warnings, paths}], kept, missing: [{experiment, run, error}]}. `cases`
+    has an entry for each case of a claim, and the numbers beside it are those of the main case. `kept` lists the
+    experiments that --quick skipped because they already have a full run. `missing` lists the runs that could not be
+    made here, with their values: a run may not fit in memory, for example. A claim that needs a missing run is not
+    judged, and the command exits with 1.
 
     **Examples**
 
@@ -374,9 +375,9 @@ def _make_page(out: Path) -> None:
     from fanin.show import front_end, html_report
 
     if not front_end.has_report():
-        note(f"all results are written, without a report: {front_end.NOT_BUILT}")
+        note(f"all results are written, but no report: {front_end.NOT_BUILT}")
         return
-    note(f"all results are written; updating the report of everything in {out}, which can be interrupted")
+    note(f"all results are written; updating the report of everything in {out}, which you can interrupt")
     try:
         note(f"report: {html_report.write(out, advance=reading('experiments read'))}")
     except FaninError as error:

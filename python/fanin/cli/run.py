@@ -62,8 +62,8 @@ def run(
         bool,
         typer.Option(
             "--pcap",
-            help="Also capture the packets that crossed the observed port, or those of measure.capture where the file "
-            "or --set names it: senders captures the senders' access links, where each transmission appears once.",
+            help="Also capture the packets of the observed port, or of measure.capture if that is set. With "
+            "measure.capture=senders, each transmission appears once, on the access link of its sender.",
         ),
     ] = False,
     all_: Annotated[
@@ -81,18 +81,19 @@ def run(
     The first sentence says whether it collapsed. At most eight rows say why, the most important first, and what the
     result assumes. --all shows all rows and all totals.
 
-    If it was slow, changes are tried, each once with the same seed: the fixes of `fanin advise` that can be
-    deployed, and twice the rate of a link between switches that is the bottleneck. Up to three commands to try follow:
-    the two best changes that make the goal better by a tenth or more, and what looks further. The goal is query-p99,
-    without queries p99-fct (the slowest transfer if all begin together or timers decided few) or goodput. Nothing is
-    tried on runs of more than 5 million events, on those that may have more than 30 million if their link does not lie
-    idle, or with --no-try.
+    If the run was slow, changes are tried, each once with the same seed. They are the fixes of `fanin advise` that can
+    be deployed, and twice the rate if the bottleneck is a link between switches. Up to three commands to try follow.
+    Two are the best changes that make the goal better by a tenth or more, and the third looks further. The goal is
+    query-p99. Without queries it is p99-fct or goodput. If all transfers begin together, or timers decided few, the
+    slowest transfer takes the place of p99-fct. Nothing is tried with --no-try, or on runs of more than 5 million
+    events. Nor on runs that may have more than 30 million events if their link does not lie idle.
 
     Results go to OUT/fanin.db. `fanin describe OUT/RUN-ID` shows them, and `fanin export` writes tables and captured
     packets as files.
 
-    --json prints one object: the totals of the run and {diagnosis: {...}, run_id, stored}. docs/reference/output.md
-    defines each key of the diagnosis. stored is what other commands take, OUT/RUN-ID; with --no-store it is empty.
+    --json prints one object: the totals of the run and {diagnosis: {...}, run_id, stored}. The page
+    `docs/reference/output.md` defines each key of the diagnosis. `stored` is what other commands take, OUT/RUN-ID. With
+    --no-store it is empty.
 
     **Examples**
 

@@ -28,11 +28,11 @@ def serve(
 ) -> None:
     """Serve the page with the results in OUT, on this machine, until Ctrl-C.
 
-    Needs Starlette and Uvicorn (pip install starlette uvicorn). The page is the same as the static one; here it also
-    shows the stored runs with their tables, exports and captures, and opens any run with traces in its other views.
+    Needs Starlette and Uvicorn (pip install starlette uvicorn). The page is the same as the static one. Here it also
+    shows the stored runs with their tables, exports and captures. It opens any run with traces in its other views.
     Nothing is written, and nothing is simulated by the server.
 
-    The printed address has a token, which every request for results needs; it is new each time. With --port, the
+    The printed address has a token, which every request for results needs. The token is new each time. With --port, the
     addresses of runs are the same next time. docs/reference/serve.md describes the API and what protects it.
 
     --json prints one object: {address, host, port, token, folder, page}, where page is null if the page is not built.

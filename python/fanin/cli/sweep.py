@@ -88,9 +88,9 @@ def sweep(
     does not stop the others. A run that was aborted because of the machine it ran on (its workers died, or memory ran
     out) is retried by the same command.
 
-    OUT/sweeps/NAME-HASH/ gets runs.parquet (one row per run: the values, seed, run_id and every total), summary.parquet
-    (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.
-    Exit code 1 means that runs failed.
+    OUT/sweeps/NAME-HASH/ gets runs.parquet, with one row per run: the values, seed, run_id and every total. It also
+    gets summary.parquet (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the
+    runs that failed. Exit code 1 means that runs failed.
 
     --json prints one object: {sweep, title, keys, seeds, runs, failed, summary, paths, query}.
 

@@ -74,13 +74,14 @@ def tune(
 ) -> None:
     """Find the best values of parameters, and check whether they are better than the scenario's own.
 
-    Optuna chooses what to try (pip install optuna). Every trial runs with the same seeds. A trial counts only
-    if its means keep all bounds, where a share such as goodput=95% is relative to the scenario's own values. The best
-    of many trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired
-    difference from the scenario's own values there, with 95 % intervals. Only if that is better by at least --margin,
-    its interval excludes zero or six or more seeds differ by the margin, all of them with one sign, or three or more
-    all by a factor of 3, and the bounds hold there too, the values are recommended, as a scenario fragment; otherwise
-    keep yours. So it is if a bound on the background is of runs that last differently long.
+    Optuna chooses what to try (pip install optuna). Every trial runs with the same seeds. A trial counts only if its
+    means keep all bounds, where a share such as goodput=95% is relative to the scenario's own values. The best of many
+    trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired difference
+    from the scenario's own values there, with 95 % intervals. The values are recommended, as a scenario fragment, if
+    that difference counts and the bounds hold there too. Otherwise keep yours. A difference counts if it is at least
+    --margin, and is no chance. It is no chance if its interval excludes zero. Without such an interval all seeds must
+    differ with one sign, and six or more of them by --margin. Three seeds are enough if all differ by a factor of 3.
+    Keep yours, too, if a bound on the background compares runs that last differently long.
 
     OUT/studies/NAME-HASH/ has tune.json, trials.csv, best.toml and, for several goals, the Pareto front as PNG and
     SVG. The same command continues an interrupted study, and more --trials extend it: it finds the runs in OUT. Exit
@@ -183,11 +184,11 @@ def _print(
 def _keep_yours(found: Checked, goal: Goal, margin: float) -> str:
     if found.incomparable and not found.broken:
         return (
-            f"keep yours: {' and '.join(found.incomparable)} compares runs that last differently long, so it may have "
-            "excluded better values, and what was found may not keep it; 'fanin advise' compares over equal times"
+            f"keep yours: {' and '.join(found.incomparable)} compares runs that last differently long, so the bound "
+            "decides nothing; 'fanin advise' compares over equal times"
         )
     why = f"breaks {' and '.join(found.broken)}" if found.broken else found.comparison(0, goal, margin)
-    return f"keep yours: on fresh seeds, the best that was found is no improvement that counts ({why})"
+    return f"keep yours: on fresh seeds, the best values that were found are not better enough to count ({why})"
 
 
 def _row(

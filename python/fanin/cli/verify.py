@@ -15,10 +15,10 @@ from fanin.errors import ResultsError
 def verify(
     out: Annotated[Path, typer.Argument(help="Results folder.")] = Path("results"), json: JsonOption = False
 ) -> None:
-    """Compare every stored run with the digest that was written with it, and name the damaged ones.
+    """Compare every stored run with its digest, and name the damaged runs.
 
-    Other commands compare a run when they read it. The command that made a damaged run makes it again: it simulates
-    what is damaged, and keeps the rest. Exit code 1 means that something is damaged, and 3 that there was no run.
+    Other commands compare a run when they read it. Repeat the command that made a damaged run: it simulates what is
+    damaged, and keeps the rest. Exit code 1 means that something is damaged, and 3 that there was no run.
 
     --json prints one object: {folder, runs, damaged}, where damaged is an array of texts.
 

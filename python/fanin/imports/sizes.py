@@ -160,8 +160,8 @@ def _fitting(
     if best > _MEAN_TOLERANCE:
         found = ", ".join(f"{float(file.mean(a_shape)):,.6g} as {a_shape.value}" for a_shape in shapes)
         source.fail(
-            f"the stated mean is {file.stated:f}, but that of the points is {found}, in packets {packet} times "
-            "that: none fits; remove the first line if it is not the mean"
+            f"the stated mean is {file.stated:f}, but the mean of the points is {found}, or {packet} times that in "
+            "packets; remove the first line if it is not the mean"
         )
     said.append(f"the stated mean, {file.stated:f}, fits points that are {_words(fits[0][2])}")
     if len({way[1] for way in fits}) == 1:

@@ -46,8 +46,8 @@ DEFINITIONS = {
         "ideal_hpcc_s",
         20,
         1.0,
-        "completion time over base round trip plus wire bytes over the path's lowest rate, at least 1; twentieths of "
-        "the flows by size (Li et al. 2019)",
+        "completion time over base round trip plus wire bytes at the path's lowest rate, at least 1; twentieths of "
+        "flows by size (Li et al. 2019)",
     ),
 }
 """Name -> definition.

@@ -37,7 +37,7 @@ _MIN_MODE_GAP = 0.75
 """No value lies in so much of the range between two modes."""
 
 QUANTILES = (
-    "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be or the seeds fall into "
+    "(..): 2.5th to 97.5th percentile of the seeds, where that interval has impossible values or the seeds fall into "
     "two groups"
 )
 """What ends stand for in tables of means over seeds, below the line that says what ± is."""
@@ -46,9 +46,9 @@ NO_SPREAD = "no ±: the same with all seeds, to the digits shown"
 """What a mean without an interval stands for, if others have one."""
 
 QUANTILES_OF_DIFFERENCES = (
-    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, in two groups; it counts by the "
-    "interval of its mean, or if all have one sign and six or more are no smaller than what counts, or three or more "
-    "all by a factor of 3"
+    "(..) of a difference: 2.5th to 97.5th percentile of the seeds' differences, which fall into two groups. It counts "
+    "by the interval of its mean, or if all seeds differ with one sign and six or more of them enough to count. Three "
+    "seeds are enough if all differ by a factor of 3"
 )
 """The same for differences between runs with the same seeds."""
 

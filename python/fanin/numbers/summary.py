@@ -39,8 +39,8 @@ class ColumnInfo:
         return f"{self.label}: {self.definition}" if self.definition else self.label
 
     def axis(self, label: str | None = None) -> str:
-        """The name of an axis: label (or another one) and unit, and the definition on a separate line."""
-        first = f"{label or self.label} ({self.shown_as})" if self.shown_as else label or self.label
+        """The name of an axis: label (or another one) and [unit], and the definition on a separate line."""
+        first = f"{label or self.label} [{self.shown_as}]" if self.shown_as else label or self.label
         return f"{first}\n{self.definition}" if self.definition else first
 
 

@@ -28,7 +28,7 @@ _STALE_SECONDS = 3600.0
 
 
 _OF_THE_PROCESS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Errors that another place would not mend."""
+"""Errors that another place would not fix."""
 
 
 @contextmanager

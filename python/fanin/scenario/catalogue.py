@@ -155,13 +155,13 @@ def names() -> list[str]:
 
 
 _ALL_REDUCE = (
-    'each step of a ring all-reduce is traffic of kind "flows", a list of who sends what to whom; a parameter server '
-    'is "incast", and a tree "relay-tree": docs/guides/twelve-questions.md, question 12, has both'
+    'each step of a ring all-reduce is traffic of kind "flows", a list of who sends what to whom. A parameter server '
+    'is "incast", and a tree "relay-tree": see docs/guides/twelve-questions.md, question 12'
 )
 
 _SHUFFLE = (
-    'this is traffic of kind "requests" with from = "all", to = "all" and, for fan-in, one less than there are hosts: '
-    "in each query one of them, at random, fetches from all others. For fetches at times of your own, list them: kind "
+    'this is traffic of kind "requests" with from = "all", to = "all" and a fan-in of one less than there are hosts. '
+    "In each query a random host fetches from all others. For fetches at times of your own, list them with kind "
     '"flows"'
 )
 

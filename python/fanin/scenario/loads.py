@@ -197,8 +197,8 @@ def _no_room(port: FanInPort, spread: float, standing: _Standing = _NOTHING) -> 
     waiting = port["first_packets"] * (1 - port["rate_bps"] / port["arriving_bps"])
     if waiting > room:
         return (
-            f"{start}{holds}: less than the {waiting:,.0f} of their first windows "
-            f"({port['first_packets']:,.0f}) that it cannot send at once, so packets are lost if all begin together"
+            f"{start}{holds}. Of their first windows ({port['first_packets']:,.0f} packets), {waiting:,.0f} have to "
+            "wait there, so packets are lost if all begin together"
         )
     return None
 
@@ -233,8 +233,8 @@ def _unshared(ports: list[Link], network: dict[str, Any]) -> str | None:
         return None
     return (
         f"{port['name']} has {own / 1e6:,.4g} MB of its own, more than all ports of a Trident II+ share "
-        f"({_WHOLE_SWITCH_BYTES / 1e6:g} MB); if the ports of your switch share memory, set network.shared-buffer to "
-        "all of it in place of network.buffer"
+        f"({_WHOLE_SWITCH_BYTES / 1e6:g} MB). If the ports of your switch share memory, set network.shared-buffer to "
+        "all of it instead of network.buffer"
     )
 
 

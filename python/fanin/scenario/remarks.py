@@ -91,7 +91,7 @@ def incomplete(summaries: Iterable[dict[str, Any]], varied: Collection[str] = ()
     where = f", at {points}{more}" if varied else ""
     return (
         f"{at.total()} of {total} finite flows{runs} were not complete at the end of the run{where}; completion times "
-        "are those of the others"
+        "leave them out"
     )
 
 
@@ -107,8 +107,8 @@ def unmeasured(ports: Collection[tuple[str, str | None]]) -> str | None:
         return None
     observed, found = max(apart, key=apart.__getitem__)
     return (
-        f"in {apart.total()} of {len(ports)} runs the bottleneck is another port than the one whose queue was "
-        f"measured: {found}, not {observed}; --set measure.bottleneck={shlex.quote(str(found))} measures it"
+        f"in {apart.total()} of {len(ports)} runs the bottleneck is {found}, but the queue is that of {observed}; "
+        f"--set measure.bottleneck={shlex.quote(str(found))} measures the bottleneck"
     )
 
 
@@ -175,9 +175,8 @@ def impossible(rows: Iterable[ValueRow]) -> list[str]:
 
     """
     return [
-        f"set {row['path']} to the rate that your ports have: the default, {row['value']} "
-        f"({set_by(row)}), is more than the {_MAX_RATE_BPS / 1e9:g} Gbit/s of the fastest port of "
-        "Ethernet (IEEE 802.3df)"
+        f"set {row['path']} to the rate of your ports: the default, {row['value']} ({set_by(row)}), is more than the "
+        f"{_MAX_RATE_BPS / 1e9:g} Gbit/s of the fastest port of Ethernet (IEEE 802.3df)"
         for row in rows
         if row["is_default"] and row["path"].startswith("network.") and row["path"].endswith("rate")
         if (row["number"] or 0.0) > _MAX_RATE_BPS
@@ -212,9 +211,9 @@ def endless(resolved: dict[str, Any], preview: Preview) -> list[str]:
         if least > duration and seen["offered"] is None:
             hops = 2 * receivers * rate * duration / 8 / FRAME_BYTES
             found.append(
-                f"traffic.{seen['name']}: takes {format_number(least)} s or more of the receivers' links and cannot "
-                f"complete in run.duration = {resolved['run']['duration']}, which may take up to "
-                f"{format_number(hops / 1e6)} million packet-hops to simulate"
+                f"traffic.{seen['name']}: needs {format_number(least)} s or more of the receivers' links, so it cannot "
+                f"complete in run.duration = {resolved['run']['duration']} (up to {format_number(hops / 1e6)} million "
+                "packet-hops to simulate)"
             )
     return found
 

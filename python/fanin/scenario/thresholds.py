@@ -240,13 +240,11 @@ def _too_low_or_high(mark: float, port: FanInPort, sent_at_once: float) -> _Boun
         if sent_at_once == 0 or with_bursts == least:
             why = f"below C x RTT / 7, which takes {needed:,} packets"
         else:
-            why = (
-                f"below C x RTT / 7 and a burst of {sent_at_once:,.0f} packets, for which {needed:,} packets are enough"
-            )
+            why = f"below C x RTT / 7 and a burst of {sent_at_once:,.0f} packets, which take {needed:,} packets"
         return _Bound(why, "so a long flow leaves the link idle at times", needed, "more")
     most = max(in_flight + sent_at_once, usual)
     if mark > most:
-        longer = f"so {math.ceil(mark - most):,} packets more than of use wait in the queues of long flows"
+        longer = f"so long flows add {math.ceil(mark - most):,} packets of queue for nothing"
         return _Bound(f"above {math.floor(most):,} packets, which keep the link busy", longer, math.floor(most), "less")
     return None
 

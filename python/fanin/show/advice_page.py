@@ -35,24 +35,23 @@ Table: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 
 _HEADLINES = {
     Verdict.TAKE: 'Take "{name}": {goal} {result} instead of {own}.',
-    Verdict.KEEP: "Keep yours: no fix that takes only settings improves {goal} by what counts ({own}).",
+    Verdict.KEEP: "Keep yours: no fix that takes only settings improves {goal} enough to count ({own}).",
     Verdict.KEEP_FOR_NOW: (
-        "Keep yours as long as there are no more {what}: no fix that takes only settings improves {goal} by what "
-        "counts ({own})."
+        "Keep yours as long as there are no more {what}: no fix that takes only settings improves {goal} enough to "
+        "count ({own})."
     ),
     Verdict.TOO_LITTLE: (
-        "No fix that takes only settings improves {goal} by what counts ({own}), but the bounds do not hold."
+        "No fix that takes only settings improves {goal} enough to count ({own}), but the bounds do not hold."
     ),
     Verdict.UNDECIDED: (
         'Undecided: "{name}" may be better ({goal} {result} instead of {own}); about {needed} seeds would decide '
         "(--seeds 1..{needed})."
     ),
     Verdict.FEW_SEEDS: (
-        "Undecided: {seeds} nothing about differences ({goal} {own}); about {needed} would decide (--seeds "
-        "1..{needed})."
+        "Undecided: {seeds} too few to compare ({goal} {own}); about {needed} would decide (--seeds 1..{needed})."
     ),
     Verdict.NOT_COMPARABLE: (
-        "Nothing can be compared by {goal}: with every fix that takes only settings, more than {share} of the "
+        "Nothing can be compared by {goal}. With every fix that takes only settings, more than {share} of the "
         "transfers of some seed had not ended when the run did."
     ),
     Verdict.PROVISIONAL: "Provisional, by {run} of {all} seeds: {every} fixes have run.",
@@ -77,7 +76,7 @@ def headline(advice: Advice) -> str:
         result=_result(each, advice),
         own=_result(advice.own, advice),
         what=_fan_in_word(advice),
-        seeds=f"{seeds} seed tells" if seeds == 1 else f"{seeds} seeds tell",
+        seeds=f"{seeds} seed is" if seeds == 1 else f"{seeds} seeds are",
         run=seeds,
         all=len(advice.seeds),
         every=len(advice.every),
@@ -108,7 +107,9 @@ def word_rows(advice: Advice) -> list[tuple[str, str]]:
         "costs": "" if costing is None or costing.cost is None else _word_cost(costing),
         "bounds": _word_bounds(advice),
         "sure": _word_sureness(advice),
-        "left out": f"{counts} within {advice.within}; a larger --within keeps the runs so far" if counts else "",
+        "left out": f"{counts} within {advice.within}; run it again with a larger --within, which keeps these runs"
+        if counts
+        else "",
         "set": _word_setting(advice),
         "needs": best.fix.needs if best is not None else "",
         "carries": _word_carries(advice),
@@ -116,7 +117,7 @@ def word_rows(advice: Advice) -> list[tuple[str, str]]:
         "hosts": _word_hosts(advice),
         "threshold": _word_threshold(advice),
         "better": _word_passed_over(advice),
-        "open": f"about {open_.seeds_to_decide} seeds would tell: {named(open_)}" if open_ is not None else "",
+        "open": f"about {open_.seeds_to_decide} seeds would decide: {named(open_)}" if open_ is not None else "",
         "switch": "" if is_told else named(beside),
         "memory": named(advice.with_memory),
         "ideal": named(advice.ideal, _word_fate(advice.ideal_varied) or "not tried"),
@@ -199,7 +200,7 @@ def _word_further(advice: Advice) -> str:
     each = advice.further
     if each is None or advice.best is not None:
         return ""
-    some = ", of those that there was time to search" if advice.unsearched else ""
+    some = ", of the fixes that were searched" if advice.unsearched else ""
     return f"for more {_fan_in_word(advice)}{some}: {_word_fix(each, advice)} needs {each.fix.needs}"
 
 
@@ -263,7 +264,7 @@ def _left_out(advice: Advice) -> dict[str, list[str]]:
     found = {
         "untried": advice.untried,
         "few seeds": [f"{each.fix.name} ({each.place.seeds})" for each in fewer],
-        "no search": advice.unsearched,
+        "not searched": advice.unsearched,
         "given up": [f"{name} ({why})" for name, why in advice.dropped.items()],
     }
     return {what: names for what, names in found.items() if names}

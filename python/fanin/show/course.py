@@ -49,7 +49,7 @@ _HEADLINES = {
     Outcome.LOSSES: "No collapse: packets were lost, and retransmitted without waiting for a timer.",
     Outcome.FULL: "No collapse: the link {port} sent for {share} of the {span} that the transfers took.",
     Outcome.IDLE: "No collapse: no packet was lost, and no timer expired; {port} sent for {share} of the time.",
-    Outcome.CUT_SHORT: "The run ended too early to tell: after {end}, no transfer was complete.",
+    Outcome.CUT_SHORT: "The run ended too early: after {end}, no transfer was complete.",
 }
 
 
@@ -143,7 +143,7 @@ def choose_commands(diagnosis: Diagnosis, found: Trials | None, scenario: str, g
     where = with_options(scenario, given)
     if diagnosis.fan_in is not None and diagnosis.is_fast and not diagnosis.at_senders:
         said.append(Command(f"fanin capacity {where}", "how many senders it carries"))
-    advise = "tries all fixes: which to deploy, what it needs, and how far it carries"
+    advise = "tries all fixes: which to deploy, what it needs, and how many senders it carries"
     return [*said, Command(f"fanin advise {where}", advise)]
 
 

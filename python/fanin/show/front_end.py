@@ -13,7 +13,8 @@ _BUILT = Path(__file__).parents[3] / "web" / "dist"
 
 INDEX = "index.html"
 
-NOT_BUILT = "the page is not built: `make page` in a checkout of fanin builds it, with Node, and wheels have it"
+NOT_BUILT = "the page is not built: install Node (https://nodejs.org), then run `make page` in a checkout of fanin"
+"""What a user without the page is to do, in a line."""
 
 
 def found() -> Path | None:

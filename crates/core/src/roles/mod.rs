@@ -1,4 +1,4 @@
-//! The six roles of an incast remedy: the places in the network where a published system may act.
+//! The six roles of an incast fix: the places in the network where a published system may act.
 //!
 //! A role is a small object-safe trait. Its methods take an input struct and a context, through which alone they act.
 //! Contexts hold facts and a list of actions, never the network, so the same code can be driven by the simulator, by a

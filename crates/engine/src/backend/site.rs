@@ -394,11 +394,11 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
     set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
-        return Err(scenario.measure.fail("queue-trace", "the Linux backend tells each change: on-change"));
+        return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }
     let mut probes = scenario.measure.text("probes").split(',').map(str::trim);
     if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !PROBES.contains(name)) {
-        let message = format!("Linux does not tell {other} of a sender; it tells {}", PROBES.join(", "));
+        let message = format!("Linux does not report {other} of a sender; it reports {}", PROBES.join(", "));
         return Err(scenario.measure.fail("probes", message));
     }
     let waits = scenario.traffic.iter().find(|group| group.values.is_steady("start"));

@@ -382,7 +382,7 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
-        ("measure.probes", "cwnd, duplicate-acks", "Linux does not tell duplicate-acks"),
+        ("measure.probes", "cwnd, duplicate-acks", "Linux does not report duplicate-acks"),
         ("measure.bin", "1ms", "not measured"),
         ("control.delay", "1ms", "controller"),
         ("queue.kind", "wred", "drop-tail, ecn-threshold and red"),

@@ -34,9 +34,9 @@ const HOW_MUCH: &[Total] = &[
         short: "goodput",
         goal: "goodput",
         doc: "payload of all flows, endless ones included, that arrived in order, divided by the length of the \
-              goodput window. The window runs from the first start of a finite transfer (or the end of \
-              `measure.warmup`) to the last completion of one (or to the end of the run, if some are incomplete or \
-              all are endless)",
+              goodput window. The window begins with the first start of a finite transfer, or with the end of \
+              `measure.warmup`. It ends with the last completion of such a transfer, or with the run if some are \
+              incomplete or all are endless",
         better: More,
         of_groups: true,
         ..GOODPUT
@@ -57,10 +57,10 @@ const HOW_MUCH: &[Total] = &[
         short: "Jain",
         goal: "fairness",
         doc: "Jain, Chiu and Hawe's fairness index over the goodputs of transfers: 1 if all are equal, 1/n if one of \
-              n transfers gets everything. The goodput of a completed transfer is taken over its completion time; \
-              that of any other transfer from its start, or from the start of the goodput window if that is later, \
-              until the transfer was stopped or the run ended. Transfers that never started or whose handshake was \
-              aborted are excluded; `incomplete` and `failed` count them",
+              n transfers gets everything. The goodput of a completed transfer is taken over its completion time. \
+              For any other transfer it is taken until the transfer was stopped or the run ended. It begins with the \
+              transfer's start, or with the goodput window if that begins later. Transfers that never started or \
+              whose handshake was aborted are excluded; `incomplete` and `failed` count them",
         better: More,
         of_groups: true,
         ..GOODPUT
@@ -163,7 +163,7 @@ const HOW_LONG: &[Total] = &[
     Total {
         name: "deadlines_missed",
         label: "Flows that missed their deadline",
-        doc: "transfers with a deadline (`deadline_s` in `flows.parquet`) that did not complete in time: the last \
+        doc: "transfers with a deadline (`deadline_s` in `flows.parquet`) that did not complete in time. The last \
               byte arrived after the deadline, or had not arrived when the run ended after the deadline, or the \
               handshake was aborted. `null` if no transfer has a deadline",
         better: Less,
@@ -278,8 +278,8 @@ pub(super) const BEFORE: &[Total] = &[
     Total {
         name: "long_flows_rising",
         label: "Long flows that still grew when other traffic began",
-        doc: "endless flows which had begun when the first finite transfer did, and had met no limit yet: no loss or mark, no \
-              full receive window, and no end of their growth; `null` if there are no such flows",
+        doc: "endless flows which had begun when the first finite transfer did, and had met no limit yet. They had \
+              no loss or mark, no full receive window, and no end of their growth. `null` if there are no such flows",
         better: Less,
         ..RUN
     },
@@ -302,10 +302,10 @@ pub(super) const FOUND: Total = Total {
     unit: "",
     label: "Bottleneck",
     definition: "the port with the most lost bytes, or else the most waiting ones",
-    doc: "name of the port that lost the most bytes for lack of room, or if none did, that held the most bytes, the packet \
-          in transmission included, over looks at all ports at intervals of packet-hops. `null` if no packet was sent. \
-          The other totals of the bottleneck (`queue_*`) are of the port that is observed: `measure.bottleneck`, by \
-          default the one where incast is expected",
+    doc: "name of the port that lost the most bytes for lack of room. If none did, it is the port that held the most \
+          bytes, the packet in transmission included, over looks at all ports at intervals of packet-hops. `null` if \
+          no packet was sent. The other totals of the bottleneck (`queue_*`) are of the observed port: \
+          `measure.bottleneck`, by default the port where incast is expected",
     ..QUEUE
 };
 
@@ -348,9 +348,9 @@ pub(super) const BOTTLENECK: &[Total] = &[
         name: "queue_waiting_mean_changes_packets",
         label: "Waiting packets, mean per sample",
         definition: "unweighted, transmitted one left out",
-        doc: "unweighted mean of the packets that wait at the bottleneck port, without the one in transmission, \
-              sampled whenever a packet joins or is taken out for transmission. A packet that finds the port idle \
-              gives the samples 1 and 0",
+        doc: "unweighted mean of the packets that wait at the bottleneck port, without the one in transmission. A \
+              sample is taken whenever a packet joins or is taken out for transmission. A packet that finds the port \
+              idle gives the samples 1 and 0",
         ..LEVEL
     },
     Total {
@@ -457,10 +457,10 @@ const LISTS: &[Total] = &[
     Total {
         name: "offered",
         label: "Offered load",
-        doc: "an array with one object per traffic group that has a load (`poisson`, `requests`): `group`, \
-              `mean_bytes` (of a transfer, or of all responses of a query), `interval_s` (mean time between \
-              arrivals), `offered_bps` (payload), `load`, and the capacity that the load is a share of (`load_of` \
-              names it, `capacity_bps` is its rate)",
+        doc: "an array with one object per traffic group that has a load (`poisson`, `requests`). Its keys are \
+              `group`, `mean_bytes` (of a transfer, or of all responses of a query), `interval_s` (mean time between \
+              arrivals), `offered_bps` (payload) and `load`. The load is a share of a capacity: `load_of` names it, \
+              and `capacity_bps` is its rate",
         ..GROUPS
     },
 ];

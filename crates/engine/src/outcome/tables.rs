@@ -49,8 +49,9 @@ pub(crate) fn counter_table(counters: &[(String, u64)]) -> Table {
     let names = counters.iter().map(|(name, _)| name.clone()).collect();
     Table {
         name: "counters",
-        description: "Counters of Linux's TCP from its boot to the end of the run, summed over all hosts: those of TcpExt in \
-                      /proc/net/netstat that are not zero. Only with run.backend = \"linux\".",
+        description: "Counters of Linux's TCP from its boot to the end of the run, summed over all hosts. They are \
+                      the counters of TcpExt in /proc/net/netstat that are not zero. Only with run.backend = \
+                      \"linux\".",
         columns: vec![
             Column::new("name", "", "Its name in Linux.", label(0..counters.len(), names)),
             Column::new("value", "1", "Its value.", Data::U64(counters.iter().map(|(_, value)| *value).collect())),

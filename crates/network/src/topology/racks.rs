@@ -10,8 +10,8 @@ pub(super) const SENDER_PLACEMENT: Param = Param::new(
     "sender-placement",
     Kind::Choice(&["spread", "packed", "local", "random"]),
     "spread",
-    "Order in which hosts become senders: one of every rack but the first receiver's in turn, those racks one after \
-     the other, that receiver's own rack before the others, or a random order (by the seed).",
+    "Order in which hosts become senders: one of every rack in turn, or rack after rack, both without the rack of \
+     the first receiver. Or that receiver's own rack before the others, or a random order (by the seed).",
     "our choice: responses meet at the receiver's port and not before",
 );
 
@@ -82,8 +82,8 @@ pub(super) fn assign(
     let hosts = topology.nodes.iter().filter(|kind| **kind == NodeKind::Host).count();
     if topology.receivers.len() < demand.receivers || topology.senders.len() < demand.senders.max(1) {
         let message = format!(
-            "the traffic needs {} sending and {} receiving hosts, each of its own, and the network has {hosts} in all; \
-             make it larger, or let flows share hosts with placement = \"round-robin\" in their traffic group",
+            "the traffic needs {} sending and {} receiving hosts of its own, and the network has {hosts} in all: \
+             make it larger, or set placement = \"round-robin\" in the traffic group",
             demand.senders.max(1),
             demand.receivers.max(1)
         );

@@ -220,9 +220,8 @@ fn too_few_hosts_and_too_many_are_refused() {
     let of = |text: &str, senders| try_lay_out(text, senders, 1).expect_err("refused").to_string();
     assert_eq!(
         of("topology = \"tree\"", 10),
-        "test.toml:1: network.hosts-per-edge: the traffic needs 10 sending and 1 receiving hosts, each of its own, and the \
-         network has 10 in all; make it larger, or let flows share hosts with placement = \"round-robin\" in their \
-         traffic group"
+        "test.toml:1: network.hosts-per-edge: the traffic needs 10 sending and 1 receiving hosts of its own, and the \
+         network has 10 in all: make it larger, or set placement = \"round-robin\" in the traffic group"
     );
     let message = of("topology = \"leaf-spine\"\nhosts-per-leaf = 1", 5);
     assert!(message.starts_with("test.toml:3: network.hosts-per-leaf: the traffic needs 5 sending"), "{message}");

@@ -108,8 +108,8 @@ fn ends(flow: &ListedFlow, senders: &[NodeId], receivers: &[NodeId]) -> Result<(
         let found = hosts.get(number).copied();
         found.ok_or_else(|| {
             bad(format!(
-                "{what} {number}, and \"{key}\" has {} hosts, from 0: set {count} = {} or more, or, where hosts send \
-                 and receive, from = \"all\", to = \"all\" and a network of so many hosts (network.sender-hosts)",
+                "{what} {number}, and \"{key}\" has {} hosts, from 0: set {count} = {} or more. If hosts send and \
+                 receive, set from = \"all\", to = \"all\" and a network of so many hosts (network.sender-hosts)",
                 hosts.len(),
                 number + 1
             ))

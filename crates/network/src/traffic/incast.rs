@@ -90,9 +90,9 @@ const PARAMS: &[Param] = &[
         "connections",
         Kind::Choice(&["fresh", "opened", "persistent"]),
         "fresh",
-        "A new connection with its handshake for each response (fresh); one per server, opened by a handshake before \
-         the first round (opened); or one per server, open before the run, whose handshake no switch has seen \
-         (persistent).",
+        "A new connection with its handshake for each response (fresh), or one connection per server. That one is \
+         opened by a handshake before the first round (opened), or open before the run, so no switch has seen its \
+         handshake (persistent).",
         "the papers: connection set-up is part of the experiment",
     ),
     Param::new(

@@ -255,7 +255,7 @@ mod flows {
         for (line, message) in [
             (
                 "0,0,32,1",
-                "dst 32, and \"to\" has 32 hosts, from 0: set receivers = 33 or more, or, where hosts send and receive, \
+                "dst 32, and \"to\" has 32 hosts, from 0: set receivers = 33 or more. If hosts send and receive, set \
                  from = \"all\", to = \"all\" and a network of so many hosts (network.sender-hosts)",
             ),
             ("0,5,5,1", "a host sends to itself"),

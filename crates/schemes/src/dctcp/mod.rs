@@ -23,10 +23,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "flavour",
             Kind::Choice(&["rfc8257", "ns-3", "ns-3.31", "ns-3.36", "rcc-code"]),
             "rfc8257",
-            "The sender of the RFC; that of ns-3, whose windows of data end one segment earlier, which reduces by the \
-             estimate before the ACK of the echo, and which counts in whole segments; ns-3's own with its reaction to loss \
-             and its least window, as in 3.31 and 3.32 (two segments, growth as NewReno) or from 3.33 on (by the estimate, \
-             no least window); or the one in RCC's published code, which also fixes alpha0 at 0 and min-window at 1mss.",
+            "Whose sender it is: that of the RFC, of a release of ns-3, or of RCC's published code. With ns-3 a \
+             window of data ends one segment earlier, the reduction uses the estimate before the ACK of the echo, \
+             and segments are whole. With ns-3.31 (also 3.32) reaction to loss and least window are ns-3's own: two \
+             segments, growth as NewReno. With ns-3.36 (from 3.33 on) a loss reduces by the estimate too, without a \
+             least window. RCC's code also fixes alpha0 at 0 and min-window at 1mss.",
             "RFC 8257; ns-3.44, 3.31 and 3.36, tcp-dctcp.cc, PktsAcked, ReduceCwnd and GetSsThresh, and tcp-linux-reno.cc, \
              IncreaseWindow",
         )

@@ -80,8 +80,8 @@ const PARAMS: &[Param] = &[
         "cw-hist",
         Kind::Choice(&["episode", "window", "life"]),
         "life",
-        "Over what CW_max and CW_min are taken: since the end of the last episode, the last window of data and the present one, or \
-         the life of the connection.",
+        "Over what CW_max and CW_min are taken. It is the time since the last episode, the last window of data and \
+         the present one, or the life of the connection.",
         "section 2.2: before receiving the congestion notification",
     )
     .reading("D6"),

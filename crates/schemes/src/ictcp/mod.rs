@@ -44,8 +44,8 @@ const PARAMS: &[Param] = &[
         "slot-clock",
         Kind::Choice(&["auto", "host", "first-flow"]),
         "auto",
-        "What keeps the clock of the slots: the host, or its first connection, with which it stops forever. auto is the \
-         host, and under rdtcp the first connection.",
+        "What keeps the clock of the slots: the host, or its first connection, with which the clock stops forever. \
+         With auto it is the host, and under rdtcp the first connection.",
         "Wu et al. 2010, section 4.2: global to the interface; first-flow is RCC's authors' code",
     )
     .reading("I6"),

@@ -1,4 +1,4 @@
-//! TCP as Linux runs it today: the baseline that a remedy has to beat.
+//! TCP as Linux runs it today: the baseline that a fix has to beat.
 //!
 //! What is not congestion control is TCP's: these schemes only bring the stack `linux-6.12`, on which any other can run as
 //! well. Linux's default is CUBIC: `kernel_cubic.rs` is the kernel's, and `cubic.rs` that of the RFC, which differs.
@@ -122,16 +122,28 @@ const PARAMS: &[Param] = &[
         "flavour",
         Kind::Choice(&["kernel", "rfc"]),
         "kernel",
-        "Whose CUBIC and HyStart: the kernel's, in whole segments and with beta and c in 1/1024; or those of RFC 9438 and \
-         RFC 9406, which no kernel has.",
+        "Whose CUBIC and HyStart: the kernel's, in whole segments and with beta and c in 1/1024. Or that of RFC 9438 \
+         and RFC 9406, which no kernel has.",
         "Linux 6, net/ipv4/tcp_cubic.c",
     )
     .reading("T3b"),
-    Param::new("c", Kind::Number, "0.4", "Growth of the window, in segments per cubed second.", "RFC 9438 section 5; Linux 6: bic_scale 41")
-        .at_least(0.001),
-    Param::new("beta", Kind::Fraction, "0.7", "Factor by which a loss multiplies the window.", "RFC 9438 section 4.6; Linux 6: beta 717")
-        .at_least(0.1)
-        .at_most(0.95),
+    Param::new(
+        "c",
+        Kind::Number,
+        "0.4",
+        "Growth of the window, in segments per cubed second.",
+        "RFC 9438 section 5; Linux 6: bic_scale 41",
+    )
+    .at_least(0.001),
+    Param::new(
+        "beta",
+        Kind::Fraction,
+        "0.7",
+        "Factor by which a loss multiplies the window.",
+        "RFC 9438 section 4.6; Linux 6: beta 717",
+    )
+    .at_least(0.1)
+    .at_most(0.95),
     Param::new(
         "fast-convergence",
         Kind::Bool,
@@ -150,8 +162,9 @@ const PARAMS: &[Param] = &[
         "hystart",
         Kind::Bool,
         "true",
-        "Whether slow start may end before a loss: with the kernel's HyStart when acknowledgements keep coming for half of \
-         the least round trip, or round trips lengthen; with that of the RFC for the latter, and only the first slow start.",
+        "Whether slow start may end before a loss. The kernel's HyStart ends it when acknowledgements keep coming \
+         for half of the least round trip, or round trips lengthen. The RFC's ends it for the second reason alone, \
+         and only the first slow start.",
         "Linux 6, tcp_cubic.c: module parameter hystart; RFC 9406",
     ),
     Param::new(

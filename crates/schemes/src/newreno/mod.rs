@@ -15,8 +15,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         "flavour",
         Kind::Choice(&["rfc5681", "ns-3"]),
         "rfc5681",
-        "The sender of the RFC, or that of ns-3, whose window grows twice with an ACK of several segments that ends slow \
-         start: by a segment, and by what congestion avoidance adds.",
+        "The sender of the RFC, or that of ns-3. The window of ns-3 grows twice with an ACK of several segments that \
+         ends slow start: by a segment, and by what congestion avoidance adds.",
         "RFC 5681, section 3.1; ns-3.44, tcp-congestion-ops.cc, TcpNewReno::IncreaseWindow",
     )],
     transport: &[],
@@ -24,7 +24,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     readings: &[],
     totals: &[],
     effort: Effort::Hosts,
-    needs: "hosts without SACK (RFC 6582): no remedy, for comparison",
+    needs: "hosts without SACK (RFC 6582): no fix, for comparison",
     reacts_to: &[],
     colour: "#0072B2",
     marker: "o",

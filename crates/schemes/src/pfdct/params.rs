@@ -55,7 +55,7 @@ pub(super) const PARAMS: [Param; 47] = [
         Kind::Choice(&["in-band", "oracle", "sender-mark"]),
         "in-band",
         "How the switch learns thresholds: from a field in packets, from memory shared by all (an oracle), or not at \
-         all (each sender compares its own queue estimate with its threshold).",
+         all. In the last case each sender compares its own queue estimate with its threshold.",
         "our choice: the paper names no channel",
     )
     .reading("P9"),
@@ -124,8 +124,8 @@ pub(super) const PARAMS: [Param; 47] = [
         "rtt",
         Kind::Choice(&["mean", "last", "srtt", "ns-3"]),
         "mean",
-        "Current round-trip time of Eq. 1: mean of the window's samples, the last sample, or the smoothed RTT; with ns-3 \
-         the smoothed one, and for the minimum its minimum, both by transport.rtt-clock.",
+        "Current round-trip time of Eq. 1: mean of the window's samples, the last sample, or the smoothed RTT. With \
+         ns-3 it is the smoothed RTT and its minimum, both by transport.rtt-clock.",
         "our choice: robust against a single outlier; ns-3: TcpSocketState, m_lastRtt and m_minRtt up to 3.37",
     )
     .reading("P2"),
@@ -159,8 +159,8 @@ pub(super) const PARAMS: [Param; 47] = [
         "class",
         Kind::Choice(&["text", "alg2", "size-only"]),
         "text",
-        "Which flows are long: large ones with a large window (text), those with a large window or enough bytes sent \
-         (alg2), or all large ones (size-only).",
+        "Which flows are long. With text they are large flows with a large window. With alg2 they have a large \
+         window or enough bytes sent, and with size-only they are all large flows.",
         "section 3.2.3; Algorithm 2 line 2",
     )
     .reading("P11"),
@@ -238,9 +238,9 @@ pub(super) const PARAMS: [Param; 47] = [
         "aqm",
         Kind::Choice(&["step", "red", "red-dynamic", "red-between"]),
         "step",
-        "Marking: by the instantaneous queue (step), by the average queue between fixed thresholds (red), or by the \
-         average queue at the flows' threshold (red-dynamic), or with a probability from the flows' threshold on up to \
-         red-max / red-min times that (red-between).",
+        "How packets are marked. By the instantaneous queue (step), by the average queue between fixed thresholds \
+         (red), or by the average queue at the flows' threshold (red-dynamic). With red-between there is a \
+         probability from the flows' threshold on up to red-max / red-min times that.",
         "section 3.2.4; section 3.2.2 for the others",
     )
     .reading("P14"),
@@ -344,8 +344,8 @@ pub(super) const PARAMS: [Param; 47] = [
         "cut",
         Kind::Choice(&["window-end", "first-echo", "each-ack"]),
         "window-end",
-        "When a marked window is reduced: once it has been acknowledged; at its first ECN echo, with the alpha of \
-         the previous windows; or with each ACK after a mark in it, by half of the share marked so far.",
+        "When a marked window is reduced. Once it has been acknowledged, or at its first ECN echo, with the alpha of \
+         the previous windows. Or with each ACK after a mark in the window, by half of the share marked so far.",
         "section 3.2.4: once all packets of the window are acknowledged; RFC 8257 section 3.3 for the first echo; Algorithm \
          2 lines 26 and 27 for each ACK",
     )
@@ -354,9 +354,9 @@ pub(super) const PARAMS: [Param; 47] = [
         "growth",
         Kind::Choice(&["window-end", "each-ack"]),
         "window-end",
-        "When a window without marks grows: by a segment once it has been acknowledged, or with each ACK of new data by the \
-         square of a segment over the window, a byte at least. The latter also with the ACK that repairs a timeout, with \
-         which ns-3's own senders do not grow.",
+        "When a window without marks grows. By a segment once it has been acknowledged. Or with each ACK of new data \
+         by the square of a segment over the window, a byte at least. Such an ACK may also repair a timeout, which \
+         does not let ns-3's own senders grow.",
         "Eq. 3; Algorithm 2 lines 28 to 31 for each ACK",
     )
     .reading("P18"),

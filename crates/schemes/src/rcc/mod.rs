@@ -82,9 +82,9 @@ pub(super) const PARAMS: &[Param] = &[
         "priority",
         Kind::Choice(&["on", "size", "off"]),
         "on",
-        "Flows with fewer remaining bytes have more weight and go first; size: they go first, and windows are in proportion \
-         to remaining bytes, as Equation 1 of RCCE has it if the size is the priority; off: all flows alike, first come, first \
-         served.",
+        "Flows with fewer remaining bytes have more weight and go first. With size they go first, but windows are in \
+         proportion to remaining bytes, as in Equation 1 of RCCE if the size is the priority. With off all flows are \
+         alike, first come, first served.",
         CODE,
     )
     .reading("E1"),
@@ -92,8 +92,8 @@ pub(super) const PARAMS: &[Param] = &[
         "assignment",
         Kind::Choice(&["code", "printed"]),
         "code",
-        "Without priority: windows are no larger than what a flow needs and the rest is distributed, or every flow \
-         has the same whole number of segments. With priority both mean the former.",
+        "Without priority, a window is no larger than what its flow needs, and the rest is distributed. Or every \
+         flow has the same whole number of segments. With priority both values mean the first.",
         "authors' code; RCCE's Algorithm 1 has printed",
     )
     .reading("E19"),
@@ -111,9 +111,9 @@ pub(super) const PARAMS: &[Param] = &[
         "mark-action",
         Kind::Choice(&["code", "avoidance", "equation"]),
         "code",
-        "What marks do to a window besides the reduction by half the marked share, once in a round trip with marks: \
-         each marked segment halves the slow-start threshold and does not increase the window (code); slow start ends \
-         at the reduced window (avoidance); or nothing (equation).",
+        "What marks do to a window besides the reduction by half the marked share, once in a round trip with marks. \
+         With code each marked segment halves the slow-start threshold and does not increase the window. With \
+         avoidance slow start ends at the reduced window. With equation marks do nothing more.",
         "authors' code; RCCE's text has the reduction, and an analysis in which windows then grow by a segment a round trip",
     )
     .reading("E23"),
@@ -208,8 +208,8 @@ pub(super) const PARAMS: &[Param] = &[
         "repeats",
         Kind::Choice(&["pass", "wait"]),
         "pass",
-        "Whether an ACK that repeats an earlier one (after duplicate data, a duplicate SYN, or the receiver's timer) \
-         and permits no new data is sent at once, or held like any other.",
+        "Whether an ACK that repeats an earlier one and permits no new data is sent at once, or held like any other. \
+         It follows duplicate data, a duplicate SYN, or the receiver's timer.",
         "our choice: if they are held, the loss of queue-max ACKs stops the host; the authors' code holds them",
     )
     .reading("R8"),
@@ -217,9 +217,8 @@ pub(super) const PARAMS: &[Param] = &[
         "requests",
         Kind::Choice(&["pass", "wait"]),
         "pass",
-        "If the receiver of the data opens the connection and sends a request: whether the last packet of its \
-         handshake and its request, which permit the first segment of the response, are sent at once or held in the \
-         list.",
+        "For a receiver of the data that opens the connection and sends a request. The last packet of its handshake \
+         and its request permit the first segment of the response. They are sent at once or held in the list.",
         "authors' code has no requests; RCCE, section IV.B: the buffer queue stores acknowledgements",
     )
     .reading("E24"),
@@ -227,9 +226,9 @@ pub(super) const PARAMS: &[Param] = &[
         "flight",
         Kind::Choice(&["exact", "code"]),
         "exact",
-        "How segments in flight are counted: exactly, per flow, or as in the authors' code, which ignores parts of \
-         segments and subtracts the whole rest of a flow when its last byte arrives, even if part of it arrived \
-         earlier.",
+        "How segments in flight are counted: exactly, per flow, or as in the authors' code. The code ignores parts \
+         of segments. It subtracts the whole rest of a flow when its last byte arrives, even if part of the rest \
+         arrived earlier.",
         "our choice: the same as long as nothing is lost",
     )
     .reading("R12"),

@@ -12,7 +12,7 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E3",
         text: "Acknowledgements are released while strictly fewer segments than queue-max are in flight, as in the \
-               code. The algorithm printed for RCCE admits one segment more.",
+               code. The algorithm printed for RCCE allows one segment more.",
         params: &["scheme.rcc.release"],
     },
     Reading {

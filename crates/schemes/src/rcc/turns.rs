@@ -52,7 +52,7 @@ impl Host {
 
     /// Releases acknowledgements while fewer than `queue_max` segments are in flight.
     pub(super) fn release(&mut self, cx: &mut ReceiverCx<'_>) {
-        // READING: E3 RCC's code compares strictly; RCCE's Algorithm 2, line 6, admits one segment more.
+        // READING: E3 RCC's code compares strictly; RCCE's Algorithm 2, line 6, allows one segment more.
         let limit = self.rules.queue_max + u64::from(self.rules.release_at_most);
         while self.flight.segments() < limit {
             let Some(entry) = self.list.pop() else { return };

@@ -103,8 +103,8 @@ const EDGE: [Param; 9] = [
         "edge-mode",
         Kind::Choice(&["none", "relay-tree", "tor-proxy"]),
         "none",
-        "Where the scheduler is: in the receiving host; in the hosts of an edge, which are aggregators, the [[traffic]] of \
-         kind = \"relay-tree\", and their client; or in the last switch.",
+        "Where the scheduler is: in the receiving host, in the hosts of an edge, or in the last switch. Hosts of an \
+         edge are aggregators, the [[traffic]] of kind = \"relay-tree\", and their client.",
         "RCCE, section IV: implemented at the receiver side; the figures show nothing else",
     )
     .reading("E5"),

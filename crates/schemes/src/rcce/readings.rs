@@ -19,7 +19,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "E3",
-        text: "Algorithm 2 as printed releases acknowledgements while flight_wins <= queue_max, which admits one \
+        text: "Algorithm 2 as printed releases acknowledgements while flight_wins <= queue_max, which allows one \
                segment more than queue-max, although the text before it says that queue_maxsize is above the sum of \
                flight windows. We take the algorithm; below is the strict comparison of RCC's code.",
         params: &["scheme.rcce.release"],
@@ -187,7 +187,7 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E24",
         text: "Buffer queuing stores acknowledgements without sending them. If the client opens the connection, its \
-               acknowledgement in the handshake and its request admit the first segment of the response, so they wait \
+               acknowledgement in the handshake and its request allow the first segment of the response, so they wait \
                in the list too. The size of the response is not known yet, so they have the lowest priority, first \
                come, first served. A server whose SYN-ACK is not acknowledged does not retransmit it here. The \
                request is not scheduled where it arrives: if it were held at one end and counted as in flight at the \

@@ -35,8 +35,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "sub-mss",
             Kind::Choice(&["min1", "shrink", "pace"]),
             "min1",
-            "How a sender uses a share below one segment: as one segment, with smaller segments, or with one segment at a \
-             time, paced at the rate of the share.",
+            "How a sender uses a share below one segment: as one segment, or with smaller segments. Or with one \
+             segment at a time, paced at the rate of the share.",
             "SDTCP section 5.1: the segment size is fixed",
         )
         .reading("B2"),

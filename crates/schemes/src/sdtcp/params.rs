@@ -44,8 +44,8 @@ pub(super) const PARAMS: &[Param] = &[
         "reevaluate",
         Kind::Choice(&["none", "on-flow-change", "periodic"]),
         "on-flow-change",
-        "When the controller computes the windows of a congested port again without a notification: never, when a flow \
-         joins or leaves the port, or with every poll.",
+        "When the controller computes the windows of a congested port again without a notification. Not at all, when \
+         a flow joins or leaves the port, or with every poll.",
         "section 3.3: the controller knows every connection from its SYN; Algorithm 1 notifies each level once, and is silent on flows that \
          join later",
     )
@@ -54,8 +54,8 @@ pub(super) const PARAMS: &[Param] = &[
         "select",
         Kind::Choice(&["port", "switch"]),
         "port",
-        "Which flows share the capacity of a congested port and have their windows set: those whose data leave by it, or \
-         all whose data pass its switch.",
+        "Which flows share the capacity of a congested port and have their windows set. Their data leave by the \
+         port, or only pass its switch.",
         "section 3.4: flows that the switch forwards \"to the same destination\"; section 3.1, Step 2: \"all of the background \
          flows passing through the OF-switch\"",
     )
@@ -114,8 +114,9 @@ pub(super) const PARAMS: &[Param] = &[
         "buffers",
         Kind::Bool,
         "true",
-        "Whether switches keep a packet that is held for the controller, and send its headers; off: they send the whole \
-         packet, and the controller sends it back after the entry that it belongs to, as switches without buffers need it.",
+        "Whether switches keep a packet that is held for the controller, and send its headers. With off they send \
+         the whole packet, as switches without buffers do. The controller sends it back after the entry to which it \
+         belongs.",
         "OpenFlow 1.3.5, section 7.3.7: either; Floodlight and Open vSwitch differ by version",
     )
     .reading("S15"),
@@ -132,8 +133,8 @@ pub(super) const PARAMS: &[Param] = &[
         "data-from",
         Kind::Choice(&["either", "opener"]),
         "either",
-        "Which side of a connection may send data: both directions count as flows until statistics show that one carries \
-         acknowledgements alone, or only that of the SYN counts.",
+        "Which side of a connection may send data. Both directions count as flows until statistics show that one \
+         carries acknowledgements alone. Or only the direction of the SYN counts.",
         "section 3.3 records every TCP connection; Fig. 5 shows one that the sender opens",
     )
     .reading("S24"),

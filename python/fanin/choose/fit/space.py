@@ -23,7 +23,7 @@ class Open:
     values: tuple[Scalar, ...]
     """The values to search, all of them admissible."""
     why: tuple[str, ...]
-    """Why the text admits each of them."""
+    """Why the text allows each of them."""
     of: tuple[str, ...]
     """The experiments that declare it; the others print a value, or have no such parameter."""
 
@@ -82,7 +82,7 @@ def shown(value: Scalar) -> str:
 def space(experiments: Sequence[Experiment], only: dict[str, list[Scalar]] | None = None) -> Space:
     """The parameters that the experiments leave open.
 
-    A parameter of several experiments takes the values that all of them admit.
+    A parameter of several experiments takes the values that all of them allow.
 
     Args:
         experiments: The experiments whose ``[open]`` sections are read.

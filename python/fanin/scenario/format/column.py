@@ -35,7 +35,7 @@ class Column(Section):
     weight: str | None = Field(default=None, description="Column of the table that weights the mean of each part.")
     by: str | None = Field(
         default=None,
-        description="Column of the table. With weight, its values in rows are the parts of a mean; with take = "
+        description="Column of the table. With weight, its values in rows are the parts of a mean. With take = "
         "time-share, a value is held until the next row with the same one.",
     )
     better: Literal["high", "low"] | None = Field(

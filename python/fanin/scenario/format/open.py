@@ -1,4 +1,4 @@
-"""``[open]``: the parameters that a paper leaves open, and the values that its text admits, with reasons."""
+"""``[open]``: the parameters that a paper leaves open, and the values that its text allows, with reasons."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ PRINTED = "printed:"
 
 
 class Admissible(Section):
-    """A value that the paper's text admits."""
+    """A value that the paper's text allows."""
 
     value: Scalar
-    why: str = Field(min_length=1, description="Why the text admits it; if it prints it, printed: and a quotation.")
+    why: str = Field(
+        min_length=1, description="Why the text allows the value. If the text prints it, printed: and a quotation."
+    )
 
     @field_validator("why")
     @classmethod
@@ -43,7 +45,7 @@ class Choice(Section):
         return values
 
     def why(self, value: Scalar) -> str:
-        """Why the text admits a value."""
+        """Why the text allows a value."""
         return next(each.why for each in self.values if each.value == value)
 
     @property

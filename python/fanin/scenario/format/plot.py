@@ -56,8 +56,9 @@ class Plot(Section):
 
     kind: Kind = Field(
         default="line",
-        description="line, bars and points: means over the seeds; time: a result table over time; cdf: a distribution; "
-        "lanes: each transfer from its start to its end; topology: the network; format: the fields of a message.",
+        description="Lines, bars and points show means over the seeds, time a result table over time, and cdf a "
+        "distribution. With lanes each transfer is drawn from its start to its end, with topology the network, with "
+        "format the fields of a message.",
     )
     id: FileName | None = Field(default=None, description="Name of the files; the column's name if left out.")
     title: str = ""
@@ -97,8 +98,8 @@ class Plot(Section):
     note: str = Field(default="", description="What a reader has to know, below the plot.")
     style: PlotStyle = Field(
         default="page",
-        description="The size: of a page, of a column of a paper (3.33 inches, 8 points; its title and definitions are "
-        "in a caption beside it, NAME.txt), or of a slide.",
+        description="The size: page, column of a paper (3.33 inches, 8 points) or slide. Title and definitions of a "
+        "column are in a caption beside it, NAME.txt.",
     )
     fields: list[MessageField] = Field(default=[], description="format: the message's fields in their order.")
 

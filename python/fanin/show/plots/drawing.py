@@ -140,7 +140,7 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
 def _figure_of(plot: Plot, drawn: Series, size: layout.Size) -> Figure:
     figure = Figure(figsize=(size.width, 3.8))
     axes = figure.add_subplot(axes_class=SharedAxes)
-    x_label, y_label = (_first_line(name, size) for name in (drawn.x.axis(plot.x_label), drawn.y.axis(plot.y_label)))
+    x_label, y_label = (label.partition("\n")[0] for label in _axes(plot, drawn))
     if plot.x_scale == "log" and plot.kind == "line" and (drawn.data["x"] == 0).any():
         least = _decade(drawn.data["x"].filter(drawn.data["x"] > 0) * drawn.x.scale)
         axes.set_xscale("symlog", linthresh=least, linscale=0.5)
@@ -164,13 +164,34 @@ def _figure_of(plot: Plot, drawn: Series, size: layout.Size) -> Figure:
         axes.text(0.5, 0.5, "none of the runs is of this", transform=axes.transAxes, ha="center")
     for line in axes.lines if size.line != 1.0 else []:
         line.set(linewidth=size.line * line.get_linewidth(), markersize=size.line * line.get_markersize())
-    layout.arrange(figure, axes, plot.title, "\n".join(filter(None, (plot.note, _band(plot, drawn)))))
+    notes = "\n".join(filter(None, (*_definitions(plot, drawn), plot.note, _band(plot, drawn))))
+    layout.arrange(figure, axes, plot.title, notes, _ends_of_lines(axes, plot, drawn))
     return figure
 
 
-def _first_line(label: str, size: layout.Size) -> str:
-    """The name of an axis and its unit; the definition too where there is no caption for it."""
-    return label.partition("\n")[0] if size.has_caption else label
+def _axes(plot: Plot, drawn: Series) -> tuple[str, str]:
+    """The name of each axis with its unit, and its definition on a line of its own."""
+    return drawn.x.axis(plot.x_label), drawn.y.axis(plot.y_label)
+
+
+def _definitions(plot: Plot, drawn: Series) -> list[str]:
+    """What the axes show, for a note or a caption: the axes themselves have only a name and a unit."""
+    return [": ".join(label.split("\n")) for label in _axes(plot, drawn) if "\n" in label]
+
+
+def _ends_of_lines(axes: Axes, plot: Plot, drawn: Series) -> dict[str, tuple[float, float]]:
+    """Name in the legend -> where its line ends in the picture, of plots whose lines end apart."""
+    if plot.kind not in ("line", "time") or len(drawn.lines) <= 1:
+        return {}
+    right, found = max(axes.get_xlim()), {}
+    low, high = sorted(axes.get_ylim())
+    for line in _lines(plot, drawn):
+        x, y = np.asarray(line.data["x"].cast(pl.Float64)) * drawn.x.scale, _unlimited(line.data, drawn)[0]
+        seen = (x <= right) & np.isfinite(np.asarray(y, float))
+        if line.label and seen.any():
+            last = np.flatnonzero(seen)[-1]
+            found[line.label] = (float(x[last]), float(np.clip(y[last], low, high)))
+    return found
 
 
 def _write_caption(plot: Plot, drawn: Series, file: Path) -> list[Path]:
@@ -183,9 +204,7 @@ def _write_caption(plot: Plot, drawn: Series, file: Path) -> list[Path]:
 
 def caption(plot: Plot, drawn: Series) -> str:
     """What stands under a figure that has no title: title, definitions of its axes, and notes."""
-    axes = (drawn.x.axis(plot.x_label), drawn.y.axis(plot.y_label))
-    definitions = [": ".join(label.split("\n")) for label in axes if "\n" in label]
-    parts = [plot.title, *definitions, plot.note, _band(plot, drawn)]
+    parts = [plot.title, *_definitions(plot, drawn), plot.note, _band(plot, drawn)]
     return " ".join(f"{part.rstrip('.')}." for part in parts if part) + "\n"
 
 
@@ -199,7 +218,7 @@ def _band(plot: Plot, drawn: Series) -> str:
         return ""
     what = "Bands" if plot.kind in ("line", "time") else "Whiskers"
     interval = f"{what}: 95 % interval of the mean over the seeds (Student's t)"
-    where = "where that contains what cannot be or the seeds fall into two groups"
+    where = "where that has impossible values or the seeds fall into two groups"
     beyond = f"; {where}, the 2.5th to the 97.5th percentile of the seeds"
     return f"{interval}{beyond if quantiles else ''}."
 
@@ -237,7 +256,7 @@ def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
 def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Labels ticks with whole numbers if all values are whole, and logarithmic axes without powers of ten."""
     if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(5 if layout.size().has_caption else 10, integer=True))
     for axis, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
         if scale == "symlog":
             axis.set_major_formatter(lambda value, _: f"{value:,.10g}")

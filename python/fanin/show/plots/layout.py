@@ -8,15 +8,17 @@ from __future__ import annotations
 import functools
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
+from matplotlib.lines import Line2D
 
 from fanin.later import np
 
@@ -81,6 +83,12 @@ _TICK = 0.07
 _SAMPLE, _GAP = 0.32, 0.16
 """A line's sample in the legend with its distance to the name, and the distance of two columns."""
 
+MOST_IN_LEGEND = 4
+"""Of more entries, those of lines stand at the lines' right ends, where the eye need not go back and forth."""
+
+_WIDEST_AT_LINE = 0.27
+"""Share of the figure's width to which names at lines are wrapped."""
+
 _SLANT = 35.0
 """Degrees by which names of places are turned that have no room side by side."""
 
@@ -129,14 +137,29 @@ def _fitting(words: list[str], size: float, width: float) -> int:
     return 1 + bisect_right(range(2, len(words) + 1), width, key=needed)
 
 
-def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
-    """Places everything around axes that are drawn and labelled, and sets the figure's height."""
+def arrange(
+    figure: Figure, axes: Axes, title: str, note: str = "", ends: Mapping[str, tuple[float, float]] | None = None
+) -> None:
+    """Places everything around axes that are drawn and labelled, and sets the figure's height.
+
+    Args:
+        figure: What is drawn.
+        axes: Its axes.
+        title: The title.
+        note: What stands below.
+        ends: Names of lines -> where each ends: a name stands there if the legend would have too many.
+
+    """
     own = size()
     title = "" if own.has_caption else wrapped(title, own.title, own.width - 4 * _PAD)
     note = "" if own.has_caption else wrapped(note, own.note, own.width - 4 * _PAD)
-    x_label = wrapped(axes.get_xlabel(), own.text, own.width - 1.5)
+    entries = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    at_lines = _at_lines(entries, ends or {})
+    listed = [label for label in entries if label not in at_lines]
+    beside = max((_SAMPLE + text_width(text, own.small) + 2 * _PAD for text in at_lines.values()), default=0.0)
+    x_label = wrapped(axes.get_xlabel(), own.text, own.width - 1.5 - beside)
     y_label = wrapped(axes.get_ylabel(), own.text, own.height)
-    labels, columns = _legend(axes)
+    labels, columns = _legend(listed)
     above = _PAD + sum(each + _PAD for each in (_height(title, own.title), _rows_height(labels, columns)) if each)
     figure.set_figheight(own.height)
     axes.set_position((0.15, 0, 0.8, 1))
@@ -152,6 +175,7 @@ def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
         longest = max(text_width(text, own.text) for text in names)
         highest = max(_height(text, own.text) for text in names)
         below_axes = _TICK + longest * math.sin(math.radians(_SLANT)) + highest
+    right = max(right, beside)
     below = (
         _PAD + below_axes + sum(each + _PAD for each in (_height(x_label, own.text), _height(note, own.note)) if each)
     )
@@ -173,24 +197,100 @@ def arrange(figure: Figure, axes: Axes, title: str, note: str = "") -> None:
         figure.text(0.5, _PAD / height, note, va="bottom", ha="center", fontsize=own.note)
     if labels:
         top = _PAD + (_height(title, own.title) + _PAD if title else 0.0)
-        axes.legend(
-            axes.get_legend_handles_labels()[0],
-            labels,
-            fontsize=own.small,
-            ncols=columns,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 1 - top / height),
-            bbox_transform=whole,
-            borderaxespad=0,
-            borderpad=0,
-            columnspacing=1.4,
-        )
+        _place_legend(axes, [entries[label] for label in listed], labels, columns, 1 - top / height)
+    if at_lines:
+        _name_lines(axes, {label: (entries[label], text) for label, text in at_lines.items()}, ends or {}, inner)
 
 
-def _legend(axes: Axes) -> tuple[list[str], int]:
+def _place_legend(axes: Axes, handles: list[Artist], labels: list[str], columns: int, top: float) -> None:
+    """Places the legend in the middle of the figure, with its upper end at this share of the height."""
+    axes.legend(
+        handles,
+        labels,
+        fontsize=size().small,
+        ncols=columns,
+        loc="upper center",
+        bbox_to_anchor=(0.5, top),
+        bbox_transform=axes.figure.transFigure,
+        borderaxespad=0,
+        borderpad=0,
+        columnspacing=1.4,
+    )
+
+
+def _at_lines(entries: Mapping[str, Artist], ends: Mapping[str, tuple[float, float]]) -> dict[str, str]:
+    """The names that stand at the ends of their lines, wrapped; none if the legend is short, or room is short."""
+    own = size()
+    if len(entries) <= MOST_IN_LEGEND:
+        return {}
+    found = {
+        label: wrapped(label, own.small, _WIDEST_AT_LINE * own.width - _SAMPLE)
+        for label, handle in entries.items()
+        if label in ends and isinstance(handle, Line2D)
+    }
+    return found if sum(_height(text, own.small) for text in found.values()) <= own.height else {}
+
+
+def _name_lines(
+    axes: Axes,
+    named: Mapping[str, tuple[Artist, str]],
+    ends: Mapping[str, tuple[float, float]],
+    width: float,
+) -> None:
+    """Writes the name of each line beside its right end, with a sample, and a thin line between them."""
+    own = size()
+    axes.get_xlim(), axes.get_ylim()  # The range of axes that nobody has asked for is not yet known.
+    to_axes = axes.transData + axes.transAxes.inverted()
+    at = {label: to_axes.transform(ends[label]) for label in named}
+    heights = [_height(text, own.small) / own.height for _, text in named.values()]
+    places = spread([float(y) for _, y in at.values()], heights)
+    for (label, (sample, text)), y in zip(named.items(), places, strict=True):
+        begin, end = 1 + _PAD / width, 1 + (_PAD + _SAMPLE - _TICK) / width
+        x, own_y = at[label]
+        line = Line2D([], [])
+        line.update_from(sample)
+        line.set(data=([begin, (begin + end) / 2, end], [y, y, y]), markevery=[1])
+        leader = Line2D([float(x), begin], [float(own_y), y], color=line.get_color(), linewidth=0.5, alpha=0.6)
+        for each in (leader, line):
+            each.set(transform=axes.transAxes, clip_on=False, zorder=1.5)
+            axes.add_artist(each)
+        axes.text(end + _TICK / width, y, text, transform=axes.transAxes, fontsize=own.small, va="center")
+
+
+def spread(wanted: list[float], heights: list[float]) -> list[float]:
+    """Places from 0 to 1, each as near as possible to the wanted one, at which things so high do not overlap.
+
+    Neighbours that would overlap are moved as one: its middle is the mean of what they want.
+    """
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    blocks: list[list[int]] = []
+
+    def bottom(block: list[int]) -> float:
+        """Where a block begins, within the ends."""
+        high = sum(heights[each] for each in block)
+        below, middles = 0.0, []
+        for each in block:
+            middles.append(wanted[each] - below - heights[each] / 2)
+            below += heights[each]
+        return min(max(sum(middles) / len(middles), 0.0), max(1.0 - high, 0.0))
+
+    for each in order:
+        blocks.append([each])
+        while len(blocks) > 1 and bottom(blocks[-2]) + sum(heights[i] for i in blocks[-2]) > bottom(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    found = dict[int, float]()
+    for block in blocks:
+        at = bottom(block)
+        for each in block:
+            found[each] = at + heights[each] / 2
+            at += heights[each]
+    return [found[each] for each in range(len(wanted))]
+
+
+def _legend(names: list[str]) -> tuple[list[str], int]:
     """The names in the legend, wrapped, and the number of columns that needs the fewest rows."""
     room = size().width - _SAMPLE - 4 * _PAD
-    labels = [wrapped(label, size().small, room) for label in axes.get_legend_handles_labels()[1]]
+    labels = [wrapped(label, size().small, room) for label in names]
     for rows in range(1, len(labels) + 1):
         columns = -(-len(labels) // rows)
         # As matplotlib fills them.

@@ -16,7 +16,7 @@ import { sweep, type Plan, type Point } from './sweep'
 
 const BANDS = '95 % intervals of the mean over seeds (Student’s t)'
 const QUANTILES =
-  'where that contains what cannot be or the seeds fall into two groups, the 2.5th to the 97.5th percentile of the seeds'
+  'where that has impossible values or the seeds fall into two groups, the 2.5th to the 97.5th percentile of the seeds'
 
 interface Drawn {
   plan: Plan
@@ -191,7 +191,7 @@ function NoBackground() {
   }
   return (
     <div class="card">
-      <p>Nothing runs in the background here. What a scheme costs long flows is seen beside some.</p>
+      <p>Nothing runs in the background here. Add long flows to see what a scheme costs them.</p>
       <button type="button" onClick={add}>
         Add two long flows
       </button>

@@ -108,5 +108,5 @@ function Go({ plan }: { plan: Plan }) {
 /** Says that the figures are of another scenario than the one that is chosen. */
 function Changed({ plan, next }: { plan: Plan; next: Plan }) {
   const of = ({ toml, schemes, knob, xs, seeds }: Plan) => JSON.stringify([toml, schemes, knob.id, xs, seeds])
-  return of(plan) === of(next) ? null : <p class="note part">The figures are of what was chosen before.</p>
+  return of(plan) === of(next) ? null : <p class="note part">The figures show what was chosen before.</p>
 }

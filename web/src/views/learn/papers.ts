@@ -43,7 +43,7 @@ const dtcwa: Step = {
   title: 'DT-CWA: two thresholds',
   text: [
     'DT-CWA changes DCTCP in two places. The switch has two thresholds: marks begin at one while the queue grows, and end at the other while it shrinks.',
-    'The sender sets its window anew when marks begin and when they end. It takes it from the largest and the smallest window that it has had.',
+    'The sender sets its window anew when marks begin and when they end. It computes the window from the largest and the smallest that it has had.',
     'The paper sets out against windows that fall to one packet. If the receiver acknowledges only every second packet, such a window has to wait for a timer, which is of 10 ms here.',
   ],
   attempt: 'Let the client acknowledge only every second packet, with few senders and with many.',
@@ -96,7 +96,7 @@ const sdtcp: Step = {
   id: 'sdtcp',
   title: 'SDTCP: a controller',
   text: [
-    'A controller knows all flows of the network. Switches tell it when a queue reaches one of three levels.',
+    'A controller knows all flows of the network. Switches report to it when a queue reaches one of three levels.',
     'It then makes the switch write smaller windows into what receivers send back: first for long flows, and at the highest level for all.',
     'So long flows make way until the burst is over. Servers and clients stay as they are, with a timer of 30 ms.',
   ],
@@ -184,7 +184,7 @@ const rcce: Step = {
   says: saysPaths,
   found: {
     paper: 'rcce',
-    text: 'On one switch, where the paper measures, RCCE is RCC. Its trees help between racks, but an incast to one client ends no sooner. Its aggregators at the edge save one client half of its time if the workers are far away, and cost more than they save if they are near or if clients are many.',
+    text: 'On one switch, where the paper measures, RCCE is RCC. Its trees help between racks, but an incast to one client ends no sooner. Its aggregators at the edge save one client half of its time if the workers are far away. They cost more than they save if the workers are near, or the clients many.',
   },
 }
 

@@ -17,10 +17,10 @@ export function About({ papers }: { papers: Papers }) {
       <Facts facts={papers.facts} />
       <h2>How claims are judged</h2>
       <p>
-        A claim is a sentence of a paper in a form that a program can check: a measure of a curve, the published value,
-        and an accepted range around it. The range and the reason for it are written into the experiment's file before
-        the first run. If a claim, range or reading was written or corrected after a first run, "Added" says so and
-        states which results were known by then.
+        A claim is a sentence of a paper in a form that a program can check. It has a measure of a curve, the published
+        value, and an accepted range around that value. The range and the reason for it are written into the
+        experiment's file before the first run. If a claim, range or reading was written or corrected after a first run,
+        "Added" says so. It also states which results were known by then.
       </p>
       {papers.method.map((text) => (
         <p key={text}>{text}</p>

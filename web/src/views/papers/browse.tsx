@@ -44,7 +44,7 @@ export function Browse({ papers, params, change }: Props) {
           {open ? (
             <Detail key={open.id} brief={open} papers={papers} close={close} />
           ) : (
-            <p class="soft">Choose a sentence to see its figure, its numbers and why they are what they are.</p>
+            <p class="soft">Choose a sentence to see its figure, its numbers and the reasons for them.</p>
           )}
         </section>
       </div>

@@ -80,7 +80,7 @@ function Evidence({ brief, papers, found }: EvidenceProps) {
         <summary>How it was run</summary>
         <Prose text={found.description} />
         <Command
-          text={`${found.runs} runs, seeds ${found.seeds}, engine ${found.engine}. This makes these numbers anew:`}
+          text={`${found.runs} runs, seeds ${found.seeds}, engine ${found.engine}. This command makes these numbers again:`}
           command={found.command}
         />
         <p>
@@ -119,7 +119,7 @@ function Scenario({ sentence, found }: { sentence: Sentence; found: Experiment }
   if (!scenario) {
     const why =
       found.runs > 0 ? 'Its runs are too large for a page, or read other files.' : 'Nothing was simulated for it.'
-    return <Command text={isReport() ? 'This makes its numbers anew:' : why} command={found.command} />
+    return <Command text={isReport() ? 'This command makes its numbers again:' : why} command={found.command} />
   }
   const file = `${sentence.id.replaceAll(/[^\w.-]+/g, '-')}.toml`
   const { toml, compare } = scenario

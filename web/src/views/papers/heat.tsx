@@ -203,7 +203,7 @@ function Cell({ kept, chosen, regime, system }: CellProps) {
       <DataTable caption={`All systems: ${nameOf(regime, [])}`} columns={columnsOf(kept)} rows={regime.places} />
       <p class="soft small">
         A star: no other is significantly better. ± is half of the 95 % interval over the seeds. †: only of the queries
-        that were complete. <code>{chosen.command}</code> makes these numbers anew.
+        that were complete. <code>{chosen.command}</code> makes these numbers again.
       </p>
     </>
   )

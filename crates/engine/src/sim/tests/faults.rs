@@ -297,7 +297,7 @@ fn mistakes_in_lists_of_packets_are_named() {
         ),
         (
             "packets = \"ack\"\nsegments = \"2\"",
-            "test.toml:11: fault.drop.segments: is of packets = \"data\" only; copies tells which of the others",
+            "test.toml:11: fault.drop.segments: is of packets = \"data\" only; copies says which of the others",
         ),
     ] {
         assert_eq!(error(keys), says);

@@ -46,8 +46,8 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-placement",
         Kind::Choice(&["near", "first", "last"]),
         "near",
-        "Which of the group's sending hosts are aggregators: those at the client's switch first and then the first \
-         others, or else the first or the last in the order of network.sender-placement.",
+        "Which of the group's sending hosts are aggregators. Either the hosts at the client's switch come first, and \
+         then the first others. Or aggregators are the first or the last in the order of network.sender-placement.",
         "RCCE, section IV: from the nearby localized form factor",
     )
     .reading("E5"),
@@ -65,9 +65,9 @@ pub(super) const PARAMS: &[Param] = &[
         "cut-through",
         Kind::Bool,
         "false",
-        "Forward complete responses as they arrive, over one open connection: those that arrive while one batch is on its \
-         way form the next batch, which is sent when the client has the previous one. Otherwise one response is sent \
-         when all have arrived. Bytes of an incomplete response are not forwarded.",
+        "Forward complete responses as they arrive, over one open connection. Responses that arrive while one batch \
+         is on its way form the next batch, which is sent when the client has the previous one. Otherwise one \
+         response is sent when all have arrived. Bytes of an incomplete response are not forwarded.",
         "RCCE, section III.C: aggregators combine the results",
     )
     .reading("E5"),
@@ -84,7 +84,7 @@ pub(super) const PARAMS: &[Param] = &[
         Kind::Choice(&["announced", "gathered"]),
         "announced",
         "Whether triage is by the sizes that responses will have, or by the mean of each worker's earlier responses \
-         through the edge: all responses of the first query go through it.",
+         through the edge. By the mean, all responses of the first query go through the edge.",
         "RCCE, section III.B: the edge gathers information automatically; announced: our choice, which needs no earlier query",
     )
     .reading("E21"),

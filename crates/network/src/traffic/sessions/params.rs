@@ -79,8 +79,8 @@ const PAIRS: Param = Param::new(
     "pairs",
     Kind::Choice(&["random", "in-turn"]),
     "random",
-    "Whether each session draws its two hosts at random, or takes the pairs in turn: in a closed loop, the next \
-     session then uses the hosts of the one before it.",
+    "Whether each session draws its two hosts at random, or takes the pairs in turn. In a closed loop with pairs, \
+     the next session uses the hosts of the one before it.",
     "PFDCT, section 4: a random client for each request",
 );
 
