@@ -148,20 +148,23 @@ class Ranking:
         return [each for each in self.regimes if each.where[axis] == value]
 
 
-def read(out: Path | str, name: str = "cross", margin: float = USUAL_MARGIN) -> tuple[list[Ranking], list[Standing]]:
+def read(
+    out: Path | str, name: str = "cross", margin: float = USUAL_MARGIN, any_engine: bool = False
+) -> tuple[list[Ranking], list[Standing]]:
     """The rankings of all experiments of a folder of experiments, or of one, that were run; and those that were not.
 
     Args:
         out: Results folder.
         name: Folder such as ``cross``, or experiment.
         margin: Share of a mean below which a difference does not count.
+        any_engine: Results of another engine are not stale.
 
     Raises:
         NotFoundError: there is no experiment of that name.
         ResultsError: none was run, or none has systems to rank.
 
     """
-    chosen = ledger.chosen(ledger.standings(out), name)
+    chosen = ledger.chosen(ledger.standings(out, any_engine=any_engine), name)
     found = [ranking for each in chosen if (ranking := rank_standing(each, margin))]
     missing = [each for each in chosen if each.record is None]
     if not found:

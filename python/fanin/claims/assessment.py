@@ -56,7 +56,9 @@ def digest_now(name: str) -> str | None:
         return None
 
 
-def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple[Standing, Files | None]:
+def of_library(
+    key: str, path: Path, out: Path, runs: int, begun: bool, any_engine: bool = False
+) -> tuple[Standing, Files | None]:
     """An experiment of the library.
 
     Args:
@@ -65,6 +67,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
         out: Results folder.
         runs: Number of its stored runs, if it has no record.
         begun: Whether a command for this experiment made any of them: experiments share runs.
+        any_engine: Results of another engine are as good as those of this one.
 
     Raises:
         ResultsError: its record is damaged.
@@ -85,7 +88,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
         note = str(error)
     state: State = "stale" if note else "partial" if begun else "never run"
     if found is not None:
-        state, note, runs = *_state(found, experiment), found.work.runs
+        state, note, runs = *_state(found, experiment, any_engine), found.work.runs
     claims = _sentences(experiment, found, note, state, command)
     standing = Standing(
         key, document.paper, document.figure, document.title, state, note, runs, len(points(experiment)), command,
@@ -160,10 +163,10 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
     return standing, files
 
 
-def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
+def _state(found: Record, experiment: Experiment | None, any_engine: bool = False) -> tuple[State, str]:
     """The state of a record, and the reason if it is not complete."""
     engine = _engine.version()
-    if found.work.engine_version != engine:
+    if found.work.engine_version != engine and not any_engine:
         return "stale", f"made by engine {found.work.engine_version}; this is {engine}"
     if experiment is not None and record.digest(experiment) != found.digest:
         return "stale", "the experiment's file has changed since"

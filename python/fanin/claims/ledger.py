@@ -30,12 +30,15 @@ Advance = Callable[[int, int], None]
 """Called with the number of experiments that have been read, and of all."""
 
 
-def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) -> list[Standing]:
+def standings(
+    out: Path | str, *, advance: Advance = lambda _done, _of: None, any_engine: bool = False
+) -> list[Standing]:
     """Every experiment of the library, and those that are only in the results, by paper and figure.
 
     Args:
         out: Results folder; it need not exist.
         advance: Called before each experiment is read, which takes a while the first time.
+        any_engine: Results of another engine are not stale.
 
     Raises:
         ResultsError: a record is damaged, or ``out`` is not a folder.
@@ -51,7 +54,7 @@ def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) ->
     known = []
     for done, (key, path) in enumerate(experiments.items()):
         advance(done, len(experiments))
-        known.append(_of_library(key, path, out, cache, sweeps, stored))
+        known.append(_of_library(key, path, out, cache, sweeps, stored, any_engine))
     found = [*known, *(_of_results(key, out, cache) for key in recorded(out) - experiments.keys())]
     cache.write()
     return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")), _searched(out))
@@ -80,16 +83,18 @@ def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[
     return [dataclasses.replace(each, claims=[complete(claim) for claim in each.claims]) for each in standings]
 
 
-def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: dict[str, str]) -> Standing:
+def _of_library(
+    key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: dict[str, str], any_engine: bool
+) -> Standing:
     recorded = cache.fingerprint(out / key / CLAIMS)
     runs, begun = _finished(key, path, cache, sweeps, stored) if recorded is None else (0, False)
 
     def make() -> Made:
         from fanin.claims import assessment
 
-        return _kept(*assessment.of_library(key, path, out, runs, begun))
+        return _kept(*assessment.of_library(key, path, out, runs, begun, any_engine))
 
-    return Standing.from_dict(cache.value(key, [recorded, runs, begun], make))
+    return Standing.from_dict(cache.value(key, [recorded, runs, begun, any_engine], make))
 
 
 def _of_results(key: str, out: Path, cache: Cache) -> Standing:

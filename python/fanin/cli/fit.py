@@ -83,9 +83,9 @@ def fit(
 
     The command prints how many settings were tried. It prints the best setting and what it takes to hold the other
     sentences, with fresh seeds and beside the file's own values. An ablation says which sentence depends on which
-    value. Sentences that hold under no setting are listed with the closest setting. fit.json also has the pairs of
-    sentences that hold together under no setting, and for the other pairs under how many settings they do. For pairs
-    of one figure it has the best of these settings. The search may have passed over that setting for one with more
+    value. Sentences that hold under no setting are listed with the closest setting. The file fit.json also has the
+    pairs of sentences that hold together under no setting. For the other pairs it has the number of settings under
+    which they do. For pairs of one figure it has the best of these settings. The search may have passed over that setting for one with more
     sentences. These numbers are those of the search's seeds.
 
     Experiments with held-out = true take no part in a search. --held-out judges the best setting by those of the same

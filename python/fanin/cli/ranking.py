@@ -44,7 +44,7 @@ def ranking(
     """
     from fanin.choose import ranking as rank
 
-    rankings, missing = rank.read(out, name, margin_of(margin))
+    rankings, missing = rank.read(out, name, margin_of(margin), any_engine=page is not None)
     for each in [*(ranking.standing for ranking in rankings), *missing]:
         if each.state != "complete":
             note(f"warning: {each.key}: {each.says}: {each.note}".rstrip(": "))

@@ -54,7 +54,7 @@ def write(out: Path, docs: Path, path: Path) -> None:
         FaninError: a record or a guide cannot be read, or a file cannot be written.
 
     """
-    known = ledger.standings(out)
+    known = ledger.standings(out, any_engine=True)
     every = [each for each in known if each.paper and each.record is not None]
     from_files = Files(out)
     described = [Described.of(each, from_files) for each in every]
