@@ -85,8 +85,8 @@ def fit(
     sentences, with fresh seeds and beside the file's own values. An ablation says which sentence depends on which
     value. Sentences that hold under no setting are listed with the closest setting. The file fit.json also has the
     pairs of sentences that hold together under no setting. For the other pairs it has the number of settings under
-    which they do. For pairs of one figure it has the best of these settings. The search may have passed over that setting for one with more
-    sentences. These numbers are those of the search's seeds.
+    which they do. For pairs of one figure it has the best of these settings. The search may have passed over that
+    setting for one with more sentences. These numbers are those of the search's seeds.
 
     Experiments with held-out = true take no part in a search. --held-out judges the best setting by those of the same
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value
