@@ -15,6 +15,13 @@ if ! .venv/bin/python -c "import importlib.metadata as m; assert m.version('ns3'
 fi
 ns3=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib") + "/ns3")')
 lib=$ns3/lib64
+# ns-3.36, for ./incast-3.36: NS3_36 is its source, built with `cmake -DCMAKE_BUILD_TYPE=release`.
+if [ -n "${NS3_36:-}" ]; then
+    "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -DNS3_36 -DNS3_BUILD_PROFILE_RELEASE \
+        -isystem "$NS3_36/build/include" incast.cc pfdct.cc -o incast-3.36 \
+        -L"$NS3_36/build/lib" -Wl,-rpath,"$NS3_36/build/lib" -lns3.36-core -lns3.36-network -lns3.36-internet \
+        -lns3.36-point-to-point -lns3.36-traffic-control -lns3.36-stats -lns3.36-bridge
+fi
 # The wheel is a release build with logs and asserts on; the definitions keep its headers consistent with it.
 for sources in "incast.cc pfdct.cc" fabric.cc; do
     "${CXX:-g++}" -std=c++20 -O2 -Wall -Wextra \

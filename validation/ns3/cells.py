@@ -9,6 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DRIVER = HERE / "incast"
+OLD_DRIVER = HERE / "incast-3.36"
 FABRIC = HERE / "fabric"
 REFERENCE = HERE / "reference.csv"
 SEEDS = range(1, 21)
@@ -47,6 +48,8 @@ class Family:
     title: str = field(default="", compare=False)
     seeds: range = SEEDS  # one run suffices where nothing is drawn
     flows: int = 0  # so many flows of a list on the leaf-spine network of ./fabric
+    same_starts: bool = False  # ns-3 takes the start times that fanin has drawn
+    old: bool = False  # ns-3.36, built from its source, and not the wheel's release
 
 
 # The rules of ns-3's TCP that are not fanin's defaults: docs/validation/ns3.md has a row for each.
@@ -108,13 +111,22 @@ STAR_SEEDS = range(1, 11)  # as many as the paper's figures have here: a run tak
 
 
 def star(
-    name: str, title: str, driver: tuple[str, ...], overrides: tuple[str, ...], device: int, senders: tuple[int, ...]
+    name: str,
+    title: str,
+    driver: tuple[str, ...],
+    overrides: tuple[str, ...],
+    device: int,
+    senders: tuple[int, ...],
+    old: bool = False,
 ) -> Family:
-    """A family on PFDCT's star, with so many packets in the devices' queues."""
-    options = (*STAR, *driver, f"--device={device}")
+    """A family on PFDCT's star, with so many packets in the devices' queues; of ns-3.36 with its rate reduction if old."""
+    options = (*STAR, *driver, f"--device={device}", *(("--recovery=prr",) if old else ()))
+    rules = tuple(rule.replace("ns3.44", "ns3.36") for rule in STAR_RULES) if old else STAR_RULES
     values = (*overrides, f"network.device-queue={device}pkt")
-    title = f"{title}, device queue of {device}"
-    return Family(name, senders, options, "pfdct.toml", STAR_RULES, values, title, STAR_SEEDS)
+    title = f"{title}, device queue of {device}{', ns-3.36 and its rate reduction' if old else ''}"
+    return Family(
+        name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, same_starts=True, old=old
+    )
 
 
 MANY = (10, 20, 30, 50)
@@ -145,6 +157,9 @@ STARS = (
     ),
     star("star-red", "PFDCT, RED in both bands", ("--tcp=pfdct", "--red=true"), PFDCT_RED, 1, FEW),
     star("star-fixed", "PFDCT, fixed threshold", ("--tcp=pfdct", "--moving=false"), FIXED, 1, FEW),
+    star("star-dctcp-3.36", "DCTCP", ("--tcp=dctcp",), DCTCP, 1, FEW, old=True),
+    star("star-dctcp-device-3.36", "DCTCP", ("--tcp=dctcp",), DCTCP, 100, FEW, old=True),
+    star("star-pfdct-3.36", "PFDCT", ("--tcp=pfdct",), (), 1, FEW, old=True),
 )
 
 FAMILIES = (

@@ -18,6 +18,16 @@ const uint32_t LONG_WINDOW = 20;      // segments, Algorithm 2 line 2
 const uint32_t SHORT_BYTES = 10000;   // sent, the same
 const uint32_t LEAST_WINDOW = 2;      // segments, as in RFC 8257
 
+Time
+SmoothedRtt(Ptr<const TcpSocketState> tcb)
+{
+#ifdef NS3_36
+    return tcb->m_lastRtt;
+#else
+    return tcb->m_srtt;
+#endif
+}
+
 } // namespace
 
 Pfdct Pfdct::settings;
@@ -123,7 +133,7 @@ void
 TcpPfdct::ManageThreshold(Ptr<TcpSocketState> tcb)
 {
     const Pfdct& set = Pfdct::settings;
-    const double rtt = tcb->m_srtt.Get().GetSeconds();
+    const double rtt = SmoothedRtt(tcb).GetSeconds();
     const double shortest = tcb->m_minRtt.GetSeconds();
     const double window = static_cast<double>(tcb->m_cWnd.Get()) / tcb->m_segmentSize;
     const double queue = rtt > 0 ? window * std::max(0.0, rtt - shortest) / rtt : 0;

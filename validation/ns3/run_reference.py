@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from cells import CELLS, COUNTS, DRIVER, FABRIC, HERE, MEASURES, OTHERS, REFERENCE, Cell, flow_list
+from cells import CELLS, COUNTS, DRIVER, FABRIC, HERE, MEASURES, OLD_DRIVER, OTHERS, REFERENCE, Cell, flow_list
 
 COLUMNS = ("ns3", "family", "senders", "seed", *MEASURES, *OTHERS)
 
@@ -44,14 +44,34 @@ def run(cell: Cell, seed: int, *extra: str) -> dict[str, float]:
             flows.write_text(flow_list(cell, seed))
             command = [str(FABRIC), f"--flows={flows}"]
             return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    command = [str(DRIVER), *cell.family.driver, f"--senders={cell.senders}", f"--seed={seed}", *extra]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    driver = OLD_DRIVER if cell.family.old else DRIVER
+    command = [str(driver), *cell.family.driver, f"--senders={cell.senders}", f"--seed={seed}", *extra]
+    with tempfile.TemporaryDirectory() as folder:
+        if cell.family.same_starts:
+            starts = Path(folder) / "starts"
+            starts.write_text("".join(f"{offset}\n" for offset in drawn_starts(cell, seed, Path(folder))))
+            command.append(f"--starts={starts}")
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def drawn_starts(cell: Cell, seed: int, folder: Path) -> list[int]:
+    """When fanin's flows start in a run, after the first possible instant [ns]."""
+    scenario = str(HERE / cell.family.scenario)
+    values = (f"traffic.bursts.senders={cell.senders}", "run.duration=101ms")
+    sets = [part for value in values for part in ("--set", value)]
+    command = ["fanin", "run", scenario, *sets, "--seed", str(seed), "--no-try", "--json", "--out", str(folder)]
+    # Flows that do not end are no failure here.
+    ran = json.loads(subprocess.run(command, check=False, capture_output=True, text=True).stdout)
+    command = ["fanin", "export", ran["stored"], "--table", "flows", "--to", "csv"]
+    table = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    rows = csv.DictReader(line for line in table if not line.startswith("#"))
+    return [round((float(row["start_s"]) - 0.1) * 1e9) for row in rows]
 
 
 def row(version: str, cell: Cell, seed: int) -> dict[str, str]:
     """One line of the file."""
     result = run(cell, seed)
-    head = {"ns3": version, "family": cell.family.name, "senders": str(cell.senders), "seed": str(seed)}
+    head = {"ns3": "3.36" if cell.family.old else version, "family": cell.family.name, "senders": str(cell.senders), "seed": str(seed)}
     return head | {m: str(result[m]) if m in COUNTS else f"{result[m]:.6f}" for m in (*MEASURES, *OTHERS)}
 
 

@@ -11,6 +11,7 @@ mod led;
 mod linux;
 mod linux_3_16;
 mod ns3_18;
+mod ns3_36;
 mod ns3_44;
 mod ns3_44_sack;
 mod pacing;
