@@ -98,7 +98,8 @@ impl Sender {
         if let Some(reduction) = self.reduction.as_mut().filter(|reduction| reduction.reduces) {
             let threshold = self.window.ssthresh as u32;
             let room = reduction.room(delivered as u32, pipe as u32, threshold, repaired, cfg.mss as u32);
-            self.window.cwnd = (pipe as i64 + room).max(0) as f64;
+            // Of nothing in flight and no room ns-3 makes 0; a byte lets as little through.
+            self.window.cwnd = (pipe as i64 + room).max(1) as f64;
         }
     }
 
