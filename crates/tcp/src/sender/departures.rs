@@ -30,8 +30,9 @@ impl Sender {
     #[inline(always)]
     pub(super) fn cut_fractions(&mut self, cfg: &SenderConfig) {
         if cfg.quirks.whole_bytes {
-            self.window.cwnd = self.window.cwnd.floor();
-            self.window.ssthresh = self.window.ssthresh.floor();
+            // Where nothing is left, a byte lets as little through.
+            self.window.cwnd = self.window.cwnd.floor().max(1.0);
+            self.window.ssthresh = self.window.ssthresh.floor().max(1.0);
         }
     }
 }

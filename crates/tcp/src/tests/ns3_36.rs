@@ -152,3 +152,17 @@ fn an_acknowledgement_that_reports_news_grows_no_window_unless_a_timeout_is_repa
         assert_eq!(shown(&bench, "in recovery") > 0.0, !timeout);
     }
 }
+
+#[test]
+fn a_window_of_which_nothing_is_left_is_a_byte() {
+    for cfg in [&NS3, &NS3_36] {
+        let mut bench = spied(&SenderConfig { initial_window: 100, ..cfg.clone() });
+        for ack in 1..=12 {
+            bench.receive(1 + 100 * ack, Flags::ECE, &[]);
+            bench.expire_timer();
+            bench.sender.forge_window(1.0);
+        }
+        bench.receive(1 + 100 * 13, Flags::ECE, &[]);
+        assert!(bench.sender.window().cwnd >= 1.0 && bench.sender.window().ssthresh >= 1.0);
+    }
+}
