@@ -378,7 +378,9 @@ pub fn check(transport: &Values) -> Result<(), SpecError> {
         return Err(transport.fail("like", "loss-detection linux-3.16 is that of another program: leave like at rfc"));
     }
     if transport.is("like", "ns3.36") && !transport.flag("sack") {
-        return Err(transport.fail("like", "the rate reduction of ns3.36 needs selective acknowledgements: set sack = true"));
+        return Err(
+            transport.fail("like", "the rate reduction of ns3.36 needs selective acknowledgements: set sack = true")
+        );
     }
     if transport.is("ack-policy", "linux") && transport.time("rto-granularity") == Time::ZERO {
         return Err(

@@ -18,9 +18,11 @@ The default attributes of ns-3.36 (April 2022), from the same files as `ns3-2020
 | 3.33 | ns-3's own DCTCP (`scheme.dctcp.flavour = \"ns-3.36\"`) reduces the window by its estimate without a least window, also on loss. A window below one segment lets nothing through until the timer expires. |
 | 3.34 | An RTT measured as 0 ms counts as 1 us, so that `MinRto` applies from the first RTT on. |
 
-**Left out.** Since 3.32 the default of `TcpL4Protocol::RecoveryType` is proportional rate reduction, in recovery and in state CWR. Here
-the window is reduced at once, as up to 3.31. Since 3.34 the default of `SocketType` is CUBIC; here the file chooses the scheme. All else is
-left out as in `ns3-2020`. The rules were read in the source of 3.36, and not compared with runs of it.",
+**Rate reduction.** Since 3.32 the default of `TcpL4Protocol::RecoveryType` is proportional rate reduction, in recovery and in state CWR.
+`transport.like = \"ns3.36\"` has it, and needs SACK.
+
+**Left out.** Since 3.34 the default of `SocketType` is CUBIC; here the file chooses the scheme. All else is left out as in `ns3-2020`. The
+rules were read in the source of 3.36, and PFDCT's star was compared with runs of it (`docs/validation/ns3.md`).",
     stack: &[
         set("mss", "536B", "ns-3.36, tcp-socket.cc: SegmentSize 536"),
         set("header", "52B", "ns-3.36, tcp-socket-base.cc: Timestamp true, 12 bytes besides 40 of IPv4 and TCP"),

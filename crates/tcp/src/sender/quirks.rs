@@ -115,7 +115,8 @@ impl Quirks {
         ..Self::NS3_44
     };
 
-    /// ns-3.34 to 3.37 (2021 and 2022), which do not differ here: the same files of 3.36, and its `tcp-prr-recovery.cc`.
+    /// ns-3.34 to 3.37 (2021 and 2022), which do not differ here: the same files of 3.36, and its `tcp-prr-recovery.cc`;
+    /// compared in `docs/validation/ns3.md`.
     pub const NS3_36: Self = Self {
         ns3: Ns3Release {
             lost_goes_first: true,
