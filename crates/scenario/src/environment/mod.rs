@@ -8,9 +8,8 @@
 
 mod linux_6_12;
 mod mininet_2_2;
+mod ns3;
 mod ns3_18_rdtcp;
-mod ns3_2020;
-mod ns3_2022;
 mod qualnet;
 mod rfc;
 
@@ -45,7 +44,7 @@ pub(crate) const DEFAULT: &str = rfc::ROW.key;
 
 /// Every environment.
 pub static REGISTRY: &[EnvironmentRow] =
-    &[rfc::ROW, qualnet::ROW, ns3_2020::ROW, ns3_2022::ROW, ns3_18_rdtcp::ROW, mininet_2_2::ROW, linux_6_12::ROW];
+    &[rfc::ROW, qualnet::ROW, ns3::NS3_2020, ns3::NS3_2022, ns3_18_rdtcp::ROW, mininet_2_2::ROW, linux_6_12::ROW];
 
 /// Short names, each with that of its environment: files may have them, and results have the long ones.
 pub static SHORT_NAMES: &[(&str, &str)] = &[("linux-6", linux_6_12::ROW.key)];
