@@ -17,18 +17,10 @@ LEDGER = DOCS.parent / "web/ledger.json.xz"
 GENERATED = [*sorted(DOCS.glob("guides/*.md")), DOCS / "papers/linux.md"]
 TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
 README = DOCS.with_name("README.md")
-REFERENCE = ("choosing", "experiments", "fitting", "glossary", "output", "schemes", "serve", "sweep")
 VERDICTS = [DOCS / f"papers/{paper}.md" for paper in ("dtcwa", "pfdct", "rcc", "rcce", "sdtcp")]
 READ = [
-    *VERDICTS,
-    DOCS / "papers/claims.md",
-    *[DOCS / f"reference/{page}.md" for page in REFERENCE],
-    *[README, *TUTORIALS, DOCS / "guides/twelve-questions.md"],
-    *[page for folder in ("how-to", "explanation") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
-    *[page for folder in ("validation", "adr") for page in sorted(DOCS.glob(f"{folder}/*.md"))],
-    *[DOCS / f"reference/{name}.md" for name in ("environments", "linux", "networks", "speed")],
-    *[DOCS / f"papers/{name}.md" for name in ("linux", "ranking")],
-    *[DOCS.with_name(f"{name}.md") for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY", "STYLE")],
+    *sorted(DOCS.rglob("*.md")),
+    *[DOCS.with_name(f"{name}.md") for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "STYLE")],
 ]
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installed package has no pages")
