@@ -125,7 +125,7 @@ def star(
     values = (*overrides, f"network.device-queue={device}pkt")
     title = f"{title}, device queue of {device}{', ns-3.36 and its rate reduction' if old else ''}"
     return Family(
-        name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, same_starts=True, old=old
+        name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, same_starts=old, old=old
     )
 
 

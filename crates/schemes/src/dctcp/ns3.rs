@@ -93,7 +93,9 @@ impl CongestionControl for Ns3 {
         let segments = if ack.acked == 0 || ack.in_recovery { 1 } else { ack.acked / cx.mss as u64 };
         self.observe(segments, ack.ece, cx);
         let echo = ack.ece && self.release != Release::Ns3_31;
-        if ack.acked > 0 && !ack.in_recovery && !echo && ack.window_limited {
+        // Of the one that ends the repair of a timeout no segment counts, but what was counted before may be a window now.
+        let grows = ack.window_limited || segments == 0;
+        if ack.acked > 0 && !ack.in_recovery && !echo && grows {
             self.grow(segments, cx);
         }
     }
@@ -179,6 +181,26 @@ mod tests {
         assert!((bench.cc.alpha - 0.75).abs() < 1e-12);
         (0..9).for_each(|_| bench.echo());
         assert!((bench.segments() - 2.0).abs() < 1e-9, "not below the least window");
+    }
+
+    #[test]
+    fn what_was_counted_before_a_timeout_grows_the_window_with_the_acknowledgement_that_repairs_it() {
+        let mut bench = sender(0.0, 10.0);
+        bench.round(9, 0);
+        (bench.window.cwnd, bench.window.ssthresh) = (MSS, MSS);
+        let repairs = AckEvent {
+            acked: 1,
+            ece: false,
+            in_recovery: false,
+            window_limited: false,
+            ends_window: false,
+            rtt: None,
+            field: 0,
+        };
+        bench.call(|cc, cx| cc.on_ack(cx, &repairs));
+        assert!((bench.segments() - 2.0).abs() < 1e-9, "{}", bench.segments());
+        bench.call(|cc, cx| cc.on_ack(cx, &repairs));
+        assert!((bench.segments() - 2.0).abs() < 1e-9, "nothing is left");
     }
 
     #[test]

@@ -110,7 +110,9 @@ pub struct Receiver {
     /// this is empty, because arrivals around a hole are acknowledged at once.
     store: RangeSet,
     /// Arrivals beyond a hole so far.
-    arrivals: u64,
+    arrivals: u32,
+    /// For [`ReceiverConfig::late_change`]: the lower half of the number of the last mark that counted.
+    marked_at: u32,
     /// The rest of Linux's state, where it acknowledges.
     linux: Option<Box<Linux>>,
 }
@@ -138,6 +140,7 @@ impl Receiver {
             fin: NO_FIN,
             store: RangeSet::new(),
             arrivals: 0,
+            marked_at: 0,
             linux: None,
         }
     }
@@ -239,7 +242,7 @@ impl Receiver {
             0
         } else if out_of_order {
             self.arrivals += 1;
-            self.store.insert(seg.seq, end, self.arrivals)
+            self.store.insert(seg.seq, end, u64::from(self.arrivals))
         } else {
             let (next, stored) = self.store.take_contiguous(end);
             self.next = next;

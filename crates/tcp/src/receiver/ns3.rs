@@ -3,10 +3,10 @@
 //! By RFC 8257 section 3.2 a change of marks first acknowledges what waits. ns-3 notes the number for that ACK with every
 //! ECN-capable segment before it takes it, and so sends the number before the segment that waits, which then waits for the
 //! next one. Before the first such segment there is nothing to send, as with PFDCT's short flows, which are not ECN-capable.
-//! It takes a segment for one that waits until another one is acknowledged for its number or for a gap. An ACK for old data, or one
-//! by a timer or a change of marks, does not end that: the next change sends an ACK more.
-//! A mark counts only beyond the last one, taken here for one that is not on a retransmission; any other ECN-capable
-//! segment counts as one without a mark, also the last one before the next number. What ends below that does not count.
+//! It takes a segment for one that waits until another one is acknowledged for its number or for a gap. An ACK for old data, or
+//! one by a timer or a change of marks, does not end that: the next change sends an ACK more.
+//! A mark counts only beyond the last one that did, also on a retransmission. Any other ECN-capable segment counts as one
+//! without a mark, also the last one before the next number. What ends below that does not count.
 
 use super::{AckList, AckOut, Delivery, Receiver, ReceiverConfig, Segment};
 
@@ -25,7 +25,11 @@ impl Receiver {
         if !seg.ect {
             return;
         }
-        let ce = seg.ce && !seg.retransmitted;
+        let number = seg.seq as u32;
+        let ce = seg.ce && number.wrapping_sub(self.marked_at).cast_signed() > 0;
+        if ce {
+            self.marked_at = number;
+        }
         if ce != self.ce && self.reserved && self.next_before != 0 {
             let before = self.next - u64::from((self.next as u32).wrapping_sub(self.next_before));
             let last = self.last_ack;

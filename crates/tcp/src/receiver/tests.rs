@@ -339,6 +339,16 @@ fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
 }
 
 #[test]
+fn in_ns3_a_mark_counts_beyond_the_last_one_also_on_a_retransmission() {
+    for (first, again) in [(0, true), (2, false)] {
+        let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+        rig.take(&Segment { ect: true, ..marked(first) });
+        let echoes = rig.echoes(Segment { ect: true, retransmitted: true, ..marked(1) });
+        assert_eq!(echoes.last().is_some_and(|(_, ece)| *ece), again, "{first}");
+    }
+}
+
+#[test]
 fn ns3_refuses_a_segment_below_the_next_number_without_an_echo() {
     let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
     let capable = |seg: Segment| Segment { ect: true, ..seg };

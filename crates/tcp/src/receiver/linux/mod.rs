@@ -318,7 +318,7 @@ impl Act<'_> {
         let follows = self.receiver.store.as_slice().iter().any(|range| range.end == seg.seq);
         self.grow_window(seg, follows);
         self.receiver.arrivals += 1;
-        self.receiver.store.insert(seg.seq, end, self.receiver.arrivals)
+        self.receiver.store.insert(seg.seq, end, u64::from(self.receiver.arrivals))
     }
 
     /// `tcp_ecn_check_ce`.
