@@ -537,3 +537,47 @@ def test_confirming_needs_a_kernel_before_anything_runs(
     assert result.code != 0
     assert 'run "make linux"' in result.err
     assert not (tmp_path / "results").exists()
+
+
+@built
+def test_what_is_called_simulated_is_simulated_where_the_file_names_the_kernel(tmp_path: Path, cli: Any) -> None:
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme="linux") + 'backend = "linux"\n')
+    options = ["--confirm", "--seeds", "1", "--capacities", "0", "--json", "--out", str(tmp_path / "results")]
+    answer = cli("advise", str(file), *options)
+    assert "run.backend is linux: every fix runs in the Linux kernel" in answer.err
+    own = json.loads(answer.out)["confirmed"][0]
+    rack = RACK.format(scheme="linux")
+    for name, backend in [("simulated", "simulator"), ("linux", "linux")]:
+        alone = _engine.Scenario(rack, "rack.toml", {"run.backend": backend}).run(1)
+        assert own[name] == pytest.approx(json.loads(alone.summary)["query_p99_s"]), name
+    assert own["simulated"] != own["linux"]
+
+
+def test_a_scheme_without_a_model_is_confirmed_in_the_kernel_alone(tmp_path: Path) -> None:
+    from types import SimpleNamespace
+
+    from fanin.choose.confirmation import IN_LINUX, IN_SIMULATOR, _why_not
+
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme="linux-bbr"))
+    of: Any = SimpleNamespace(experiment=fanin.load(file))
+    as_it_is: Any = SimpleNamespace(settings={})
+    assert _why_not(of, as_it_is, IN_SIMULATOR) == "not in the simulator: transport.scheme"
+    assert _why_not(of, as_it_is, IN_LINUX) is None
+
+
+def test_a_run_in_the_kernel_proposes_advice_from_the_simulator() -> None:
+    from fanin.choose.outcomes import Outcome
+    from fanin.show.course import choose_commands
+
+    def proposed(scheme: str, given: list[tuple[str, str]]) -> str:
+        scenario = {"run": {"backend": "linux"}, "transport": {"scheme": scheme}, "traffic": [{}]}
+        happened: Any = type("", (), {"scenario": scenario, "outcome": Outcome.COLLAPSE, "fan_in": None})
+        return choose_commands(happened, None, "s.toml", given)[-1].command
+
+    buffer = ("network.buffer", "1MB")
+    confirmed = "fanin advise s.toml --set network.buffer=1MB --confirm"
+    assert proposed("linux", [("run.backend", "linux"), buffer]) == confirmed
+    assert proposed("linux", []) == "fanin advise s.toml --set run.backend=simulator --confirm"
+    assert proposed("linux-bbr", [("run.backend", "linux")]) == "fanin advise s.toml --set run.backend=linux"
