@@ -278,6 +278,13 @@ def test_hosts_have_segmentation_merging_and_interrupts() -> None:
 
 
 @built
+def test_a_queue_that_paces_has_the_limit_of_the_host() -> None:
+    changes = {**LINUX, "transport.pacing": "fq", "traffic.answers.bytes-each": "100KB"}
+    found = [totals({**changes, "transport.host-queue": packets})["fct_p50_s"] for packets in (0, 1000, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+@built
 def test_endless_flows_share_the_link_and_stop() -> None:
     text = (
         SCENARIO[: SCENARIO.index("[[traffic]]")]

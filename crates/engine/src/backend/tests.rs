@@ -399,6 +399,23 @@ fn what_linux_does_not_follow_is_refused_by_name() {
 }
 
 #[test]
+fn values_that_would_have_no_effect_in_linux_are_refused_by_name() {
+    let cases: [(&[(&str, &str)], &str); 4] = [
+        (&[("transport.ecn", "off"), ("transport.scheme", "linux-dctcp")], "asks for ECN whatever"),
+        (&[("transport.ack-every", "3")], "every other full segment"),
+        (&[("transport.initial-window", "15000B")], "1448 B (mss)"),
+        (&[("transport.initial-window", "1000B")], "1448 B (mss)"),
+    ];
+    for (changes, why) in cases {
+        let error = Site::of(&scenario(changes)).expect_err(why).to_string();
+        assert!(error.contains(changes[0].0) && error.contains(why), "{error}");
+    }
+    let followed = [("transport.ecn", "off"), ("transport.ack-every", "1"), ("transport.initial-window", "14480B")];
+    let stack = Site::of(&scenario(&followed)).expect("Linux can follow these").stack;
+    assert_eq!((stack.ecn, stack.quick_ack, stack.initial_window), (false, true, 10));
+}
+
+#[test]
 fn a_run_takes_place_where_it_should() {
     let error = crate::sim::run(&scenario(&[]), None).expect_err("it is for Linux").to_string();
     assert!(error.contains("run.backend") && error.contains("only the simulator"), "{error}");
