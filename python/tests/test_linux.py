@@ -409,6 +409,27 @@ def test_a_missing_kernel_is_named_with_its_cure(tmp_path: Path, monkeypatch: py
         totals(LINUX)
 
 
+def test_a_kernel_of_other_sources_is_listed_and_refused(
+    tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fanin.choose import confirmation
+
+    (tmp_path / "hz1000").mkdir()
+    for name in ("built", "release", "linux", "cable.ko", "config", "sources"):
+        (tmp_path / "hz1000" / name).write_text("")
+    (tmp_path / "guest").write_text("")
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path))
+    again = r'the kernel was built from other sources: run "make linux" again'
+    with pytest.raises(RunError, match=again):
+        totals(LINUX)
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    with pytest.raises(RunError, match=again):
+        confirmation.kernel(fanin.load(file))
+    assert [each["current"] for each in json.loads(cli("linux", "--json").out)["kernels"]] == [False]
+    assert "built from other sources" in cli("linux").out
+
+
 def test_what_linux_cannot_follow_is_refused_when_it_is_checked() -> None:
     with pytest.raises(ScenarioError, match=r"transport\.ack-delay.*Linux decides this itself"):
         _engine.Scenario(SCENARIO, "scenario.toml", {**LINUX, "transport.ack-delay": "1ms"}).check()
@@ -493,7 +514,7 @@ def test_the_kernel_that_runs_is_the_one_with_the_scenarios_ticks(
     place, file = Path(), tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     monkeypatch.setattr(
-        _engine, "linux_kernels", lambda: [(250, "6.12.1", place, place), (1000, "6.12.2", place, place)]
+        _engine, "linux_kernels", lambda: [(250, "6.12.1", place, place, True), (1000, "6.12.2", place, place, True)]
     )
 
     def named(tick: str) -> str:
@@ -520,7 +541,7 @@ def test_why_a_run_in_the_kernel_failed_is_said(tmp_path: Path, cli: Any, monkey
     assert 'warning: "as it is" failed in Linux: ' in result.err
 
 
-_NEEDED = {"hz1000", "linux", "cable.ko", "release", "built", "config", "guest"}
+_NEEDED = {"hz1000", "linux", "cable.ko", "release", "built", "config", "guest", "sources"}
 
 
 def test_what_linux_cannot_run_is_named_beside_the_advice(

@@ -7,7 +7,7 @@
 mod built;
 mod machine;
 
-pub use built::{Built, NotBuilt, builds, folder};
+pub use built::{Built, NotBuilt, OtherSources, builds, folder};
 
 use fanin_engine::backend::{Playback, Site, drive};
 use fanin_engine::param::SpecError;
@@ -38,6 +38,9 @@ pub enum Error {
     /// The kernel is not there.
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
+    /// The kernel is of other sources.
+    #[error(transparent)]
+    OtherSources(#[from] OtherSources),
     /// The kernel or the guest failed.
     #[error("Linux: {0}")]
     Machine(String),
@@ -77,7 +80,8 @@ impl From<SpecError> for Error {
 pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'_>>) -> Result<Outcome, Error> {
     let site = Site::of(scenario)?;
     let built = Built::with(site.stack.hz)?;
-    let machine = Machine::new(source, &built)?;
+    built.check_sources()?;
+    let machine = Machine::new(source, &site, &built)?;
     machine.run(site.mebibytes(&sim::check(scenario)?), progress)?;
     replay(scenario, machine.root(), site.links.len())
 }

@@ -1,6 +1,7 @@
 //! One kernel, from its start to its end.
 
 use crate::{Built, Error, Source, stopped};
+use fanin_engine::backend::Site;
 use fanin_engine::sim::Progress;
 use nix::sys::personality::{self, Persona};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -36,7 +37,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Prepares the folder of a run.
-    pub(crate) fn new(source: &Source<'_>, built: &Built) -> Result<Self, Error> {
+    pub(crate) fn new(source: &Source<'_>, site: &Site, built: &Built) -> Result<Self, Error> {
         let fail = |what: &str| {
             let what = what.to_owned();
             move |error: io::Error| Error::Folder { what, error }
@@ -56,6 +57,7 @@ impl Machine {
             "changes": source.changes,
             "folder": folder,
             "on_the_way": source.on_the_way,
+            "site": site.fingerprint().to_string(),
         });
         fs::write(root.path().join("scenario.json"), input.to_string()).map_err(fail("writing the scenario"))?;
         Ok(Self { root, _alive: alive, kernel: built.kernel.clone() })

@@ -123,13 +123,18 @@ def kernel(experiment: Experiment) -> str:
     """The name of the kernel that runs a scenario, such as ``Linux 6.12.117 (HZ=1000)``.
 
     Raises:
-        RunError: it is not built.
+        RunError: it is not built, or from other sources.
 
     """
     tick_s = number(experiment.resolved()["transport"]["rto-granularity"])
     # Hosts of other tools have no tick; fixes may set Linux's own.
     hz = round(1 / tick_s) if tick_s else 1000
-    for of, release, *_ in _engine.linux_kernels():
+    for of, release, *_, current in _engine.linux_kernels():
+        if of == hz and not current:
+            raise RunError(
+                'the kernel was built from other sources: run "make linux" again, in the checkout that this fanin is '
+                f"from (HZ={hz} in {_engine.linux_folder()})"
+            )
         if of == hz:
             return f"Linux {release} (HZ={hz})"
     raise RunError(

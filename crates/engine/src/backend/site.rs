@@ -13,6 +13,7 @@ use fanin_param::{SpecError, Values};
 use fanin_port::spec::Limit;
 use fanin_scenario::Scenario;
 use std::collections::VecDeque;
+use std::fmt::{self, Write};
 
 /// A network of Linux hosts.
 #[derive(Clone, Debug)]
@@ -203,6 +204,25 @@ impl Site {
     }
 }
 
+impl Site {
+    /// A number of everything that it says, by which two programs see whether they read a scenario in the same way.
+    pub fn fingerprint(&self) -> u64 {
+        let mut number = Fingerprint(0xCBF2_9CE4_8422_2325);
+        write!(number, "{self:?}").expect("a number takes every text");
+        number.0
+    }
+}
+
+/// The hash FNV-1a.
+struct Fingerprint(u64);
+
+impl Write for Fingerprint {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+        Ok(())
+    }
+}
+
 /// Seconds of one core that a kernel takes to start, for each of its hosts, and for a packet on a link.
 const START: f64 = 0.1;
 const HOST: f64 = 0.005;
@@ -385,7 +405,8 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
     }
     let mss = transport.bytes("mss").get();
     if !transport.window("initial-window").bytes(mss).is_multiple_of(mss) {
-        let why = format!("Linux counts it in segments, which are {mss} B (mss): set a multiple of them, such as 10mss");
+        let why =
+            format!("Linux counts it in segments, which are {mss} B (mss): set a multiple of them, such as 10mss");
         return Err(transport.fail("initial-window", why));
     }
     Ok(())

@@ -288,6 +288,14 @@ fn a_site_has_what_the_scenario_says() {
 }
 
 #[test]
+fn a_site_with_another_default_has_another_fingerprint() {
+    let of = |changes: &[(&str, &str)]| Site::of(&scenario(changes)).expect("Linux can follow it").fingerprint();
+    assert_eq!(of(&[]), of(&[]));
+    assert_ne!(of(&[]), of(&[("transport.rto-min", "100ms")]));
+    assert_ne!(of(&[]), of(&[("network.delay", "7us")]));
+}
+
+#[test]
 fn a_site_tells_losses_as_the_scenario_says() {
     let told = |changes: &[(&str, &str)]| {
         let stack = Site::of(&scenario(changes)).expect("Linux can follow it").stack;
