@@ -15,6 +15,8 @@ use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Failure, Outcome, Progress, RunError};
 use fanin_engine::units::Time;
 use machine::Machine;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use thiserror::Error;
 
@@ -92,8 +94,8 @@ fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Err
         std::fs::read(root.join(name)).map_err(|error| Error::Folder { what: format!("reading {name}"), error })
     };
     let record = String::from_utf8(read("record")?).map_err(|_| Error::Machine("the record is no text".to_owned()))?;
-    let log = read("log")?;
-    let mut playback = Playback::new(&record, &log, links).map_err(|error| Error::Machine(error.to_string()))?;
+    let log = File::open(root.join("log")).map_err(|error| Error::Folder { what: "reading log".to_owned(), error })?;
+    let mut playback = Playback::new(&record, BufReader::new(log), links);
     Ok(drive(scenario, &mut playback, None)?)
 }
 
