@@ -213,6 +213,17 @@ def test_counters_of_the_kernel_are_a_table() -> None:
 
 
 @built
+def test_all_hosts_share_the_memory_of_one_machine_as_the_page_says() -> None:
+    text = SCENARIO[: SCENARIO.index("[[traffic]]")].replace("100pkt", "20MB").partition("interrupt-interval")[0]
+    text += '[[traffic]]\nname = "long"\nkind = "background"\nflows = 64\n[run]\nduration = "400ms"\n'
+    run = _engine.Scenario(text, "scenario.toml", LINUX).run(1)
+    counters = dict(decode(run.columns("counters")).select(pl.col("name").cast(pl.String), "value").iter_rows())
+    # docs/reference/linux.md, "Not as on your host"
+    assert counters["TCPMemoryPressures"] > 0
+    assert counters["PruneCalled"] > 0
+
+
+@built
 def test_bbr_runs_in_the_kernel() -> None:
     changes = {**LINUX, "queue.kind": "drop-tail", "run.duration": "50ms", "measure.warmup": "10ms"}
     text = LONG.replace('kind = "red"\nred-min = 10\nred-max = 40\nred-weight = 0.02\n', "")
