@@ -50,7 +50,10 @@ fn below(root: &Path, path: &Path) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a text grows");
+        text
+    })
 }
 
 /// Every file below a folder that can decide a run: manuals and tests do not.

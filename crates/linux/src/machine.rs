@@ -61,7 +61,7 @@ impl Machine {
             "changes": source.changes,
             "folder": folder,
             "on_the_way": source.on_the_way,
-            "site": site.fingerprint().to_string(),
+            "site": site.fingerprint(),
         });
         fs::write(root.path().join("scenario.json"), input.to_string()).map_err(fail("writing the scenario"))?;
         Ok(Self { root, _alive: alive, kernel: built.kernel.clone() })
