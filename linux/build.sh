@@ -75,6 +75,7 @@ build_kernel() {
 	cp -u "$here"/modules/* "$build/modules"
 	"${in_source[@]}" -s M="$build/modules" modules
 	strip --strip-debug -o "$to/cable.ko" "$build/modules/cable.ko"
+	"$here/sources.sh" >"$to/sources"
 }
 
 build_guest() {
@@ -83,6 +84,7 @@ build_guest() {
 	RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --manifest-path "$here/../Cargo.toml" --locked --release \
 		--package fanin-guest --target "$(rustc -vV | sed -n 's/host: //p')" --target-dir "$cache/guest-target"
 	cp "$cache"/guest-target/*/release/guest "$cache/guest"
+	"$here/sources.sh" >"$cache/sources"
 }
 
 prepare_source

@@ -213,6 +213,17 @@ def test_counters_of_the_kernel_are_a_table() -> None:
 
 
 @built
+def test_all_hosts_share_the_memory_of_one_machine_as_the_page_says() -> None:
+    text = SCENARIO[: SCENARIO.index("[[traffic]]")].replace("100pkt", "20MB").partition("interrupt-interval")[0]
+    text += '[[traffic]]\nname = "long"\nkind = "background"\nflows = 64\n[run]\nduration = "400ms"\n'
+    run = _engine.Scenario(text, "scenario.toml", LINUX).run(1)
+    counters = dict(decode(run.columns("counters")).select(pl.col("name").cast(pl.String), "value").iter_rows())
+    # docs/reference/linux.md, "Not as on your host"
+    assert counters["TCPMemoryPressures"] > 0
+    assert counters["PruneCalled"] > 0
+
+
+@built
 def test_bbr_runs_in_the_kernel() -> None:
     changes = {**LINUX, "queue.kind": "drop-tail", "run.duration": "50ms", "measure.warmup": "10ms"}
     text = LONG.replace('kind = "red"\nred-min = 10\nred-max = 40\nred-weight = 0.02\n', "")
@@ -275,6 +286,13 @@ def test_hosts_have_segmentation_merging_and_interrupts() -> None:
     assert hosts["fct_p50_s"] > plain["fct_p50_s"] + 20e-6
     assert hosts["segments_received"] == plain["segments_received"]
     assert hosts["packet_hops"] < 0.8 * plain["packet_hops"]
+
+
+@built
+def test_a_queue_that_paces_has_the_limit_of_the_host() -> None:
+    changes = {**LINUX, "transport.pacing": "fq", "traffic.answers.bytes-each": "100KB"}
+    found = [totals({**changes, "transport.host-queue": packets})["fct_p50_s"] for packets in (0, 1000, 1)]
+    assert found[0] == found[1] != found[2]
 
 
 @built
@@ -402,6 +420,27 @@ def test_a_missing_kernel_is_named_with_its_cure(tmp_path: Path, monkeypatch: py
         totals(LINUX)
 
 
+def test_a_kernel_of_other_sources_is_listed_and_refused(
+    tmp_path: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fanin.choose import confirmation
+
+    (tmp_path / "hz1000").mkdir()
+    for name in ("built", "release", "linux", "cable.ko", "config", "sources"):
+        (tmp_path / "hz1000" / name).write_text("")
+    (tmp_path / "guest").write_text("")
+    monkeypatch.setenv("FANIN_LINUX", str(tmp_path))
+    again = r'the kernel was built from other sources: run "make linux" again'
+    with pytest.raises(RunError, match=again):
+        totals(LINUX)
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    with pytest.raises(RunError, match=again):
+        confirmation.kernel(fanin.load(file))
+    assert [each["current"] for each in json.loads(cli("linux", "--json").out)["kernels"]] == [False]
+    assert "built from other sources" in cli("linux").out
+
+
 def test_what_linux_cannot_follow_is_refused_when_it_is_checked() -> None:
     with pytest.raises(ScenarioError, match=r"transport\.ack-delay.*Linux decides this itself"):
         _engine.Scenario(SCENARIO, "scenario.toml", {**LINUX, "transport.ack-delay": "1ms"}).check()
@@ -486,7 +525,7 @@ def test_the_kernel_that_runs_is_the_one_with_the_scenarios_ticks(
     place, file = Path(), tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     monkeypatch.setattr(
-        _engine, "linux_kernels", lambda: [(250, "6.12.1", place, place), (1000, "6.12.2", place, place)]
+        _engine, "linux_kernels", lambda: [(250, "6.12.1", place, place, True), (1000, "6.12.2", place, place, True)]
     )
 
     def named(tick: str) -> str:
@@ -513,7 +552,7 @@ def test_why_a_run_in_the_kernel_failed_is_said(tmp_path: Path, cli: Any, monkey
     assert 'warning: "as it is" failed in Linux: ' in result.err
 
 
-_NEEDED = {"hz1000", "linux", "cable.ko", "release", "built", "config", "guest"}
+_NEEDED = {"hz1000", "linux", "cable.ko", "release", "built", "config", "guest", "sources"}
 
 
 def test_what_linux_cannot_run_is_named_beside_the_advice(
@@ -537,3 +576,47 @@ def test_confirming_needs_a_kernel_before_anything_runs(
     assert result.code != 0
     assert 'run "make linux"' in result.err
     assert not (tmp_path / "results").exists()
+
+
+@built
+def test_what_is_called_simulated_is_simulated_where_the_file_names_the_kernel(tmp_path: Path, cli: Any) -> None:
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme="linux") + 'backend = "linux"\n')
+    options = ["--confirm", "--seeds", "1", "--capacities", "0", "--json", "--out", str(tmp_path / "results")]
+    answer = cli("advise", str(file), *options)
+    assert "run.backend is linux: every fix runs in the Linux kernel" in answer.err
+    own = json.loads(answer.out)["confirmed"][0]
+    rack = RACK.format(scheme="linux")
+    for name, backend in [("simulated", "simulator"), ("linux", "linux")]:
+        alone = _engine.Scenario(rack, "rack.toml", {"run.backend": backend}).run(1)
+        assert own[name] == pytest.approx(json.loads(alone.summary)["query_p99_s"]), name
+    assert own["simulated"] != own["linux"]
+
+
+def test_a_scheme_without_a_model_is_confirmed_in_the_kernel_alone(tmp_path: Path) -> None:
+    from types import SimpleNamespace
+
+    from fanin.choose.confirmation import IN_LINUX, IN_SIMULATOR, _why_not
+
+    file = tmp_path / "rack.toml"
+    file.write_text(RACK.format(scheme="linux-bbr"))
+    of: Any = SimpleNamespace(experiment=fanin.load(file))
+    as_it_is: Any = SimpleNamespace(settings={})
+    assert _why_not(of, as_it_is, IN_SIMULATOR) == "not in the simulator: transport.scheme"
+    assert _why_not(of, as_it_is, IN_LINUX) is None
+
+
+def test_a_run_in_the_kernel_proposes_advice_from_the_simulator() -> None:
+    from fanin.choose.outcomes import Outcome
+    from fanin.show.course import choose_commands
+
+    def proposed(scheme: str, given: list[tuple[str, str]]) -> str:
+        scenario = {"run": {"backend": "linux"}, "transport": {"scheme": scheme}, "traffic": [{}]}
+        happened: Any = type("", (), {"scenario": scenario, "outcome": Outcome.COLLAPSE, "fan_in": None})
+        return choose_commands(happened, None, "s.toml", given)[-1].command
+
+    buffer = ("network.buffer", "1MB")
+    confirmed = "fanin advise s.toml --set network.buffer=1MB --confirm"
+    assert proposed("linux", [("run.backend", "linux"), buffer]) == confirmed
+    assert proposed("linux", []) == "fanin advise s.toml --set run.backend=simulator --confirm"
+    assert proposed("linux-bbr", [("run.backend", "linux")]) == "fanin advise s.toml --set run.backend=linux"

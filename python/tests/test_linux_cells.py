@@ -91,3 +91,11 @@ def test_the_kernel_does_again_what_is_stored_of_it(kernel: dict[str, Entry[Meas
     again = cells.run(cell, "linux", cells.SEEDS[:1])
     assert again.queries == stored.found.queries[:1]
     assert again.numbers == {name: runs[:1] for name, runs in stored.found.numbers.items()}
+
+
+def test_the_page_names_the_orders_of_the_runs_with_ticks_apart() -> None:
+    # compare_cells() runs both columns without ORDERED.
+    ours = "simulator, drawn orders, ticks"
+    head = f"| cell | kernel [ms] | {ours} together [ms] | {ours} apart [ms] |"
+    assert head in compare.PAGE.read_text().splitlines()
+    assert head in (cells.HERE / "page.md.j2").read_text().splitlines()

@@ -49,6 +49,9 @@ fn run() -> Result<()> {
     let scenario = scenario(&input)?;
     finit_module(&File::open("/cable.ko")?, &CString::new("")?, ModuleInitFlags::empty())?;
     let site = Site::of(&scenario)?;
+    if input["site"] != site.fingerprint() {
+        return Err("the guest was built from other sources, whose defaults differ: run \"make linux\" again".into());
+    }
     let nodes = network::build(&site)?;
     network::faults(&site)?;
     let mut sockets = Sockets::new(nodes, &site.hosts, site.congestion.clone(), File::create("/log")?)?;

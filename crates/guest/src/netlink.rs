@@ -16,7 +16,8 @@ use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// An attribute of the project's own device or queueing discipline.
+/// An attribute of a device or a queueing discipline.
+#[derive(Clone)]
 pub(crate) enum Own {
     U8(u8),
     U32(u32),

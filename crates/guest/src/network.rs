@@ -134,11 +134,22 @@ fn add_end(site: &Site, number: usize, link: &SiteLink, netlink: &Netlink) -> io
         name: &name(number),
         mac,
         mtu: mtu as u32,
-        queue: if queue > 0 { (queue as u32).min(UNLIMITED) } else { UNLIMITED },
+        queue: packets(queue),
         gso: (segments, if tso > 0 { tso as u32 } else { 65_536 }),
         gro: if gro > 0 { gro as u32 } else { 65_536 },
         own: &own,
     })
+}
+
+/// Packets of a host's queue, of which zero are no limit.
+fn packets(queue: u64) -> u32 {
+    if queue > 0 { (queue as u32).min(UNLIMITED) } else { UNLIMITED }
+}
+
+/// The first attributes of `fq`: packets of all connections, and of each one (`TCA_FQ_PLIMIT`, `TCA_FQ_FLOW_PLIMIT`). A
+/// limit for all leaves Linux's own for each one.
+fn fair_queue(queue: u64) -> Vec<Own> {
+    vec![Own::U32(packets(queue)); if queue > 0 { 1 } else { 2 }]
 }
 
 /// Sets what a namespace has settings for.
@@ -177,7 +188,7 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
         if link.limit != Limit::Unlimited {
             netlink.discipline(device, "port", &port(link.limit, link.marking, node))?;
         } else if site.stack.fq {
-            netlink.discipline(device, "fq", &[])?;
+            netlink.discipline(device, "fq", &fair_queue(site.stack.queue))?;
         }
         netlink.start(device)?;
     }

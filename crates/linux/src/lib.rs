@@ -7,7 +7,7 @@
 mod built;
 mod machine;
 
-pub use built::{Built, NotBuilt, builds, folder};
+pub use built::{Built, NotBuilt, OtherSources, builds, folder};
 
 use fanin_engine::backend::{Playback, Site, drive};
 use fanin_engine::param::SpecError;
@@ -15,6 +15,8 @@ use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, Failure, Outcome, Progress, RunError};
 use fanin_engine::units::Time;
 use machine::Machine;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use thiserror::Error;
 
@@ -38,6 +40,9 @@ pub enum Error {
     /// The kernel is not there.
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
+    /// The kernel is of other sources.
+    #[error(transparent)]
+    OtherSources(#[from] OtherSources),
     /// The kernel or the guest failed.
     #[error("Linux: {0}")]
     Machine(String),
@@ -77,7 +82,8 @@ impl From<SpecError> for Error {
 pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'_>>) -> Result<Outcome, Error> {
     let site = Site::of(scenario)?;
     let built = Built::with(site.stack.hz)?;
-    let machine = Machine::new(source, &built)?;
+    built.check_sources()?;
+    let machine = Machine::new(source, &site, &built)?;
     machine.run(site.mebibytes(&sim::check(scenario)?), progress)?;
     replay(scenario, machine.root(), site.links.len())
 }
@@ -88,8 +94,8 @@ fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Err
         std::fs::read(root.join(name)).map_err(|error| Error::Folder { what: format!("reading {name}"), error })
     };
     let record = String::from_utf8(read("record")?).map_err(|_| Error::Machine("the record is no text".to_owned()))?;
-    let log = read("log")?;
-    let mut playback = Playback::new(&record, &log, links).map_err(|error| Error::Machine(error.to_string()))?;
+    let log = File::open(root.join("log")).map_err(|error| Error::Folder { what: "reading log".to_owned(), error })?;
+    let mut playback = Playback::new(&record, BufReader::new(log), links);
     Ok(drive(scenario, &mut playback, None)?)
 }
 

@@ -1,8 +1,10 @@
 //! One kernel, from its start to its end.
 
 use crate::{Built, Error, Source, stopped};
+use fanin_engine::backend::Site;
 use fanin_engine::sim::Progress;
 use nix::sys::personality::{self, Persona};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 use std::env;
@@ -22,6 +24,9 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// Bytes of what the kernel says that an error shows.
 const SHOWN: usize = 2_000;
 
+/// Where a machine's memory is fastest.
+const SHARED: &str = "/dev/shm";
+
 /// What the names of the folders of runs begin with.
 const PREFIX: &str = "fanin-linux-";
 /// A file in each of them that is locked while its run is alive.
@@ -36,7 +41,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Prepares the folder of a run.
-    pub(crate) fn new(source: &Source<'_>, built: &Built) -> Result<Self, Error> {
+    pub(crate) fn new(source: &Source<'_>, site: &Site, built: &Built) -> Result<Self, Error> {
         let fail = |what: &str| {
             let what = what.to_owned();
             move |error: io::Error| Error::Folder { what, error }
@@ -56,6 +61,7 @@ impl Machine {
             "changes": source.changes,
             "folder": folder,
             "on_the_way": source.on_the_way,
+            "site": site.fingerprint(),
         });
         fs::write(root.path().join("scenario.json"), input.to_string()).map_err(fail("writing the scenario"))?;
         Ok(Self { root, _alive: alive, kernel: built.kernel.clone() })
@@ -112,14 +118,35 @@ impl Machine {
             .stderr(Stdio::null())
             // The kernel's processes are one group, which is ended as a whole.
             .process_group(0);
-        if Path::new("/dev/shm").is_dir() {
-            // The machine's memory is a file there, which has no name.
-            command.env("TMPDIR", "/dev/shm");
-        }
+        // The machine's memory is a file there, which has no name.
+        let temporary = env::temp_dir();
+        command.env("TMPDIR", with_room(memory, &[Path::new(SHARED), &temporary])?);
         let child = at_fixed_addresses(|| command.spawn());
         let what = || format!("starting {}", self.kernel.display());
         Ok(Running(child.map_err(|error| Error::Folder { what: what(), error })?))
     }
+}
+
+/// The first of these folders that has room for so many MiB; a kernel whose memory finds none there would end in a panic.
+fn with_room<'a>(memory: u64, folders: &[&'a Path]) -> Result<&'a Path, Error> {
+    let mebibytes: Vec<u64> = folders.iter().map(|folder| room(folder) >> 20).collect();
+    let fits = folders.iter().zip(&mebibytes).find(|(_, room)| **room >= memory);
+    let said = |(folder, room): (&&Path, &u64)| format!("{} has {room} MiB", folder.display());
+    fits.map(|(folder, _)| *folder).ok_or_else(|| {
+        let rooms: Vec<String> = folders.iter().zip(&mebibytes).map(said).collect();
+        Error::Machine(format!(
+            "the kernel needs {memory} MiB for its memory, and {}: give a container more (docker run --shm-size={}m), or set \
+             TMPDIR to a folder with room",
+            rooms.join(", "),
+            memory.next_multiple_of(256)
+        ))
+    })
+}
+
+/// Free bytes of a folder from which a program can run; the kernel runs from its memory.
+fn room(folder: &Path) -> u64 {
+    statvfs(folder)
+        .map_or(0, |of| if of.f_flag.contains(StatVfsMountFlags::NOEXEC) { 0 } else { of.f_bavail * of.f_frsize })
 }
 
 /// Starts something whose memory is at the same addresses each time.
@@ -209,6 +236,17 @@ impl Drop for Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_where_it_has_room_and_the_error_names_what_gives_more() {
+        let folder = TempDir::new().unwrap();
+        // Nothing can be written to the first one.
+        let folders = [Path::new("/proc"), folder.path()];
+        assert_eq!(with_room(1, &folders).unwrap(), folder.path());
+        assert_eq!(with_room(1, &[folder.path(), Path::new("/proc")]).unwrap(), folder.path());
+        let error = with_room(1 << 40, &folders).unwrap_err().to_string();
+        assert!(error.contains("/proc has 0 MiB") && error.contains("--shm-size=1099511627776m"), "{error}");
+    }
 
     #[test]
     fn folders_of_runs_that_are_over_are_swept_and_no_others() {

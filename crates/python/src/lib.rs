@@ -50,10 +50,12 @@ fn linux_folder() -> PathBuf {
     fanin_linux::folder()
 }
 
-/// These kernels, as far as they are built: ticks a second, version, program and configuration.
+/// These kernels, as far as they are built: ticks a second, version, program, configuration, and whether they were built from
+/// the sources that this engine has.
 #[pyfunction]
-fn linux_kernels() -> Vec<(u64, String, PathBuf, PathBuf)> {
-    fanin_linux::builds().into_iter().map(|built| (built.hz, built.release, built.kernel, built.config)).collect()
+fn linux_kernels() -> Vec<(u64, String, PathBuf, PathBuf, bool)> {
+    let told = |built: fanin_linux::Built| (built.hz, built.release, built.kernel, built.config, built.is_current);
+    fanin_linux::builds().into_iter().map(told).collect()
 }
 
 /// Top-level keys of a scenario file that the engine reads.

@@ -25,6 +25,9 @@ MAX_SEEDS = 3
 
 IN_LINUX: dict[str, Scalar] = {"run.backend": "linux"}
 
+IN_SIMULATOR: dict[str, Scalar] = {"run.backend": "simulator"}
+"""Said each time: the file may name the kernel."""
+
 
 @dataclass(frozen=True)
 class Confirmed:
@@ -33,17 +36,19 @@ class Confirmed:
     fix: Fix
     measure: Measure
     simulated: Spread | None
-    """``None`` if no run ended."""
+    """``None`` if the simulator cannot run it, or no run ended."""
     linux: Spread | None
     """``None`` if Linux cannot run it, or no run ended."""
     why_not: str | None
     """Why Linux cannot run it."""
     error: str | None
     """Why a run in Linux failed."""
+    no_model: str | None = None
+    """Why the simulator cannot run it."""
 
     def row(self) -> list[str]:
         """The fix, and both values or why there is none."""
-        return [self.fix.name, self._word(self.simulated), self.why_not or self._word(self.linux)]
+        return [self.fix.name, self.no_model or self._word(self.simulated), self.why_not or self._word(self.linux)]
 
     def _word(self, found: Spread | None) -> str:
         if found is None:
@@ -59,6 +64,7 @@ class Confirmed:
             "simulated": None if self.simulated is None else finite(self.simulated.mean),
             "linux": None if self.linux is None else finite(self.linux.mean),
             "refused": self.why_not,
+            "no_model": self.no_model,
             "error": self.error,
         }
 
@@ -81,15 +87,20 @@ def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
     def spread(outcome: Outcome) -> Spread | None:
         return measure.spread(outcome.rows) if outcome.rows else None
 
-    refused = [_why_not(laboratory, each.fix) for each in chosen]
-    runnable = [each for each, why_not in zip(chosen, refused, strict=True) if why_not is None]
-    simulated = run([each.fix.settings for each in chosen], "what the kernel runs too")
-    linux = iter(run([each.fix.settings | IN_LINUX for each in runnable], "in the kernel"))
+    def run_where(backend: dict[str, Scalar], what: str) -> list[tuple[Outcome, str | None]]:
+        refused = [_why_not(laboratory, each.fix, backend) for each in chosen]
+        runnable = [each for each, why_not in zip(chosen, refused, strict=True) if why_not is None]
+        outcomes = iter(run([each.fix.settings | backend for each in runnable], what))
+        return [(next(outcomes) if why_not is None else Outcome([], []), why_not) for why_not in refused]
+
+    simulated = run_where(IN_SIMULATOR, "what the kernel runs too")
+    linux = run_where(IN_LINUX, "in the kernel")
     found_in_both = []
-    for each, of_simulator, why_not in zip(chosen, simulated, refused, strict=True):
-        of_linux = next(linux) if why_not is None else Outcome([], [])
+    for each, (of_simulator, no_model), (of_linux, why_not) in zip(chosen, simulated, linux, strict=True):
         error = next((failure.error for failure in of_linux.failures), None)
-        found_in_both.append(Confirmed(each.fix, measure, spread(of_simulator), spread(of_linux), why_not, error))
+        found_in_both.append(
+            Confirmed(each.fix, measure, spread(of_simulator), spread(of_linux), why_not, error, no_model)
+        )
     return found_in_both
 
 
@@ -100,11 +111,11 @@ def _best(found: Advice) -> list[Advised]:
     return [*first, *(each for each in others if each is not found.best and not each.is_same)][:MAX_CONFIRMED]
 
 
-def _why_not(laboratory: Laboratory, fix: Fix) -> str | None:
+def _why_not(laboratory: Laboratory, fix: Fix, backend: dict[str, Scalar]) -> str | None:
     try:
-        laboratory.experiment.handle(dict(fix.settings) | IN_LINUX).check()
+        laboratory.experiment.handle(dict(fix.settings) | backend).check()
     except ScenarioError as error:
-        return f"not in Linux: {error.key}"
+        return f"not in {'Linux' if backend == IN_LINUX else 'the simulator'}: {error.key}"
     return None
 
 
@@ -112,13 +123,18 @@ def kernel(experiment: Experiment) -> str:
     """The name of the kernel that runs a scenario, such as ``Linux 6.12.117 (HZ=1000)``.
 
     Raises:
-        RunError: it is not built.
+        RunError: it is not built, or from other sources.
 
     """
     tick_s = number(experiment.resolved()["transport"]["rto-granularity"])
     # Hosts of other tools have no tick; fixes may set Linux's own.
     hz = round(1 / tick_s) if tick_s else 1000
-    for of, release, *_ in _engine.linux_kernels():
+    for of, release, *_, current in _engine.linux_kernels():
+        if of == hz and not current:
+            raise RunError(
+                'the kernel was built from other sources: run "make linux" again, in the checkout that this fanin is '
+                f"from (HZ={hz} in {_engine.linux_folder()})"
+            )
         if of == hz:
             return f"Linux {release} (HZ={hz})"
     raise RunError(

@@ -111,7 +111,8 @@ def advise(
     they stay, however long that takes.
 
     With --confirm, the scenario as it is and the three best fixes run in the Linux kernel too, with up to three seeds.
-    `fanin linux` says whether there is such a kernel. These runs come after --within.
+    `fanin linux` says whether there is such a kernel. These runs come after --within. If run.backend is linux in the
+    file, all fixes run in the kernel, and --confirm simulates the best.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its fix is ranked by its other seeds.
@@ -139,6 +140,7 @@ def advise(
     given = overrides(set_)
     experiment = fanin.load(scenario, given)
     experiment.check()
+    _note_kernel(experiment)
     linux = confirmation.kernel(experiment) if confirm else ""
     confirmed: list[Confirmed] = []
     least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
@@ -184,6 +186,15 @@ def advise(
     paths = advice_page.write(found, told, title, command, {**question, **_in_linux(linux, confirmed)}, folder, beside)
     show(found, paths)
     _note_failures(found)
+
+
+def _note_kernel(experiment: Experiment) -> None:
+    """Says that all runs take place in the kernel, where the scenario asks for that."""
+    if experiment.resolved()["run"]["backend"] == "linux":
+        note(
+            "warning: run.backend is linux: every fix runs in the Linux kernel, which takes hundreds of times as long. "
+            "--set run.backend=simulator --confirm simulates all fixes, and runs the best in the kernel too"
+        )
 
 
 def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure]) -> None:

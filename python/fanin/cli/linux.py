@@ -20,7 +20,8 @@ def linux(
     With --backend linux, or run.backend = "linux" in the file, a scenario runs in the Linux kernel itself: a program in
     virtual time, without root. The traffic, the tables and the store are those of the simulator.
 
-    --json prints one object: {folder, kernels}, where kernels is an array of {hz, release, kernel, config}.
+    --json prints one object: {folder, kernels}, where kernels is an array of {hz, release, kernel, config, current}.
+    A kernel with current = false was built from other sources than this fanin, which refuses it.
 
     **Examples**
 
@@ -31,13 +32,20 @@ def linux(
     folder = _engine.linux_folder()
     if json:
         listed = [
-            {"hz": hz, "release": release, "kernel": str(kernel), "config": str(config)}
-            for hz, release, kernel, config in kernels
+            {"hz": hz, "release": release, "kernel": str(kernel), "config": str(config), "current": current}
+            for hz, release, kernel, config, current in kernels
         ]
         print_json({"folder": str(folder), "kernels": listed})
     elif kernels:
-        rows = [[release, str(hz), str(kernel)] for hz, release, kernel, _ in kernels]
-        print_table("Kernels that run scenarios", ["Linux", "HZ", "program"], rows)
+        rows = [
+            [release, str(hz), "yes" if current else "no", str(kernel)] for hz, release, kernel, _, current in kernels
+        ]
+        print_table("Kernels that run scenarios", ["Linux", "HZ", "of these sources", "program"], rows)
+        if not all(current for *_, current in kernels):
+            say_wrapped(
+                'A kernel was built from other sources than this fanin, which refuses it: run "make linux" again, in '
+                "the checkout that this fanin is from."
+            )
     else:
         say_wrapped(
             f'There is no kernel in {folder}. Build it with "make linux" in a checkout of fanin: ten minutes on two '

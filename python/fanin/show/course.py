@@ -12,6 +12,7 @@ from fanin.choose.outcomes import Outcome, Whom
 from fanin.choose.queries import Queries
 from fanin.numbers.summary import bytes_text, column, format_number, share_text, time_text
 from fanin.numbers.units import rate_text, seconds
+from fanin.registry import registry
 from fanin.scenario.settings import Settings, as_options, with_options
 from fanin.scenario.traffic import is_fan_in
 
@@ -144,7 +145,20 @@ def choose_commands(diagnosis: Diagnosis, found: Trials | None, scenario: str, g
     if diagnosis.fan_in is not None and diagnosis.is_fast and not diagnosis.at_senders:
         said.append(Command(f"fanin capacity {where}", "how many senders it carries"))
     advise = "tries all fixes: which to deploy, what it needs, and how many senders it carries"
+    if diagnosis.scenario["run"]["backend"] == "linux" and not _only_in_kernel(diagnosis.scenario):
+        # All fixes in the kernel would take hundreds of times as long.
+        rest = [(path, value) for path, value in given if path != "run.backend"]
+        # The file names the kernel if nothing that was given does.
+        named = [("run.backend", "simulator")] * (rest == given)
+        where = f"{with_options(scenario, [*rest, *named])} --confirm"
+        advise = "simulates all fixes, and runs the best in Linux too"
     return [*said, Command(f"fanin advise {where}", advise)]
+
+
+def _only_in_kernel(scenario: dict[str, Any]) -> bool:
+    """Whether the simulator has no model of a scheme."""
+    schemes = {scenario["transport"]["scheme"], *(group.get("scheme") for group in scenario["traffic"])}
+    return any(row["key"] in schemes for row in registry()["kernel_schemes"])
 
 
 def _word_headline(diagnosis: Diagnosis) -> str:

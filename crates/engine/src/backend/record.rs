@@ -6,7 +6,7 @@ use fanin_core::ids::{LinkId, NodeId, TransferId};
 use fanin_core::packet::Flags;
 use fanin_core::units::Time;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use thiserror::Error;
 
 /// Writes down what a carrier tells.
@@ -114,11 +114,13 @@ pub enum BadRecord {
 }
 
 /// A carrier that tells what was written down.
-pub struct Playback<'a> {
+pub struct Playback<'a, R> {
     lines: Vec<&'a str>,
     /// The next line.
     next: usize,
-    log: &'a [u8],
+    log: R,
+    /// The next entry of the log, if it was read too early.
+    upcoming: Option<Seen>,
     /// When the run began, in nanoseconds of the log.
     origin: u64,
     links: usize,
@@ -127,17 +129,26 @@ pub struct Playback<'a> {
 /// Bytes of an entry of the log; `struct cable_entry` in linux/modules/cable.h.
 const ENTRY: usize = 32;
 
-impl<'a> Playback<'a> {
-    /// The run that `record` and `log` tell, in a network of so many links.
-    ///
-    /// # Errors
-    ///
-    /// The log is not whole.
-    pub fn new(record: &'a str, log: &'a [u8], links: usize) -> Result<Self, BadRecord> {
-        if !log.len().is_multiple_of(ENTRY) {
-            return Err(BadRecord::Log("ends within an entry".to_owned()));
+impl<'a, R: Read> Playback<'a, R> {
+    /// The run that `record` and `log` tell, in a network of so many links. The log, which may be larger than memory, is read
+    /// as the run goes on.
+    pub fn new(record: &'a str, log: R, links: usize) -> Self {
+        Self { lines: record.lines().collect(), next: 0, log, upcoming: None, origin: 0, links }
+    }
+
+    /// The next entry of the log, if there is one.
+    fn next_entry(&mut self) -> Result<Option<Seen>, BadRecord> {
+        let (mut entry, mut filled) = ([0; ENTRY], 0);
+        while filled < ENTRY {
+            match self.log.read(&mut entry[filled..]) {
+                Ok(0) if filled == 0 => return Ok(None),
+                Ok(0) => return Err(BadRecord::Log("ends within an entry".to_owned())),
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(BadRecord::Log(format!("cannot be read: {error}"))),
+            }
         }
-        Ok(Self { lines: record.lines().collect(), next: 0, log, origin: 0, links })
+        read_entry(&entry, self.origin, self.links).map(Some)
     }
 
     fn bad(&self, wanted: &'static str) -> String {
@@ -158,7 +169,7 @@ fn state(numbers: &[u64]) -> Option<State> {
     Some(State { delivered, retransmissions, timeouts, timer_wait: Time::from_ps(timer_wait), loss_probes })
 }
 
-impl Carrier for Playback<'_> {
+impl<R: Read> Carrier for Playback<'_, R> {
     fn begin(&mut self, _: &[Line]) -> Result<u64, String> {
         let Some(&[origin]) = self.numbers("begun").as_deref() else { return Err(self.bad("\"begun\"")) };
         self.origin = origin;
@@ -215,15 +226,19 @@ impl Carrier for Playback<'_> {
 
     fn packets(&mut self, until: Time) -> Result<Vec<Seen>, String> {
         let mut seen = Vec::new();
-        while let Some((entry, rest)) = self.log.split_first_chunk::<ENTRY>() {
-            let read = read_entry(entry, self.origin, self.links).map_err(|error| error.to_string())?;
-            if read.at > until {
-                break;
+        loop {
+            let next = match self.upcoming.take() {
+                Some(entry) => Some(entry),
+                None => self.next_entry().map_err(|error| error.to_string())?,
+            };
+            match next {
+                Some(entry) if entry.at <= until => seen.push(entry),
+                later => {
+                    self.upcoming = later;
+                    return Ok(seen);
+                }
             }
-            seen.push(read);
-            self.log = rest;
         }
-        Ok(seen)
     }
 
     fn end(&mut self) -> Result<Ending, String> {

@@ -13,6 +13,7 @@ use fanin_param::{SpecError, Values};
 use fanin_port::spec::Limit;
 use fanin_scenario::Scenario;
 use std::collections::VecDeque;
+use std::fmt::{self, Write};
 
 /// A network of Linux hosts.
 #[derive(Clone, Debug)]
@@ -203,6 +204,25 @@ impl Site {
     }
 }
 
+impl Site {
+    /// A number of everything that it says, by which two programs see whether they read a scenario in the same way.
+    pub fn fingerprint(&self) -> u64 {
+        let mut number = Fingerprint(0xCBF2_9CE4_8422_2325);
+        write!(number, "{self:?}").expect("a number takes every text");
+        number.0
+    }
+}
+
+/// The hash FNV-1a.
+struct Fingerprint(u64);
+
+impl Write for Fingerprint {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+        Ok(())
+    }
+}
+
 /// Seconds of one core that a kernel takes to start, for each of its hosts, and for a packet on a link.
 const START: f64 = 0.1;
 const HOST: f64 = 0.005;
@@ -333,7 +353,7 @@ fn stack(transport: &Values) -> Result<Stack, SpecError> {
     Ok(Stack {
         mtu: mss + header,
         rto_min,
-        initial_window: transport.window("initial-window").bytes(mss).div_ceil(mss),
+        initial_window: transport.window("initial-window").bytes(mss) / mss,
         quick_ack: transport.integer("ack-every") == 1,
         sack: transport.flag("sack"),
         rack: transport.is("loss-detection", "linux"),
@@ -370,6 +390,28 @@ fn routes(topology: &Topology) -> Vec<(NodeId, NodeId, Vec<LinkId>)> {
 const DECIDES: &str = "Linux decides this itself: the Linux backend cannot follow it; leave it out";
 const MEASURES: &str = "is not measured by the Linux backend; leave it out";
 
+/// An error at the first value of a scheme's `[transport]` that would have no effect.
+fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
+    if transport.is("loss-detection", "dup-ack") {
+        return Err(transport.fail("loss-detection", DECIDES));
+    }
+    if scheme == "linux-dctcp" && transport.is("ecn", "off") {
+        let why = "DCTCP of Linux asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
+        return Err(transport.fail("ecn", why));
+    }
+    if transport.integer("ack-every") > 2 {
+        let why = "Linux acknowledges every other full segment, or with quickack each one: set 2 or 1";
+        return Err(transport.fail("ack-every", why));
+    }
+    let mss = transport.bytes("mss").get();
+    if !transport.window("initial-window").bytes(mss).is_multiple_of(mss) {
+        let why =
+            format!("Linux counts it in segments, which are {mss} B (mss): set a multiple of them, such as 10mss");
+        return Err(transport.fail("initial-window", why));
+    }
+    Ok(())
+}
+
 /// An error at the first key that was set and that Linux does not follow.
 fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     let set = |values: &Values, followed: &dyn Fn(&str) -> bool, why: &str| {
@@ -385,9 +427,7 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
             return Err(transport.fail("scheme", message));
         }
         set(transport, &|key| TRANSPORT.contains(&key), DECIDES)?;
-        if transport.is("loss-detection", "dup-ack") {
-            return Err(transport.fail("loss-detection", DECIDES));
-        }
+        refuse_values(key, transport)?;
         set(scenario.scheme(key), &|key| SCHEMES.contains(&key), DECIDES)?;
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
