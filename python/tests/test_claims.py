@@ -55,6 +55,14 @@ def test_a_dip_is_no_collapse():
     assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).outcome == "reproduced"
 
 
+def test_a_dip_is_a_first_drop():
+    drop = claim("first-drop", (10, 10))
+    assert judge(drop, runs({"a": DIP})).outcome == "reproduced"
+    assert judge(drop, runs({"a": COLLAPSE})).value == 15
+    judged = judge(drop, runs({"a": dict.fromkeys(DIP, 900.0)}))
+    assert (judged.shown.value, judged.reason[:20]) == ("never", "no drop up to 20 n; ")
+
+
 def by_seed(**curves):
     """One point per scheme: seed -> goodput, in the order in which the runs are listed."""
     rows = [

@@ -30,6 +30,7 @@ _NAMES: dict[Measure, str] = {
     "first-at-least": "first point at the level",
     "first-at-most": "first point at the level",
     "collapse-point": "collapse point",
+    "first-drop": "first drop",
     "trend": "Kendall's tau (1 always rises, -1 always falls)",
     "wins": "share of points where no rival is better",
     "order": "share of pairs in the claimed order",
@@ -38,6 +39,8 @@ _NAMES: dict[Measure, str] = {
     "farthest": "mean, over that of the rival from which it is farthest",
 }
 """Measure -> description of its number."""
+
+_NOT_REACHED: dict[Measure, str] = {"collapse-point": "no collapse", "first-drop": "no drop"}
 
 _RESAMPLES = 1000
 
@@ -221,7 +224,7 @@ class Measurement:
 
     def _found(self) -> str:
         if math.isinf(self.value) and self._is_point:
-            what = "no collapse" if self.case.measure == "collapse-point" else "level not reached"
+            what = _NOT_REACHED.get(self.case.measure, "level not reached")
             return f"{what} up to {self.show(self.reach)}"
         found = self.show(self.value)
         return f"{found} ({self.never_ended})" if self.never_ended else found
