@@ -106,7 +106,7 @@ def _by_paper(index: dict[str, Any], wanted: Collection[str]) -> dict[str, list[
 
 def _section(paper: str, sentences: list[dict[str, Any]]) -> str:
     more = f"All cases with their intervals and reasons: `fanin claims --details {paper}`, or the view Papers."
-    return f"{table(sentences).rstrip()}\n{more}"
+    return f"{table(sentences).rstrip()} {more}"
 
 
 def table(sentences: list[dict[str, Any]]) -> str:
