@@ -55,6 +55,14 @@ def test_a_dip_is_no_collapse():
     assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).outcome == "reproduced"
 
 
+def test_a_dip_is_a_first_drop():
+    drop = claim("first-drop", (10, 10))
+    assert judge(drop, runs({"a": DIP})).outcome == "reproduced"
+    assert judge(drop, runs({"a": COLLAPSE})).value == 15
+    judged = judge(drop, runs({"a": dict.fromkeys(DIP, 900.0)}))
+    assert (judged.shown.value, judged.reason[:20]) == ("never", "no drop up to 20 n; ")
+
+
 def by_seed(**curves):
     """One point per scheme: seed -> goodput, in the order in which the runs are listed."""
     rows = [
@@ -234,7 +242,8 @@ def test_a_system_that_never_finishes_comes_last(group):
     assert (longer.value, longer.outcome, longer.shown.value) == (math.inf, "not reproduced", "infinite")
     assert (longer.distance, longer.at_edge) == (1, False)
     assert longer.reason.startswith("infinite (in 2 of 6 runs 5 of 8 transfers had not ended); accepted at least 1.5")
-    assert judged("mean", (1.5, math.inf), direction=(0, math.inf), **over).outcome == "right direction, other size"
+    # Nor a direction: a transfer that has not ended decides the mean, and the ratio the other way round is not defined.
+    assert judged("mean", (1.5, math.inf), direction=(0, math.inf), **over).outcome == "not reproduced"
     beyond = {"where": {"scheme": "b"}, "minus": {"scheme": "a"}}
     assert judged("mean", (0.1, math.inf), **beyond).outcome == "not reproduced"
     assert judged("mean", (0, 1), where={"scheme": "b"}).outcome == "not reproduced"
@@ -256,6 +265,8 @@ def test_what_is_never_reached_reproduces_words_and_no_number():
     later = {"over": {"scheme": "a"}, "measure": "first-at-most", "level": 500}
     assert outcome("much later", **later) == "not reproduced"
     assert outcome("much later", **later, direction=(1, math.inf)) == "right direction, other size"
+    about = claim("first-at-most", (1.5, math.inf), where={"scheme": "b"}, over={"scheme": "a"}, level=500)
+    assert judge(about, frame).shown.value == "never"
     sooner = judge(claim("first-at-most", (0, 0.5), where={"scheme": "a"}, over={"scheme": "b"}, level=500), frame)
     assert (sooner.outcome, sooner.shown.value) == ("not reproduced", "not defined")
 
@@ -263,7 +274,8 @@ def test_what_is_never_reached_reproduces_words_and_no_number():
 def test_many_over_none_reproduces_words_and_no_number():
     frame = runs({"a": {1: 0.0}, "b": {1: 5.0}})
     more = claim("mean", (1.1, math.inf), where={"scheme": "b"}, over={"scheme": "a"}, published="more")
-    assert judge(more, frame).outcome == "reproduced"
+    judged = judge(more, frame)
+    assert (judged.outcome, judged.shown.value) == ("reproduced", "many to none")
     assert judge(more.model_copy(update={"published": 2.0}), frame).outcome == "not reproduced"
 
 

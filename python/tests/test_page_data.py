@@ -79,7 +79,8 @@ def test_the_page_of_a_paper_has_its_sentences_and_its_picture(tmp_path):
     table = written.partition("-->\n\n| sentence |")[2].partition("\n\n")[0]
     (paper,) = [each for each in kept["papers"] if each["key"] == "sdtcp"]
     assert table.count("\n") == paper["sentences"] + 1
-    assert "\n- **not found**: none of the settings that were tried gives it.\n" in written
+    legend = written.partition("-->\n\n| sentence |")[2].split("\n\n")[1].splitlines()[0]
+    assert legend.startswith("**") and "**Not found**: none of the settings that were tried gives it. **" in legend
     assert "fanin claims --details sdtcp" in written
     assert written.startswith(f"# Before\n\n{image}\n\n")
     assert written.endswith(f"\n<!-- end of sentences -->\n\nAfter\n\n{marks.format('other')}\n")
@@ -90,6 +91,14 @@ def test_the_page_of_a_paper_has_its_sentences_and_its_picture(tmp_path):
     figure.write_text("<svg/>")
     claims_page.write_into_pages(tmp_path / "docs", kept, tmp_path / "results")
     assert (page.read_text(), picture.read_text()) == (written, "<svg/>")
+
+
+def test_sentences_that_differ_in_numbers_alone_keep_their_measures():
+    says = ["It takes 5.5 ms (mean).", "It takes 1,150 ms (median).", "It takes no time (mean)."]
+    shared = dict.fromkeys(("verdict", "mark", "published", "ours", "condition"), "") | {"edge": False, "late": ""}
+    page = claims_page.table([{"figure": "Fig. 1", "experiment": "", "says": each, **shared} for each in says])
+    told = [line.split(" | ")[0].removeprefix("| Fig. 1: ") for line in page.splitlines() if "Fig. 1" in line]
+    assert told == [*says[:2], "It takes no time."]
 
 
 def test_every_paper_has_a_page_for_its_sentences_and_a_picture_that_an_experiment_draws():

@@ -30,6 +30,7 @@ _NAMES: dict[Measure, str] = {
     "first-at-least": "first point at the level",
     "first-at-most": "first point at the level",
     "collapse-point": "collapse point",
+    "first-drop": "first drop",
     "trend": "Kendall's tau (1 always rises, -1 always falls)",
     "wins": "share of points where no rival is better",
     "order": "share of pairs in the claimed order",
@@ -38,6 +39,8 @@ _NAMES: dict[Measure, str] = {
     "farthest": "mean, over that of the rival from which it is farthest",
 }
 """Measure -> description of its number."""
+
+_NOT_REACHED: dict[Measure, str] = {"collapse-point": "no collapse", "first-drop": "no drop"}
 
 _RESAMPLES = 1000
 
@@ -86,6 +89,8 @@ class Measurement:
     """Whether other seeds might have given no number, as where neither side of a ratio has lost a packet."""
     sizeless: bool = False
     """Whether the number is infinite and the paper's is not, so that it reproduces nothing (:func:`_is_sizeless`)."""
+    endless: bool = False
+    """Whether it is infinite because transfers had not ended; then it has no direction either."""
     halves: tuple[Measurement, ...] = ()
     """The other halves of the sentence under the same reading; ``outcome`` is that of all together."""
 
@@ -219,7 +224,7 @@ class Measurement:
 
     def _found(self) -> str:
         if math.isinf(self.value) and self._is_point:
-            what = "no collapse" if self.case.measure == "collapse-point" else "level not reached"
+            what = _NOT_REACHED.get(self.case.measure, "level not reached")
             return f"{what} up to {self.show(self.reach)}"
         found = self.show(self.value)
         return f"{found} ({self.never_ended})" if self.never_ended else found
@@ -272,7 +277,9 @@ class Measurement:
         if math.isnan(value):
             return "not defined"
         if math.isinf(value):
-            return "never" if self._is_point else "infinite"
+            # Not of what has not ended: the number of a ratio to zero is many to none.
+            to_none = not self.endless and (self.case.over is not None or self.case.measure in ("lead", "farthest"))
+            return "never" if self.case.measure in POINTS else "many to none" if to_none else "infinite"
         return (format_quantity if self._is_point else format_value)(self._shown_as, value)
 
     @property
@@ -375,14 +382,15 @@ def judge(
     value = value_of(np.arange(seeds))
     low, high = _interval(value, value_of, curves[0][1], plain=case.measure == "mean" and len(curves) == 1)
     undefined = seeds >= FEWEST and math.isnan(high) and not math.isnan(value)
-    sizeless = _is_sizeless(case, value, endless=any(np.isinf(y).any() for _, y in curves))
+    endless = math.isinf(value) and any(np.isinf(y).any() for _, y in curves)
+    sizeless = _is_sizeless(case, value, endless=endless)
     reach = max(float(x.max()) for x, _ in curves)
     return Measurement(
         case,
         value,
         low,
         high,
-        _outcome(case, value, (low, high), undefined=undefined, sizeless=sizeless),
+        _outcome(case, value, (low, high), undefined=undefined or endless, sizeless=sizeless),
         reach,
         provisional,
         label,
@@ -391,6 +399,7 @@ def judge(
         never_ended=_never_ended(case, runs, sets),
         undefined=undefined,
         sizeless=sizeless,
+        endless=endless,
     )
 
 
@@ -523,7 +532,7 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
 
 
 def _is_sizeless(case: Case, value: float, *, endless: bool) -> bool:
-    """Whether a number is infinite and the paper's is not: it may show a direction, but no size.
+    """Whether a number is infinite and the paper's is not, so that it has no size.
 
     A point that is never reached is what a paper says in words, and so is a number of many over none.
 

@@ -46,6 +46,12 @@ def _collapse_point(_: Case, x: Floats, y: Floats) -> float:
     return math.inf
 
 
+def _first_drop(_: Case, x: Floats, y: Floats) -> float:
+    """Smallest x at which y is below half of the highest y at smaller x, whatever follows."""
+    best = np.maximum.accumulate(y)[:-1]
+    return _first(y[1:] < best / 2, x[1:])
+
+
 def _first(reached: np.ndarray[tuple[int], np.dtype[np.bool_]], x: Floats) -> float:
     found = np.flatnonzero(reached)
     return float(x[found[0]]) if len(found) else math.inf
@@ -128,11 +134,12 @@ _MEASURES: dict[str, Callable[[Case, Floats, Floats], float]] = {
     "first-at-least": lambda case, x, y: _first(y >= (case.level or 0.0), x),
     "first-at-most": lambda case, x, y: _first(y <= (case.level or 0.0), x),
     "collapse-point": _collapse_point,
+    "first-drop": _first_drop,
     "trend": _trend,
 }
 """Measures of one curve."""
 
-POINTS = ("collapse-point", "first-at-least", "first-at-most")
+POINTS = ("collapse-point", "first-drop", "first-at-least", "first-at-most")
 """Measures whose number is a value of the x axis."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -104,24 +105,46 @@ def _by_paper(index: dict[str, Any], wanted: Collection[str]) -> dict[str, list[
 
 
 def _section(paper: str, sentences: list[dict[str, Any]]) -> str:
-    more = f"All cases with their intervals and reasons: `fanin claims --details {paper}`, or the view Papers.\n"
-    return f"{table(sentences)}\n{more}"
+    more = f"All cases with their intervals and reasons: `fanin claims --details {paper}`, or the view Papers."
+    return f"{table(sentences).rstrip()} {more}"
 
 
 def table(sentences: list[dict[str, Any]]) -> str:
-    """The sentences with a line each, and what the words of their verdicts mean.
+    """The sentences with a line each, and in one more what the words of their verdicts mean.
 
     Args:
         sentences: Entries of the list of the view Papers.
 
     """
     rows = ["| sentence | verdict | printed | ours | condition |", "|---|---|---:|---:|---|"]
-    for each in sentences:
-        quote = quoted(each["figure"] or each["experiment"], each["says"])
+    for each, quote in zip(sentences, _told_apart(sentences), strict=True):
         cells = [quote, _said(each), each["published"], each["ours"], each["condition"]]
         rows.append(f"| {' | '.join(map(pages.cell, cells))} |")
-    words = [f"- **{name}**: {what}" for name, what in explained(map(_said, sentences))]
-    return "\n".join([*rows, "", *words, ""])
+    words = " ".join(f"**{_begun(name)}**: {what}" for name, what in explained(map(_said, sentences)))
+    return "\n".join([*rows, "", words, ""])
+
+
+def _begun(name: str) -> str:
+    """The word of a verdict at the beginning of a sentence."""
+    return f"A {name}" if name == LATE else f"{name[0].upper()}{name[1:]}"
+
+
+def _told_apart(sentences: list[dict[str, Any]]) -> list[str]:
+    """The sentences as quoted; those that differ in numbers alone keep the remark at their end.
+
+    The remark of a sentence is its measure, such as the mean or the 99th percentile.
+    """
+    places = [each["figure"] or each["experiment"] for each in sentences]
+    quotes = [quoted(place, each["says"]) for place, each in zip(places, sentences, strict=True)]
+    alike = Counter(map(_without_numbers, quotes))
+    return [
+        f"{place}: {each['says']}" if alike[_without_numbers(quote)] > 1 else quote
+        for quote, place, each in zip(quotes, places, sentences, strict=True)
+    ]
+
+
+def _without_numbers(quote: str) -> str:
+    return re.sub(r"[\d.,]+", "0", quote)
 
 
 def _said(sentence: dict[str, Any]) -> str:

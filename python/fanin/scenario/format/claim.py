@@ -19,6 +19,7 @@ Measure = Literal[
     "first-at-least",
     "first-at-most",
     "collapse-point",
+    "first-drop",
     "trend",
     "wins",
     "order",
