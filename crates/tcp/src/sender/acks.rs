@@ -72,6 +72,9 @@ impl Sender {
             in_recovery |= news && self.stays_in_disorder();
         }
         self.tell_ack(acked, counted, ack, rtt, in_recovery, env);
+        if self.reduction.is_some() {
+            self.follow_in_cwr(acked, env.cfg);
+        }
         let restart = match self.recovery {
             Recovery::Open => {
                 self.dup_acks = 0;
@@ -226,13 +229,12 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        let before = self.window;
         let replaces = env.cfg.quirks.echoes_end_recovery() && self.replace_recovery(env);
         if !replaces {
             self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
         }
         self.cut_fractions(env.cfg);
-        if self.reduction.is_some() && self.window != before {
+        if self.reduction.is_some() {
             self.begin_cwr(env.cfg);
         }
         self.arm_wake(env);

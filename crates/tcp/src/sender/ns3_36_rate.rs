@@ -80,11 +80,11 @@ impl Sender {
             self.end_rate_reduction();
             self.window.cwnd = self.window.ssthresh;
         }
-        if self.reduction.is_none() || (repairs && self.una >= self.recover) {
+        if self.reduction.is_none() || !repairs || self.una >= self.recover {
             return;
         }
         let delivered = self.delivered();
-        if repairs && news {
+        if news {
             self.follow_delivery(delivered, repaired, cfg);
         }
         if acked >= cfg.mss {
@@ -100,6 +100,14 @@ impl Sender {
             let room = reduction.room(delivered as u32, pipe as u32, threshold, repaired, cfg.mss as u32);
             // Of nothing in flight and no room ns-3 makes 0; a byte lets as little through.
             self.window.cwnd = (pipe as i64 + room).max(1) as f64;
+        }
+    }
+
+    /// New data is acknowledged in state CWR, and congestion control knows of it.
+    #[cold]
+    pub(super) fn follow_in_cwr(&mut self, acked: u64, cfg: &SenderConfig) {
+        if self.recovery == Recovery::Open && acked >= cfg.mss {
+            self.follow_delivery(self.delivered(), false, cfg);
         }
     }
 
