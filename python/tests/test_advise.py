@@ -998,8 +998,8 @@ def test_fixes_that_need_marks_say_if_not_all_traffic_can_have_them(cli, work):
     found = advised(cli, "mixed.toml")
     (warning,) = [each for each in found["warnings"] if "ECN-capable" in each]
     assert warning.startswith("not all traffic is ECN-capable (theirs) with as it is, Linux DCTCP, ")
-    assert "the switch here forwards what it cannot mark, others drop it above the threshold" in warning
-    assert warning.endswith("see --set network.non-ect=drop")
+    assert "The switch here forwards what it cannot mark, other switches drop it above the threshold" in warning
+    assert warning.endswith("Try --set network.non-ect=drop, which can reverse the result")
     unmarked = {each["fix"]: each["unmarked"] for each in found["fixes"]}
     assert unmarked["L2DCT"] == ["theirs"]
     assert unmarked["ICTCP"] == []
