@@ -29,7 +29,10 @@ impl RateReduction {
     /// What may be sent: `delivered` bytes were just now, `pipe` are in flight, and a retransmission may be `repaired`.
     fn room(&mut self, delivered: u32, pipe: u32, threshold: u32, repaired: bool, segment: u32) -> i64 {
         self.delivered = self.delivered.wrapping_add(delivered);
-        let room = if pipe > threshold {
+        let room = if pipe > threshold && self.flight == 0 {
+            // Of an infinite share a signed number of 32 bits makes the least one.
+            i64::from(i32::MIN)
+        } else if pipe > threshold {
             let share = f64::from(self.delivered.wrapping_mul(threshold)) / f64::from(self.flight);
             share.ceil() as i64 - i64::from(self.sent)
         } else {
@@ -128,5 +131,21 @@ impl Sender {
         if let Some(reduction) = self.reduction.as_mut().filter(|reduction| reduction.reduces) {
             reduction.sent = reduction.sent.wrapping_add(len as u32);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_unsigned_and_32_bits_wide() {
+        let mut more_sent = RateReduction { sent: 300, delivered: 100, ..RateReduction::default() };
+        assert_eq!(more_sent.room(100, 100, 1000, true, 100), 0, "200 - 300 wraps around, and back with a segment");
+        assert_eq!(more_sent.room(100, 100, 1000, false, 100), 100);
+        let mut long = RateReduction { flight: 1_000_000, delivered: 3_000_000, sent: 1, ..RateReduction::default() };
+        assert_eq!(long.room(0, 3000, 2000, false, 100), 1705, "6e9 wraps around to 1.7e9");
+        let mut nothing = RateReduction { sent: 1, ..RateReduction::default() };
+        assert_eq!(nothing.room(100, 300, 200, false, 100), 0, "none was outstanding");
     }
 }

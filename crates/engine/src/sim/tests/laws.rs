@@ -117,7 +117,7 @@ fn packets_that_are_too_old_to_tell_break_off_the_run() {
     let text = text.replace("[run]", "[run]\nseed = 42").replace("\"5s\"", "\"3000s\"");
     let mut world: World<Core> = laid_out(&text, Substitutes::default());
     let Err(RunError::Broken { seed: 42, what, .. }) = ends(&mut world) else { panic!("not noticed") };
-    says(&what, &["of flow", "old", "measured only up to 1000s"]);
+    says(&what, &["has a packet", "old", "measured only up to 1000s"]);
 }
 
 #[test]
