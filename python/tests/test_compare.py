@@ -783,7 +783,7 @@ def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work)
     done = cli(*given)
     assert not re.search(r"\d ± ", done.out)
     assert "no ±: the same with all seeds" in done.out
-    assert "warning: query-mean: all seeds gave the same result, as nothing random" in done.err
+    assert "warning: query-mean: all seeds gave the same result, because nothing random" in done.err
     assert "set traffic.answers.jitter, such as 20us" in done.err
     done = cli(*given, "--set", "traffic.answers.jitter=50us")
     assert "all seeds gave the same result" not in done.err
@@ -802,7 +802,7 @@ def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(
     measures = [goals.measure(name, experiment) for name in ("goodput", "timeouts")]
     still, moving = ([{"goodput_bps": 1e9 + each, "timeouts": 0} for each in of] for of in ((0, 1, 2), (0, 1e6, 2e6)))
     (warning,) = same_with_all_seeds(measures, {"a": still, "b": moving}, experiment)
-    assert warning.startswith("goodput: all seeds gave the same result (a), as nothing random")
+    assert warning.startswith("goodput: all seeds gave the same result (a), because nothing random")
     assert same_with_all_seeds(measures, {"b": moving}, experiment) == []
     assert same_with_all_seeds(measures, {"two seeds": still[:2]}, experiment) == []
     # Beside traffic that starts at random, a system that does not mind has shown that.

@@ -30,9 +30,10 @@ impl Sender {
     #[inline(always)]
     pub(super) fn cut_fractions(&mut self, cfg: &SenderConfig) {
         if cfg.quirks.whole_bytes {
-            // Where nothing is left, a byte lets as little through.
-            self.window.cwnd = self.window.cwnd.floor().max(1.0);
-            self.window.ssthresh = self.window.ssthresh.floor().max(1.0);
+            // Where a reduction of ns-3.44 leaves nothing, a byte lets as little through. That of ns-3.18 may wrap around to 0.
+            let least = if cfg.quirks.repairs_as_ns3_44() { 1.0 } else { 0.0 };
+            self.window.cwnd = self.window.cwnd.floor().max(least);
+            self.window.ssthresh = self.window.ssthresh.floor().max(least);
         }
     }
 }
