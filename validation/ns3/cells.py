@@ -48,8 +48,7 @@ class Family:
     title: str = field(default="", compare=False)
     seeds: range = SEEDS  # one run suffices where nothing is drawn
     flows: int = 0  # so many flows of a list on the leaf-spine network of ./fabric
-    same_starts: bool = False  # ns-3 takes the start times that fanin has drawn
-    old: bool = False  # ns-3.36, built from its source, and not the wheel's release
+    old: bool = False  # ns-3.36, built from its source, and not the wheel's release; it takes the starts that fanin has drawn
 
 
 # The rules of ns-3's TCP that are not fanin's defaults: docs/validation/ns3.md has a row for each.
@@ -125,7 +124,7 @@ def star(
     values = (*overrides, f"network.device-queue={device}pkt")
     title = f"{title}, device queue of {device}{', ns-3.36 and its rate reduction' if old else ''}"
     return Family(
-        name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, same_starts=old, old=old
+        name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, old=old
     )
 
 

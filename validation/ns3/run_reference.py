@@ -47,7 +47,7 @@ def run(cell: Cell, seed: int, *extra: str) -> dict[str, float]:
     driver = OLD_DRIVER if cell.family.old else DRIVER
     command = [str(driver), *cell.family.driver, f"--senders={cell.senders}", f"--seed={seed}", *extra]
     with tempfile.TemporaryDirectory() as folder:
-        if cell.family.same_starts:
+        if cell.family.old:
             starts = Path(folder) / "starts"
             starts.write_text("".join(f"{offset}\n" for offset in drawn_starts(cell, seed, Path(folder))))
             command.append(f"--starts={starts}")

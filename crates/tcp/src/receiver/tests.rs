@@ -52,6 +52,14 @@ impl Rig {
     }
 }
 
+/// A receiver of ns-3 with DCTCP.
+const NS3: ReceiverConfig = ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND };
+
+/// One that is ECN-capable.
+fn capable(seg: Segment) -> Segment {
+    Segment { ect: true, ..seg }
+}
+
 /// Segment `n` of 100 bytes, counted from 0, with `n` as its stamp.
 fn segment(n: u64) -> Segment {
     Segment { seq: 1 + 100 * n, len: 100, stamp: Stamp::from_bits(n as u32), ..Segment::default() }
@@ -326,8 +334,7 @@ fn a_segment_out_of_order_is_one_of_the_first_that_are_acknowledged_at_once() {
 
 #[test]
 fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
-    let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
-    let capable = |seg: Segment| Segment { ect: true, ..seg };
+    let mut rig = Rig::new(NS3);
     assert_eq!(rig.echoes(capable(segment(0))), []);
     assert_eq!(rig.echoes(capable(marked(1))), [(1, false)]);
     assert!(rig.out.as_slice()[0].duplicate, "the first segment still waits");
@@ -341,7 +348,7 @@ fn ns3_acknowledges_one_segment_too_little_at_a_change_of_marks() {
 #[test]
 fn in_ns3_a_mark_counts_beyond_the_last_one_also_on_a_retransmission() {
     for (first, again) in [(0, true), (2, false)] {
-        let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+        let mut rig = Rig::new(NS3);
         rig.take(&Segment { ect: true, ..marked(first) });
         let echoes = rig.echoes(Segment { ect: true, retransmitted: true, ..marked(1) });
         assert_eq!(echoes.last().is_some_and(|(_, ece)| *ece), again, "{first}");
@@ -350,8 +357,7 @@ fn in_ns3_a_mark_counts_beyond_the_last_one_also_on_a_retransmission() {
 
 #[test]
 fn ns3_refuses_a_segment_below_the_next_number_without_an_echo() {
-    let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
-    let capable = |seg: Segment| Segment { ect: true, ..seg };
+    let mut rig = Rig::new(NS3);
     assert_eq!(rig.echoes(capable(marked(0))), []);
     assert_eq!(rig.echoes(capable(marked(1))), [(201, true)]);
     assert_eq!(rig.echoes(capable(marked(2))), []);
@@ -361,16 +367,15 @@ fn ns3_refuses_a_segment_below_the_next_number_without_an_echo() {
 
 #[test]
 fn ns3_has_nothing_to_acknowledge_before_the_first_segment_that_is_ecn_capable() {
-    let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+    let mut rig = Rig::new(NS3);
     assert_eq!(rig.echoes(segment(0)), []);
     assert_eq!(rig.echoes(Segment { ect: true, ..marked(1) }), [(201, true)]);
 }
 
 #[test]
 fn ns3_takes_a_segment_that_old_data_has_acknowledged_for_one_that_waits() {
-    let capable = |seg: Segment| Segment { ect: true, ..seg };
     for (second, next, sends) in [(segment(0), 1, [(101, false)].as_slice()), (segment(1), 2, &[])] {
-        let mut rig = Rig::new(ReceiverConfig { ecn: EcnMode::Accurate, late_change: true, ..EVERY_SECOND });
+        let mut rig = Rig::new(NS3);
         assert_eq!(rig.echoes(capable(segment(0))), []);
         assert_eq!(rig.echoes(Segment { retransmitted: true, ..capable(second) }).len(), 1);
         assert_eq!(rig.echoes(capable(marked(next))), sends);

@@ -72,7 +72,7 @@ impl Sender {
             in_recovery |= news && self.stays_in_disorder();
         }
         self.tell_ack(acked, counted, ack, rtt, in_recovery, env);
-        if self.reduction.is_some() {
+        if env.cfg.quirks.ns3.reduces_in_proportion {
             self.follow_in_cwr(acked, env.cfg);
         }
         let restart = match self.recovery {
@@ -138,7 +138,7 @@ impl Sender {
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.inflate(env.cfg),
             // The pipe has shrunk, which `send` takes into account.
-            Recovery::Sack => self.follow_delivery(self.delivered(), false, env.cfg),
+            Recovery::Sack => self.follow_delivery(false, env.cfg),
             Recovery::Linux => {}
         }
     }
@@ -234,7 +234,7 @@ impl Sender {
             self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
         }
         self.cut_fractions(env.cfg);
-        if self.reduction.is_some() {
+        if env.cfg.quirks.ns3.reduces_in_proportion {
             self.begin_cwr(env.cfg);
         }
         self.arm_wake(env);

@@ -49,13 +49,12 @@ impl RateReduction {
 }
 
 impl Sender {
-    /// The window has just been reduced to the threshold; what follows comes down to it. `delivered` bytes were delivered by
-    /// the acknowledgement that says so.
-    pub(super) fn begin_rate_reduction(&mut self, delivered: u64, cfg: &SenderConfig) {
+    /// The window has just been reduced to the threshold; what follows comes down to it.
+    pub(super) fn begin_rate_reduction(&mut self, cfg: &SenderConfig) {
         let flight = self.max_sent - self.una;
         if let Some(reduction) = &mut self.reduction {
             **reduction = RateReduction { reduces: true, flight: flight as u32, ..RateReduction::default() };
-            self.follow_delivery(delivered, false, cfg);
+            self.follow_delivery(false, cfg);
         }
     }
 
@@ -63,10 +62,9 @@ impl Sender {
     #[cold]
     pub(super) fn begin_cwr(&mut self, cfg: &SenderConfig) {
         self.window.ssthresh = self.window.cwnd;
-        let delivered = self.delivered();
-        self.begin_rate_reduction(delivered, cfg);
-        if delivered >= cfg.mss {
-            self.follow_delivery(delivered, false, cfg);
+        self.begin_rate_reduction(cfg);
+        if self.delivered() >= cfg.mss {
+            self.follow_delivery(false, cfg);
         }
     }
 
@@ -86,17 +84,17 @@ impl Sender {
         if self.reduction.is_none() || !repairs || self.una >= self.recover {
             return;
         }
-        let delivered = self.delivered();
         if news {
-            self.follow_delivery(delivered, repaired, cfg);
+            self.follow_delivery(repaired, cfg);
         }
         if acked >= cfg.mss {
-            self.follow_delivery(delivered, repaired, cfg);
+            self.follow_delivery(repaired, cfg);
         }
     }
 
     /// An acknowledgement delivers bytes while the rate is reduced, and covers what was sent again if `repaired`.
-    pub(super) fn follow_delivery(&mut self, delivered: u64, repaired: bool, cfg: &SenderConfig) {
+    pub(super) fn follow_delivery(&mut self, repaired: bool, cfg: &SenderConfig) {
+        let delivered = self.delivered();
         let Some(pipe) = self.marked_pipe() else { return };
         if let Some(reduction) = self.reduction.as_mut().filter(|reduction| reduction.reduces) {
             let threshold = self.window.ssthresh as u32;
@@ -110,7 +108,7 @@ impl Sender {
     #[cold]
     pub(super) fn follow_in_cwr(&mut self, acked: u64, cfg: &SenderConfig) {
         if self.recovery == Recovery::Open && acked >= cfg.mss {
-            self.follow_delivery(self.delivered(), false, cfg);
+            self.follow_delivery(false, cfg);
         }
     }
 

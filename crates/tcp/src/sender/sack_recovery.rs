@@ -11,7 +11,7 @@ impl Sender {
     pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.recovery = Recovery::Sack;
         self.window.cwnd = self.window.ssthresh;
-        self.begin_rate_reduction(self.delivered(), env.cfg);
+        self.begin_rate_reduction(env.cfg);
         self.rescue_rxt = None;
         // (4.3) the first segment that is missing goes at once, whatever the window; what else may go, `send` says.
         self.retransmit_hole(self.una, env);
