@@ -66,7 +66,7 @@ describe.skipIf(reason !== undefined)('Papers', () => {
     await page.getByRole('searchbox').fill('goodput')
     await expect.poll(() => page.url()).toContain('goodput')
     const status = () => page.locator('.papers [role=status]').textContent()
-    await expect.poll(status).toMatch(/^\d+ of 301 sentences$/)
+    await expect.poll(status).toMatch(/^\d+ of \d+ sentences$/)
     const items = () => page.locator('.papers-item').allTextContents()
     await expect.poll(async () => (await items()).length - parseInt((await status()) ?? '')).toBe(0)
     const count = await status()
