@@ -5,19 +5,20 @@ use crate::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D1",
-        text: "K1 is called the lower threshold, which starts marking, K2 the upper one, which ends it, but the \
-               numbers are K1 = 35 and K2 = 30. We follow the words: start at 30, stop at 35, as in DT-DCTCP, where \
-               the early end is what damps the queue. The numbers as printed (start 35, stop 30) are a Schmitt \
+        text: "The paper calls K1 the lower threshold, which starts marking, and K2 the upper one, which ends it. But \
+               the numbers are K1 = 35 and K2 = 30. We follow the words: start at 30, stop at 35, as in DT-DCTCP, \
+               where the early end is what damps the queue. The numbers as printed (start 35, stop 30) are a Schmitt \
                trigger, which lags.",
         params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop"],
     },
     Reading {
         id: "D2",
-        text: "35 and 30 have no unit, and DCTCP's threshold is not given. We take packets, and 20 packets for DCTCP, \
-               the guideline of its paper for 1 Gbps. DT-CWA then marks later than DCTCP, contrary to the claim that \
-               it marks earlier; with 40 packets for DCTCP it does not. With QualNet's defaults a packet has 552 \
-               bytes, and the unit decides which system is better: 30KB for DCTCP are its 20 packets of 1500 bytes, \
-               and 30KB and 35KB for DT-CWA are the same numbers in the unit of the paper's buffers.",
+        text: "35 and 30 have no unit, and DCTCP's threshold is not given. We take packets, and for DCTCP 20 packets, \
+               the guideline of DCTCP's paper for 1 Gbps. DT-CWA then marks later than DCTCP, contrary to the claim \
+               that DT-CWA marks earlier. With 40 packets for DCTCP, DT-CWA does not mark later. With QualNet's \
+               defaults a packet has 552 bytes, and the unit decides which system is better. 30KB for DCTCP are its 20 \
+               packets of 1500 bytes. 30KB and 35KB for DT-CWA are the same numbers in the unit of the paper's \
+               buffers.",
         params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop", "scheme.dctcp.mark-threshold"],
     },
     Reading {
@@ -29,35 +30,37 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D4",
         text: "Eq. 1 as printed is mostly negative, and above the window where few packets are outstanding. We take \
-               it as printed, but not below min-window. With eq1-may-raise = false it is not above the present window \
-               either, as a reaction to marks that sends more makes the queue longer; the paper prints no such cap. \
-               sub, the mirror of Eq. 2, subtracts the range over alpha instead; over an episode without further \
-               marks that is less than what Eq. 2 adds once more than 1 / beta packets are outstanding.",
+               Eq. 1 as printed, but not below min-window. With eq1-may-raise = false, Eq. 1 is not above the present \
+               window either. The reason is that a reaction to marks that sends more makes the queue longer; the paper \
+               prints no such cap. The value sub, the mirror of Eq. 2, subtracts the range over alpha instead. Over an \
+               episode without further marks, sub subtracts less than Eq. 2 adds once more than 1 / beta packets are \
+               outstanding.",
         params: &["scheme.dt-cwa.eq1", "scheme.dt-cwa.eq1-may-raise"],
     },
     Reading {
         id: "D5",
         text: "Alpha in Eq. 1 is defined as the number of outstanding packets, although the section before speaks of \
-               DCTCP's estimate of the same name: we take the definition, at the time of the reaction, one at least. \
-               The text continues that this is packets sent less ACKs received, which is the same only with an ACK \
-               for each packet; with delayed ACKs that difference grows for the life of a connection \
-               (sent-less-acks). DCTCP's estimate contradicts both, and shows what the figures would require: Eq. 1 \
-               is then mostly above the window and, capped, does not change it.",
+               DCTCP's estimate of the same name. We take the definition, at the time of the reaction, and at least \
+               one packet. The text continues that alpha is the difference, packets sent less ACKs received. The two \
+               are the same only with an ACK for each packet. With delayed ACKs the difference grows for the life of a \
+               connection (sent-less-acks). DCTCP's estimate contradicts both definitions, and shows what the figures \
+               would require. With DCTCP's estimate, Eq. 1 is mostly above the window and, capped, does not change the \
+               window.",
         params: &["scheme.dt-cwa.eq1-alpha"],
     },
     Reading {
         id: "D6",
-        text: "CW_max and CW_min are the extremes before the notification. The period is not given: we take it from \
-               the start of the connection. The other readings: since the end of the previous episode; the last two \
-               windows of data. A window inflated by loss recovery does not count.",
+        text: "CW_max and CW_min are the extremes before the notification. The period is not given, and we take it \
+               from the start of the connection. The other readings take the time since the end of the previous \
+               episode, or the last two windows of data. A window inflated by loss recovery does not count.",
         params: &["scheme.dt-cwa.cw-hist"],
     },
     Reading {
         id: "D7",
         text: "The paper does not say whether every acknowledgement with an echo reacts, or one per window. We take \
                one per episode, which ends when all data that was outstanding at the reaction is acknowledged. With \
-               next-round it ends with the first acknowledgement of data sent after the reaction, up to a round trip \
-               later. The window does not grow during an episode.",
+               next-round an episode ends with the first acknowledgement of data sent after the reaction, up to a \
+               round trip later. The window does not grow during an episode.",
         params: &["scheme.dt-cwa.episode-end"],
     },
     Reading {
@@ -75,27 +78,30 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D10",
-        text: "No smallest window is given: one segment, as the paper says of DCTCP that its window falls to one. Its figures need \
-               that for DCTCP as well, whose default here is Linux's two segments. Windows of one segment time out only where \
-               receivers delay acknowledgements for longer than the minimum RTO, as in QualNet (stack qualnet).",
+        text: "No smallest window is given. We take one segment, as the paper says of DCTCP that its window falls to \
+               one. The paper's figures need one segment for DCTCP as well, whose default here is Linux's two \
+               segments. Windows of one segment time out only where receivers delay acknowledgements for longer than \
+               the minimum RTO, as in QualNet (stack qualnet).",
         params: &["scheme.dt-cwa.min-window", "scheme.dctcp.min-window", "transport.stack"],
     },
     Reading {
         id: "D11",
-        text: "25 us per link make 150 us over the three links from worker to aggregator and back, but the text says RTT 100 us: the \
-               experiments keep the RTT, with 16.67 us per link; the topology's default is the delay of a link.",
+        text: "25 us per link make 150 us over the three links from worker to aggregator and back. But the text says \
+               RTT 100 us. The experiments keep the RTT, with 16.67 us per link. The topology's default is the delay \
+               of a link.",
         params: &["network.delay"],
     },
     Reading {
         id: "D12",
-        text: "The tree has nine workers, but there are 10 senders for beta and up to 60 flows: flows go round-robin over the workers.",
+        text: "The tree has nine workers, but there are 10 senders for beta and up to 60 flows. Flows go round-robin \
+               over the workers.",
         params: &["traffic.placement"],
     },
     Reading {
         id: "D13",
-        text: "Sizes behind Figs. 6 to 8 are not given. Endless file transfers with RTO_min = 10 ms cannot fall below 200 Mbps at 35 \
-               flows, so synchronised blocks are implied: a query of 1 MB split over the flows (Figs. 6 and 7), messages of 50 KB \
-               beside such queries (Fig. 8).",
+        text: "Sizes behind Figs. 6 to 8 are not given. Endless file transfers with RTO_min = 10 ms cannot fall below \
+               200 Mbps at 35 flows, so synchronised blocks are implied. For Figs. 6 and 7 we take a query of 1 MB \
+               split over the flows. For Fig. 8 we take messages of 50 KB beside such queries.",
         params: &["traffic.bytes-each", "traffic.bytes-total", "traffic.rounds"],
     },
     Reading {

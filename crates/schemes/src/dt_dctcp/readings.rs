@@ -5,9 +5,9 @@ use crate::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "DT1",
-        text: "Crossings alone do not define what happens if the queue starts beyond both thresholds: packets are \
-               marked above both and not marked below both. 30 and 50 packets replace DCTCP's 40; equal values give \
-               DCTCP.",
+        text: "Crossings alone do not define what happens if the queue starts beyond both thresholds. We mark packets \
+               above both thresholds, and do not mark packets below both. 30 and 50 packets replace DCTCP's 40. Equal \
+               values give DCTCP.",
         params: &["scheme.dt-dctcp.start", "scheme.dt-dctcp.stop"],
     },
     Reading {

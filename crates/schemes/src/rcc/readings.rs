@@ -42,15 +42,16 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E24",
         text: "In the code servers open the connections, and there are no requests. If a client sends requests, they \
-               are sent at once; in RCCE they are held.",
+               are sent at once. In RCCE requests are held.",
         params: &["scheme.rcc.requests"],
     },
     Reading {
         id: "R1",
-        text: "Text and code differ in start times, limits of overtaking, the comparison for releases, the decay of \
-               the estimate, requests, flows of unknown size, the queue, and a delay after the receiver's timer. Each \
-               has its own reading (R3, E4, E3, R6, R16, R7, R2, R9). We take the text's rule except for E3, E4 and \
-               R6, where we take the code's, from which the published curves come.",
+        text: "Text and code differ in eight points, each with its own reading. The first four are start times (R3), \
+               limits of overtaking (E4), the comparison for releases (E3) and the decay of the estimate (R6). The \
+               others are requests (R16), flows of unknown size (R7), the queue (R2) and a delay after the receiver's \
+               timer (R9). We take the text's rule except for E3, E4 and R6. In these three we take the code's rule, \
+               from which the published curves come.",
         params: &[
             "scheme.rcc.skip-cap",
             "scheme.rcc.release",
@@ -61,27 +62,28 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R2",
-        text: "The paper equates a queue of 128 KB with 80 packets of 1500 bytes, which are 120000 bytes. The code \
-               has the latter.",
+        text: "The paper equates a queue of 128 KB with 80 packets of 1500 bytes. The code has the latter, 120000 \
+               bytes.",
         params: &["network.buffer", "network.buffer-full", "network.buffer-counts"],
     },
     Reading {
         id: "R3",
-        text: "\"The starting time of 80 senders\" is exponential with a mean of 15 ms: we take it as each sender's \
-               start, not as the time between two starts. The authors' scripts start all senders at 10 ms. Lines of \
-               Multiple.cc, Burstiness.cc and FCT.cc that are commented out draw starts in whole milliseconds from an \
-               exponential distribution that is bounded at twice its mean. All are settings of the traffic: exponential = \
-               15ms, with exponential-bound = 30ms and exponential-step = 1ms, or start = 10ms.",
+        text: "\"The starting time of 80 senders\" is exponential with a mean of 15 ms. We take it as each sender's \
+               start, not as the time between two starts. The authors' scripts start all senders at 10 ms. Some lines \
+               of Multiple.cc, Burstiness.cc and FCT.cc are commented out. These lines draw starts in whole \
+               milliseconds from an exponential distribution that is bounded at twice its mean. All are settings of \
+               the traffic. One is start = 10ms, the other exponential = 15ms, with exponential-bound = 30ms and \
+               exponential-step = 1ms.",
         params: &["traffic.exponential", "traffic.exponential-bound", "traffic.exponential-step", "traffic.start"],
     },
     Reading {
         id: "R4",
-        text: "The abstract's 47.5 % and 51.2 % name no average. With the authors' code they are one minus the ratio \
+        text: "The abstract's 47.5 % and 51.2 % name no average. With the authors' code both are one minus the ratio \
                of RCC's mean over 10 to 100 senders to TCP's. The first is of the unweighted mean over changes of the \
-               queue in bytes, our queue_waiting_mean_changes_bytes (in packets it is 45.6 %), the second of the \
-               nearest-rank fct_p99_s. The second holds only with their simulator's order of simultaneous events, \
-               ties = waiting-first: with a nanosecond of noise on every link their code gives 38 to 44 %, as random \
-               ties do.",
+               queue in bytes, our queue_waiting_mean_changes_bytes. In packets the first is 45.6 %. The second is of \
+               the nearest-rank fct_p99_s. The second holds only with their simulator's order of simultaneous events, \
+               ties = waiting-first. With a nanosecond of noise on every link the authors' code gives 38 to 44 %, as \
+               random ties do.",
         params: &["network.ties"],
     },
     Reading {
@@ -92,14 +94,14 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R6",
-        text: "The code's estimate of the marked share does not decay in periods without marks, DCTCP's does, and \
-               RCCE prints a plain ratio. We take the code's, from which the published curves come.",
+        text: "The code's estimate of the marked share does not decay in periods without marks, but DCTCP's does. RCCE \
+               prints a plain ratio. We take the code's estimate, from which the published curves come.",
         params: &["scheme.rcc.alpha"],
     },
     Reading {
         id: "R7",
-        text: "In the code a flow of unknown size has a window of zero and never sends. In the text it has the lowest \
-               priority: one segment, and first come, first served among such flows.",
+        text: "In the code a flow of unknown size has a window of zero and never sends. In the text such a flow has \
+               the lowest priority: one segment, and first come, first served among such flows.",
         params: &["traffic.announce-size"],
     },
     Reading {
@@ -110,7 +112,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R9",
-        text: "The code waits for a pseudo-random time after the receiver's timer has expired; RCCE's algorithm does \
+        text: "The code waits for a pseudo-random time after the receiver's timer has expired. RCCE's algorithm does \
                not.",
         params: &["scheme.rcc.rto-r-wait"],
     },
@@ -127,7 +129,7 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "R12",
         text: "The code's count of segments in flight becomes wrong when windows are not whole segments, or when a \
-               flow's last arrival is a retransmission. Ours is kept per flow.",
+               flow's last arrival is a retransmission. Our count is kept per flow.",
         params: &["scheme.rcc.flight"],
     },
     Reading {

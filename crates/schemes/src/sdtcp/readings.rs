@@ -9,38 +9,38 @@ const fn reading(id: &'static str, text: &'static str, params: &'static [&'stati
 pub(super) const READINGS: &[Reading] = &[
     reading(
         "S1",
-        "Algorithm 1 goes up one state per packet, and from state 1 only while the queue is between M and H. We keep that; \
-         the other reading goes to the highest state reached and sends its notification alone.",
+        "Algorithm 1 goes up one state per packet, and from state 1 only while the queue is between M and H. We keep \
+         that. The other reading goes to the highest state reached and sends the notification of that state alone.",
         &["scheme.sdtcp.jump"],
     ),
     reading(
         "S2",
         "Algorithm 1 sends nothing more in state 3, and does not mention flows that join then. In section 5.2.1 the \
          windows are assigned by the three notifications, \"to assign bandwidth fairly to each TCP flow\", which \
-         leaves such flows unregulated. The controller knows them from their SYNs (section 3.3), so we let it \
-         recompute the windows of a congested port whenever a flow joins or leaves, with the queue last reported; the \
-         paper does not say so. The other readings: on notifications only, which is Algorithm 1 as printed, or with \
-         every poll. The state falls by full recovery, or step by step.",
+         leaves such flows unregulated. The controller knows such flows from their SYNs (section 3.3). So we let it \
+         recompute the windows of a congested port whenever a flow joins or leaves, with the queue last reported. The \
+         paper does not say so. The other readings recompute on notifications only, which is Algorithm 1 as printed, \
+         or with every poll. The state falls by full recovery, or step by step.",
         &["scheme.sdtcp.reevaluate", "scheme.sdtcp.step-down"],
     ),
     reading(
         "S3",
         "The nesting of the test for q < L is ambiguous, and the timer is checked only when a packet arrives. We take \
-         the test as part of the congested states, and a real timer: it runs from the time when the queue, as last \
-         seen, has drained below L.",
+         the test as part of the congested states, and a real timer. The timer runs from the time when the queue, as \
+         last seen, has drained below L.",
         &[],
     ),
     reading(
         "S4",
-        "The queue is the instantaneous one of the egress port, including the arriving packet. It grows by size(P) \
-         (Algorithm 1, line 1), so it is in bytes, and a threshold of 85 packets means 85 full packets: 85 SYNs do \
+        "The queue is the instantaneous one of the egress port, including the arriving packet. The queue grows by \
+         size(P) (Algorithm 1, line 1), so it is in bytes. A threshold of 85 packets means 85 full packets: 85 SYNs do \
          not reach it. The other reading counts packets of any size.",
         &["scheme.sdtcp.queue-counts"],
     ),
     reading(
         "S5",
-        "Flows that are large or old but not both have no class in the paper. We take them as burst flows, so that \
-         young flows are protected. Statistics are polled every 100 ms; the paper gives no interval.",
+        "Flows that are large or old but not both have no class in the paper. We take such flows as burst flows, so \
+         that young flows are protected. Statistics are polled every 100 ms; the paper gives no interval.",
         &["scheme.sdtcp.class", "scheme.sdtcp.poll"],
     ),
     reading(
@@ -52,8 +52,8 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S7",
-        "RTT in Eqs. 2 to 8 is the round-trip time without queueing, because Q(t) is added. A measured one would \
-         count the queue twice.",
+        "RTT in Eqs. 2 to 8 is the round-trip time without queueing, because Q(t) is added. A measured round-trip time \
+         would count the queue twice.",
         &["scheme.sdtcp.rtt", "scheme.sdtcp.rtt-queue"],
     ),
     reading("S8", "Eq. 9 is written for background flows. CN-H limits burst flows too, so min() applies to both.", &[]),
@@ -61,7 +61,7 @@ pub(super) const READINGS: &[Reading] = &[
     reading("S10", "If several switches limit a flow, the smallest window applies.", &[]),
     reading(
         "S11",
-        "With no background flow (a = 0) CN-L and CN-M change nothing; with no burst flow Eq. 8 is not computed.",
+        "With no background flow (a = 0) CN-L and CN-M change nothing. With no burst flow Eq. 8 is not computed.",
         &[],
     ),
     reading(
@@ -96,9 +96,9 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S16",
-        "Flows of one segment each fill the port at N = B + C x RTT, 116 in Fig. 9. Together with the transmission \
-         time of a packet on each of the three hops, buffer and path hold 119, since netem's limit does not count the \
-         packet in transmission. Hence the loss at 120.",
+        "Flows of one segment each fill the port at N = B + C x RTT, 116 in Fig. 9. With the transmission time of a \
+         packet on each of the three hops, buffer and path hold 119. The reason is that netem's limit does not count \
+         the packet in transmission. Hence the loss at 120.",
         &[],
     ),
     reading(
@@ -115,18 +115,18 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S19",
-        "Messages are OpenFlow 1.3. Additions are values and experimenter fields that 1.3 allows: the reasons 0xF0 to \
-         0xF3, TCP flags as the ONF's field 42, the queue length as a match field and the window as an action of the \
-         experimenter 0x0002FA17.",
+        "Messages are OpenFlow 1.3. Additions are values and experimenter fields that 1.3 allows. Reasons have the \
+         values 0xF0 to 0xF3, and TCP flags are the ONF's field 42. The experimenter 0x0002FA17 has the queue length \
+         as a match field and the window as an action.",
         &[],
     ),
     reading(
         "S20",
-        "The first FIN removes a connection, or the second with `remove-at`; a RST removes it at once. Removal takes \
-         two messages to each switch: one for the entry of the data, one whose match covers the entries of the \
-         acknowledgements and of their windows. A retransmitted FIN changes nothing more. The last acknowledgement \
-         finds no entry and is forwarded unchanged. Entries never time out by default. If one of data does, the \
-         switch reports it, and the connection leaves the GVT and all switches.",
+        "The first FIN removes a connection, or the second with `remove-at`. A RST removes a connection at once. \
+         Removal takes two messages to each switch. One is for the entry of the data. The match of the other covers \
+         the entries of the acknowledgements and of their windows. A retransmitted FIN changes nothing more. The last \
+         acknowledgement finds no entry and is forwarded unchanged. Entries never time out by default. If an entry of \
+         data does, the switch reports it, and the connection leaves the GVT and all switches.",
         &["scheme.sdtcp.remove-at", "scheme.sdtcp.idle-timeout", "scheme.sdtcp.rule-timeout"],
     ),
     reading(
@@ -151,8 +151,8 @@ pub(super) const READINGS: &[Reading] = &[
         "S24",
         "Fig. 5 shows a connection that the sender of the data opens. A client that sends requests opens its \
          connections itself, and the data flow against the SYN. Each direction is a flow of its own until statistics \
-         show that the other one carries data and this one acknowledgements only (at most 80 bytes per packet on \
-         average). The other reading counts the SYN's direction only.",
+         show that the other one carries data and this one acknowledgements only. A direction of acknowledgements has \
+         at most 80 bytes per packet on average. The other reading counts the SYN's direction only.",
         &["scheme.sdtcp.data-from"],
     ),
 ];
