@@ -5,6 +5,7 @@ import json
 import lzma
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_guides import script
@@ -64,7 +65,7 @@ MOST_NUMBERS = 2
 REPLACED = {"remedy": "fix", "remedies": "fixes", "mend": "fix", "mends": "fixes", "admit": "allow", "admits": "allows"}
 """Words that a page does not use -> what it says instead."""
 PLACES = re.compile(
-    r"\b(Linux|Rust|Python|Node|Fig\.|Figs\.|RFC|Debian|Apache|HZ|OpenFlow)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
+    r"\b(Linux|Rust|Python|Node|Figs?\.|Eqs?\.|RFC|Debian|Apache|HZ|OpenFlow)[ =-]\d[\d.]*|\bns-3\b|\b(19|20)\d\d\b"
     r"|\b\d+\(\d+\), \d+"
 )
 """Numbers that are part of a name, or of where a paper appeared."""
@@ -80,7 +81,7 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         plain = re.sub(r"[\[\]*]|\(CODE\)", "", " ".join(paragraph.split()))
-        found += re.split(r"(?<=[.!?:])(?<!Fig\.)(?<!Figs\.) (?=[\"A-Z\d])", plain)
+        found += re.split(r"(?<=[.!?:])(?<!Fig\.)(?<!Figs\.)(?<!Eq\.)(?<!Eqs\.) (?=[\"A-Z\d])", plain)
     return [each for each in found if each.strip()]
 
 
@@ -97,6 +98,18 @@ def complaints(sentence: str) -> list[str]:
 def wrong_in(text: str) -> list[str]:
     """The sentences of a text that are against the section on words of STYLE.md, each with what is wrong."""
     return [f"{', '.join(said)}: {each}" for each in sentences(text) if (said := complaints(each))]
+
+
+def explained() -> list[dict[str, Any]]:
+    """The rows of all registries that have readings."""
+    rows = [row for each in registry().values() if isinstance(each, list) for row in each]
+    return [row for row in rows if row.get("readings")]
+
+
+def wrong_readings(readings: list[dict[str, Any]]) -> list[str]:
+    """The sentences of readings that are too long or have a replaced word, each with the id of its reading."""
+    found = [(reading["id"], wrong) for reading in readings for wrong in wrong_in(reading["text"])]
+    return [f"{name}: {wrong}" for name, wrong in found if not re.match(r"\d+ numbers: ", wrong)]
 
 
 def helps(name: str) -> dict[str, str]:
@@ -256,6 +269,12 @@ def test_manuals_have_short_sentences_and_plain_words(scheme):
     assert not (wrong := wrong_in(scheme["manual"])), "\n".join(wrong)
 
 
+@pytest.mark.parametrize("row", explained(), ids=lambda row: row["key"])
+def test_readings_have_short_sentences_and_plain_words(row):
+    """Numbers are quoted here, and many."""
+    assert not (wrong := wrong_readings(row["readings"])), "\n".join(wrong)
+
+
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_help_has_short_sentences_and_plain_words(name):
     found = helps(name)
@@ -273,6 +292,13 @@ def test_parameters_and_environments_have_short_sentences_and_plain_words():
     texts = [*(param["doc"] for param in params), *(row["manual"] for row in registry()["environments"])]
     wrong = [each for text in texts for each in wrong_in(text) if not re.match(r"\d+ numbers: ", each)]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_reading_that_is_against_the_words_is_named_by_its_id():
+    long = " ".join(["word"] * (LONGEST + 1))
+    texts = {"A1": "By Eq. 1 it is 2, 3 or 4. Short.", "A2": f"Short. W{long[1:]}.", "A3": "The paper admits it."}
+    wrong = wrong_readings([{"id": name, "text": text} for name, text in texts.items()])
+    assert wrong == [f"A2: 26 words: W{long[1:]}.", "A3: admits: allows: The paper admits it."]
 
 
 def test_objects_of_json_are_no_words():
