@@ -199,7 +199,9 @@ impl Flow {
     /// A packet without data has arrived: the last one of the handshake, if it is the first.
     pub(crate) fn time_handshake(&mut self, now: Time) {
         if self.handshake.is_none() && !self.receiver.syn_again && !self.syn_answered.is_never() {
-            self.handshake = Some(now.saturating_sub(self.syn_answered));
+            let rtt = now.saturating_sub(self.syn_answered);
+            self.handshake = Some(rtt);
+            self.receiver.state.know_handshake(rtt);
         }
     }
     /// An acknowledgement has reached its sender.

@@ -109,13 +109,14 @@ impl Hosts {
         let mut sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
         // The host that was asked has measured the handshake (`tcp_synack_rtt_meas`), others the idle path.
         let handshake = asked_on.and_then(|request| self.flows.get(request)?.handshake);
-        if let Some(rtt) = handshake.or(idle_rtt).filter(|_| endpoint.sender.knows_open_path) {
+        let open_path = handshake.or(idle_rtt).filter(|_| endpoint.sender.knows_open_path);
+        if let Some(rtt) = open_path {
             sender.know_open_path(rtt);
         }
         if endpoint.sender.linux.is_some_and(|linux| linux.ticks_apart) {
             sender.begin_tick_before(begun(from, endpoint.sender.rto.tick()));
         }
-        let receiver = receiving(endpoint, idle_rtt, asked_on.is_some());
+        let receiver = receiving(endpoint, open_path.or(idle_rtt), asked_on.is_some());
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,

@@ -191,6 +191,14 @@ impl Receiver {
         self.linux.as_ref().map(|linux| linux.window.advertised)
     }
 
+    /// The round-trip time of the handshake, whose SYN-ACK this host has sent (`tcp_synack_rtt_meas`).
+    pub fn know_handshake(&mut self, rtt: Time) {
+        if let Some(linux) = &mut self.linux {
+            linux.idle_rtt.get_or_insert(rtt);
+            linux.srtt.get_or_insert(rtt);
+        }
+    }
+
     /// The smoothed round-trip time that the sender of the same host has measured on the connection.
     pub fn know_srtt(&mut self, srtt: Time) {
         if let Some(linux) = &mut self.linux {
