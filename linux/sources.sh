@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the digest of what decides a run in the kernel: what the kernel, its module and the guest are built from.
-# crates/linux/build.rs computes the same for the engine, which refuses a kernel of other sources.
+# crates/linux/build.rs asks it for the engine, which refuses a kernel of other sources.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Beside the guest: what drives its transfers, and how a run is written down.

@@ -7,6 +7,7 @@ use netlink_packet_route::route::RouteMetric;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::f64::consts::LN_2;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
 use std::net::Ipv4Addr;
@@ -17,6 +18,11 @@ const RING: u32 = 1024;
 const RTAX_RTO_MIN: u32 = 13;
 /// Packets of a queue without a limit: the most that a device takes.
 const UNLIMITED: u32 = 32_767;
+/// What Linux derives from the size of its memory, as a host of 64 GB has it. Here one small memory holds all hosts.
+const TCP_MEM: &str = "750000 1000000 1500000";
+const TCP_RMEM: [u64; 2] = [4096, 131_072];
+const TCP_WMEM: &str = "4096 16384 4194304";
+const SOCKETS: u64 = 262_144;
 
 /// A host or a switch.
 pub(crate) struct Node {
@@ -39,6 +45,8 @@ pub(crate) fn address(node: usize) -> Ipv4Addr {
 
 /// Builds all nodes and cables.
 pub(crate) fn build(site: &Site) -> io::Result<Vec<Node>> {
+    set("net/ipv4/tcp_mem", TCP_MEM)?;
+    set("net/ipv4/tcp_max_orphans", SOCKETS)?;
     let nodes = (0..site.hosts.len()).map(|node| build_node(site, node)).collect::<io::Result<Vec<_>>>()?;
     // A cable carries nothing before both ends are there.
     for (node, (at, is_host)) in nodes.iter().zip(&site.hosts).enumerate() {
@@ -154,7 +162,7 @@ fn fair_queue(queue: u64) -> Vec<Own> {
 
 /// Sets what a namespace has settings for.
 fn settings(site: &Site, is_host: bool) -> io::Result<()> {
-    let Stack { sack, rack, tail_loss_probe, idle_restart, ecn, small_queue, .. } = site.stack;
+    let Stack { sack, rack, tail_loss_probe, idle_restart, ecn, small_queue, receive_buffer, .. } = site.stack;
     let write = |key: &str, value: u64| set(&format!("net/ipv4/{key}"), value);
     if is_host {
         write("tcp_no_metrics_save", 1)?;
@@ -164,6 +172,10 @@ fn settings(site: &Site, is_host: bool) -> io::Result<()> {
         write("tcp_early_retrans", if tail_loss_probe { 3 } else { 0 })?;
         write("tcp_slow_start_after_idle", u64::from(idle_restart))?;
         write("tcp_limit_output_bytes", if small_queue > 0 { small_queue } else { i32::MAX as u64 })?;
+        let [least, initial] = TCP_RMEM;
+        set("net/ipv4/tcp_rmem", format!("{least} {initial} {}", 2 * receive_buffer))?;
+        set("net/ipv4/tcp_wmem", TCP_WMEM)?;
+        write("tcp_max_tw_buckets", SOCKETS)?;
         // As in the scenario, hosts accept all connections that come at once.
         set("net/core/somaxconn", 65_535)?;
         return write("tcp_max_syn_backlog", 65_535);
@@ -173,7 +185,7 @@ fn settings(site: &Site, is_host: bool) -> io::Result<()> {
     write("fib_multipath_hash_seed", site.seed & u64::from(u32::MAX))
 }
 
-fn set(key: &str, value: u64) -> io::Result<()> {
+fn set(key: &str, value: impl Display) -> io::Result<()> {
     let done = fs::write(format!("/proc/sys/{key}"), value.to_string());
     done.map_err(|error| io::Error::other(format!("setting {key} to {value}: {error}")))
 }

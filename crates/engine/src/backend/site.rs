@@ -128,6 +128,8 @@ pub struct Stack {
     pub fq: bool,
     /// Bytes of a connection that may wait in the host's queue; zero for no limit.
     pub small_queue: u64,
+    /// Bytes of the largest window that a host advertises, about half of the memory that it takes.
+    pub receive_buffer: u64,
     /// Ticks a second.
     pub hz: u64,
 }
@@ -142,6 +144,7 @@ const TRANSPORT: &[&str] = &[
     "mss",
     "mtu",
     "initial-window",
+    "receive-buffer",
     "ack-every",
     "sack",
     "loss-detection",
@@ -366,6 +369,7 @@ fn stack(transport: &Values) -> Result<Stack, SpecError> {
         queue: transport.integer("host-queue"),
         fq: !transport.is("pacing", "off"),
         small_queue: transport.bytes("small-queue").get(),
+        receive_buffer: transport.bytes("receive-buffer").get(),
         hz,
     })
 }
