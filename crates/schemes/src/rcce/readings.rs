@@ -59,8 +59,8 @@ pub(super) const READINGS: &[Reading] = &[
         text: "Of the spanning trees the paper says only that a controller computes them, assigns labels to switches, \
                and that traffic is split well. We take Presto's: disjoint trees, flowcells of 64 KiB in turn, labels \
                for edge switches, and a receiving host that puts flowcells back in order. The sending host's switch \
-               takes the trees in turn. Each host begins with a tree of its own, since hosts that start together would \
-               otherwise all take the same. A failed cable is removed from its tree, which still serves the other \
+               takes the trees in turn. Neighbouring hosts begin with different trees, since hosts that start together \
+               would otherwise all take the same. A failed cable is removed from its tree, which still serves the other \
                switches. One switch has one path, so the paper's figures cannot show any effect of the trees. We ran \
                ten seeds of 48 responses of 256 KB to each client behind four spines. The median 99th percentile \
                against ECMP is 1.00 for one client and for four, where the spines are no bottleneck. For eight clients \
