@@ -13,7 +13,8 @@ import fanin
 from fanin.cli.commands import COMMANDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "guides"
-TUTORIALS = sorted(FOLDER.with_name("tutorials").glob("*.md"))
+FIRST_SCHEME = FOLDER.with_name("tutorials") / "first-scheme.md"
+TUTORIALS = sorted(set(FOLDER.with_name("tutorials").glob("*.md")) - {FIRST_SCHEME})
 GUIDES = [*sorted(FOLDER.glob("*.md")), *TUTORIALS]
 
 pytestmark = pytest.mark.skipif(not GUIDES, reason="an installed package has no guides")

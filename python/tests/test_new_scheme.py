@@ -1,5 +1,4 @@
-"""A scheme is one folder and two lines: a sender that nobody knows is added to a copy of the engine, and every command
-takes it."""
+"""A scheme is one folder and two lines: the tutorial's is added to a copy of the engine, and every command takes it."""
 
 import os
 import shutil
@@ -8,39 +7,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_guides import FIRST_SCHEME, script
 
 import fanin
 from fanin.cli.commands import COMMANDS
 
-PACKAGE = Path(fanin.__file__).parent
-ROOT = PACKAGE.parents[1]
-ROOM = Path(__file__).parent / "gentle"
+ROOT = Path(fanin.__file__).parents[2]
 
 pytestmark = [
     pytest.mark.skipif(not (ROOT / "crates").is_dir(), reason="an installed package has no source of its engine"),
     pytest.mark.skipif(shutil.which("cargo") is None, reason="without cargo no engine can be built"),
 ]
-
-SCENARIO = """\
-[network]
-topology = "star"
-rate = "1Gbps"
-buffer = "20pkt"
-
-[transport]
-scheme = "gentle"
-rto-min = "10ms"
-
-[[traffic]]
-name = "queries"
-kind = "incast"
-senders = 12
-bytes-each = "16KB"
-jitter = "50us"
-
-[run]
-duration = "200ms"
-"""
 
 EXPERIMENT = """
 [sweep]
@@ -100,49 +77,18 @@ report
 NOT_TYPED = {"serve": "serves until it is ended", "linux": "names no scheme"}
 
 
-def with_the_room(workspace: Path) -> None:
-    """A copy of the engine's source with the room and its two lines, as old as what it is made of, as cargo sees."""
-    shutil.rmtree(workspace, ignore_errors=True)
-    shutil.copytree(ROOT / "crates", workspace / "crates")
-    for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy2(ROOT / name, workspace / name)
-    shutil.copytree(ROOM, workspace / "crates/schemes/src/gentle")
-    registry = workspace / "crates/schemes/src/lib.rs"
-    made = max(path.stat().st_mtime_ns for path in (registry, Path(__file__)))
-    text = registry.read_text()
-    for before, line in (("mod ictcp;\n", "mod gentle;\n"), ("    ictcp::ROW,\n", "    gentle::ROW,\n")):
-        assert text.count(before) == 1
-        text = text.replace(before, line + before)
-    registry.write_text(text)
-    os.utime(registry, ns=(made, made))
-
-
-def engine(target: Path) -> Path:
-    """The engine of that source, built in the least time: it runs little."""
-    command = ["cargo", "build", "--quiet", "--locked", "--package", "fanin-python", "--profile", "quick"]
-    done = subprocess.run(
-        [*command, "--target-dir", str(target)], cwd=target / "source", capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    (found,) = (path for name in ("lib_engine.so", "lib_engine.dylib") for path in (target / "quick").glob(name))
-    return found
-
-
 @pytest.fixture(scope="module")
 def typed(built, tmp_path_factory):
     """Does what a user types, with a package that has the scheme; returns what it prints, and notes."""
-    target = ROOT / "target" / "new-scheme"
-    with_the_room(target / "source")
     work = tmp_path_factory.mktemp("new-scheme")
-    left_out = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "page")
-    shutil.copytree(PACKAGE, work / "python/fanin", ignore=left_out)
-    shutil.copytree(built, work / "python/fanin/page")
-    shutil.copy2(engine(target), work / "python/fanin/_engine.abi3.so")
-    (work / "scenario.toml").write_text(SCENARIO)
+    package = script().package_with_scheme(FIRST_SCHEME, work)
+    shutil.copytree(built, package / "fanin/page")
+    (scenario,) = (content for kind, content in script().BLOCK.findall(FIRST_SCHEME.read_text()) if kind == "toml")
+    (work / "scenario.toml").write_text(scenario)
     (work / "traffic.txt").write_text("1\n4 5 3 100 1500 2.0\n")
     (work / "experiments/cross").mkdir(parents=True)
-    (work / "experiments/cross/gentle.toml").write_text(SCENARIO + EXPERIMENT)
-    environment = {**os.environ, "PYTHONPATH": str(work / "python")}
+    (work / "experiments/cross/gentle.toml").write_text(scenario + EXPERIMENT)
+    environment = {**os.environ, "PYTHONPATH": str(package)}
 
     def call(line):
         command = [sys.executable, "-m", "fanin", *line.split()]
@@ -151,6 +97,20 @@ def typed(built, tmp_path_factory):
         return " ".join((done.stdout + done.stderr).split())
 
     return call
+
+
+def test_the_tutorial_shows_what_its_commands_print(tmp_path):
+    page = tmp_path / "tutorials" / FIRST_SCHEME.name
+    page.parent.mkdir()
+    shutil.copy2(FIRST_SCHEME, page)
+    assert script().regenerate(page) == FIRST_SCHEME.read_text()
+
+
+def test_the_tutorials_unit_test_passes(typed):
+    command = ["cargo", "test", "--quiet", "--locked", "--profile", "quick", "--package", "fanin-schemes", "gentle"]
+    source = ROOT / "target/new-scheme/source"
+    done = subprocess.run([*command, "--target-dir", source.parent], cwd=source, capture_output=True, text=True)
+    assert "1 passed" in done.stdout, done.stderr
 
 
 def test_every_command_takes_a_scheme_that_nobody_knows(typed):
