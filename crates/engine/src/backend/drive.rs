@@ -12,8 +12,9 @@ use fanin_event::order::{Class, Event};
 use fanin_event::{EventCore, NodeByNode};
 use fanin_measure::counters::Counters;
 use fanin_measure::timeouts::TimeoutCause;
-use fanin_network::traffic::Connection;
+use fanin_network::traffic::{Connection, OpenConnection};
 use fanin_scenario::Scenario;
+use fanin_work::group::Group;
 use fanin_work::transfer::{Carried, Transfer};
 use fanin_world::World;
 use std::collections::{BTreeMap, VecDeque};
@@ -178,14 +179,12 @@ impl Driver<'_> {
 
     /// Opens the connections that are open before the run.
     fn open_before(&mut self) -> Result<(), Failure> {
-        let planned: Vec<TransferId> = self.world.work.transfers.open().map(|(id, _)| id).collect();
         let mut lines = Vec::new();
-        for id in planned {
-            let transfer = &self.world.work.transfers[id];
-            if let (Connection::Persistent(number), false) = (transfer.connection, transfer.opens)
-                && !self.open.contains_key(&(transfer.group, number))
-            {
-                let line = self.add_line(id);
+        for group in 0..self.world.work.groups.len() {
+            let Group { traffic, senders, receivers, .. } = &self.world.work.groups[group];
+            for connection in traffic.open_connections(senders, receivers) {
+                let OpenConnection { number, from, to, asked } = connection;
+                let line = self.add_line(GroupId::new(group), [from, to], Connection::Persistent(number), asked);
                 lines.push(self.lines[line].line);
             }
         }
@@ -193,11 +192,10 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Adds the connection of a transfer; returns its number.
-    fn add_line(&mut self, id: TransferId) -> usize {
-        let Transfer { group, from, to, connection, request, .. } = self.world.work.transfers[id];
+    /// Adds a connection, with the host that sends data on it and the one that gets them; returns its number.
+    fn add_line(&mut self, group: GroupId, [from, to]: [NodeId; 2], connection: Connection, asked: bool) -> usize {
         let number = self.lines.len();
-        let (client, server) = if request.is_some() { (to, from) } else { (from, to) };
+        let (client, server) = if asked { (to, from) } else { (from, to) };
         let line = Line { number, group, client, server, fresh: connection == Connection::Fresh };
         let mut flow = || {
             self.world.net.core.books().add_flow(group);
@@ -205,7 +203,7 @@ impl Driver<'_> {
             FlowId::new(self.flows - 1)
         };
         // Flows have numbers in the order in which they are opened, as in the simulator.
-        let request = request.map(|_| flow());
+        let request = asked.then(&mut flow);
         let data = flow();
         let probed = self.world.hosts.probes.choose();
         self.any_probed |= probed;
@@ -231,7 +229,7 @@ impl Driver<'_> {
 
     /// The connection of a transfer, which is opened if need be.
     fn line_of(&mut self, id: TransferId) -> Result<usize, Failure> {
-        let Transfer { group, connection, .. } = self.world.work.transfers[id];
+        let Transfer { group, from, to, connection, request, .. } = self.world.work.transfers[id];
         let known = match connection {
             Connection::Persistent(number) => self.open.get(&(group, number)).copied(),
             Connection::Fresh => self.under_way.get(&id).map(|transfer| transfer.line),
@@ -239,7 +237,7 @@ impl Driver<'_> {
         if let Some(line) = known {
             return Ok(line);
         }
-        let line = self.add_line(id);
+        let line = self.add_line(group, [from, to], connection, request.is_some());
         self.act(Act::Open(self.lines[line].line))?;
         Ok(line)
     }

@@ -43,6 +43,8 @@ fn scenario(changes: &[(&str, &str)]) -> Scenario {
 #[derive(Default)]
 struct Fixed {
     lines: Vec<Line>,
+    /// How many of them were open before the run.
+    begun: usize,
     now: Time,
     due: BTreeMap<(Time, TransferId), What>,
     /// A transfer that fails.
@@ -52,6 +54,7 @@ struct Fixed {
 impl Carrier for Fixed {
     fn begin(&mut self, lines: &[Line]) -> Result<u64, String> {
         self.lines = lines.to_vec();
+        self.begun = lines.len();
         Ok(5_000)
     }
     fn act(&mut self, act: Act) -> Result<(), String> {
@@ -102,6 +105,23 @@ impl Carrier for Fixed {
         let counters = vec![("TCPTimeouts".to_owned(), 3), ("TW".to_owned(), 1)];
         Ok(Ending { segments: 84, links: (0..8).map(|link| (link, 1000 * link)).collect(), counters })
     }
+}
+
+#[test]
+fn persistent_connections_are_open_before_the_run_though_few_are_used_at_once() {
+    let begun = |text: &str| {
+        let (mut carrier, changes) = (Fixed::default(), &[]);
+        let scenario = Scenario::parse(text, "scenario.toml", changes).expect("the scenario is valid");
+        drive(&scenario, &mut carrier, None).expect("nothing fails");
+        (carrier.begun, carrier.lines.len())
+    };
+    let one = SCENARIO.replace("rounds = 2", "rounds = 2\nconcurrent = 1");
+    assert_eq!(begun(SCENARIO), (3, 3));
+    assert_eq!(begun(&one), (3, 3));
+    assert_eq!(begun(&one.replace("persistent", "opened")), (0, 3));
+    let tree = SCENARIO.replace("\"incast\"", "\"relay-tree\"\nedge-count = 1\ncut-through = true");
+    let tree = tree.replace("connections = \"persistent\"", "");
+    assert_eq!(begun(&tree).0, 1);
 }
 
 fn recorded(scenario: &Scenario) -> (String, String) {

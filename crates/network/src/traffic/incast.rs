@@ -2,8 +2,8 @@
 
 use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
 use super::{
-    Connection, EXPONENTIAL_BOUND, EXPONENTIAL_STEP, Outlook, Pace, QueryOf, Request, Spread, Traffic, TrafficAction,
-    TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for, host, shuffled,
+    Connection, EXPONENTIAL_BOUND, EXPONENTIAL_STEP, OpenConnection, Outlook, Pace, QueryOf, Request, Spread, Traffic,
+    TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for, host, shuffled,
 };
 use crate::topology::Demand;
 use fanin_core::ids::{NodeId, TransferId};
@@ -281,5 +281,13 @@ impl Traffic for Incast {
     }
     fn has_more(&self) -> bool {
         self.started < self.rounds
+    }
+    fn open_connections(&self, senders: &[NodeId], receivers: &[NodeId]) -> Vec<OpenConnection> {
+        let connection = |i| {
+            let (from, to) = (host(senders, i), receivers[self.receiver]);
+            OpenConnection { number: i as u32, from, to, asked: self.request > 0 }
+        };
+        let open = if self.persistent && self.opens.is_none() { self.senders } else { 0 };
+        (0..open).map(connection).collect()
     }
 }

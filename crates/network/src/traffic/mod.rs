@@ -95,6 +95,19 @@ pub enum Connection {
     Persistent(u32),
 }
 
+/// A connection that is open before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenConnection {
+    /// The number that transfers name it by ([`Connection::Persistent`]).
+    pub number: u32,
+    /// The host that sends data on it.
+    pub from: NodeId,
+    /// The host that gets them.
+    pub to: NodeId,
+    /// Whether requests precede them.
+    pub asked: bool,
+}
+
 /// The request that a server responds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -252,6 +265,10 @@ pub trait Traffic: Send {
     /// request, and at least one is planned at each time that it requests.
     fn is_open_loop(&self) -> bool {
         false
+    }
+    /// All its connections that are open before the run, for these sending and receiving hosts.
+    fn open_connections(&self, _senders: &[NodeId], _receivers: &[NodeId]) -> Vec<OpenConnection> {
+        Vec::new()
     }
     /// Names of its transfers' classes.
     fn classes(&self) -> &[String] {

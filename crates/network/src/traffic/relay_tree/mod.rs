@@ -10,8 +10,8 @@ mod params;
 mod tests;
 
 use super::{
-    Connection, Outlook, Pace, QueryOf, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
-    asked_for,
+    Connection, OpenConnection, Outlook, Pace, QueryOf, Request, Traffic, TrafficAction, TrafficCx, TrafficRow,
+    TransferSpec, Unopened, asked_for,
 };
 use crate::topology::Demand;
 use fanin_core::ids::{NodeId, TransferId};
@@ -144,13 +144,13 @@ struct RelayTree {
 
 impl RelayTree {
     /// The hosts of aggregators, and those of workers.
-    fn hosts<'a>(&self, cx: &TrafficCx<'a>) -> (&'a [NodeId], &'a [NodeId]) {
+    fn hosts<'a>(&self, senders: &'a [NodeId]) -> (&'a [NodeId], &'a [NodeId]) {
         let edges = self.edges.len();
         if self.last {
-            let (workers, edges) = cx.senders.split_at(cx.senders.len() - edges);
+            let (workers, edges) = senders.split_at(senders.len() - edges);
             (edges, workers)
         } else {
-            cx.senders.split_at(edges)
+            senders.split_at(edges)
         }
     }
 
@@ -191,7 +191,7 @@ impl RelayTree {
             if self.request == 0 {
                 self.ask_workers(edge, at, cx);
             } else {
-                let (client, host) = (cx.receivers[self.receiver], self.hosts(cx).0[edge]);
+                let (client, host) = (cx.receivers[self.receiver], self.hosts(cx.senders).0[edge]);
                 self.send(Leg::Down(edge), [client, host], self.request, at, cx);
             }
         }
@@ -205,7 +205,7 @@ impl RelayTree {
 
     /// Starts a worker's response to its aggregator or to the client.
     fn ask_worker(&mut self, worker: usize, at: Time, cx: &mut TrafficCx<'_>) {
-        let (edges, workers) = self.hosts(cx);
+        let (edges, workers) = self.hosts(cx.senders);
         let (bytes, from) = (self.bytes(worker), workers[worker % workers.len()]);
         let (leg, to) = match self.edge_of(worker) {
             Some(edge) => (Leg::In(edge, worker), edges[edge]),
@@ -222,7 +222,7 @@ impl RelayTree {
         // A response has at least one byte.
         let bytes = ((state.stored as f64 * self.reduction).ceil() as u64).max(1);
         (state.stored, state.busy) = (0, true);
-        let (client, host) = (cx.receivers[self.receiver], self.hosts(cx).0[edge]);
+        let (client, host) = (cx.receivers[self.receiver], self.hosts(cx.senders).0[edge]);
         self.send(Leg::Up(edge), [host, client], bytes, cx.now + self.compute, cx);
     }
 
@@ -250,6 +250,13 @@ impl Traffic for RelayTree {
             start: self.start,
             stop: Time::NEVER,
         }
+    }
+
+    fn open_connections(&self, senders: &[NodeId], receivers: &[NodeId]) -> Vec<OpenConnection> {
+        let edges = if self.cut_through { self.hosts(senders).0 } else { &[] };
+        let to = receivers[self.receiver];
+        let numbered = edges.iter().zip(0..);
+        numbered.map(|(from, number)| OpenConnection { number, from: *from, to, asked: false }).collect()
     }
 
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
