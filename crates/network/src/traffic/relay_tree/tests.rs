@@ -67,6 +67,17 @@ fn requests_go_down_and_one_response_of_each_aggregator_goes_up() {
 }
 
 #[test]
+fn only_cut_through_has_connections_that_are_open_before() {
+    let open = |values: &[(&str, &str)]| {
+        let bench = Bench::new(values);
+        bench.traffic.open_connections(&bench.senders, &[CLIENT])
+    };
+    let from = |edge| OpenConnection { number: edge, from: NodeId::new(edge as usize), to: CLIENT, asked: false };
+    assert_eq!(open(&[("cut-through", "true")]), [from(0), from(1)]);
+    assert_eq!(open(&[]), []);
+}
+
+#[test]
 fn cut_through_passes_responses_on_as_they_come() {
     let mut bench = Bench::new(&[("cut-through", "true"), ("request", "0B")]);
     assert_eq!(bench.legs().len(), 6, "without requests workers begin at once");
