@@ -58,7 +58,6 @@ packets. Times are medians over 20 rounds and 5 seeds.
 | the delay controller of `fq_codel`, and its fair queues | not measured. Its target of 5 ms is seldom reached: small queues leave about a millisecond of a connection at its pacing rate in the host's queue, at most 1 MiB |
 | moderated completions of sent packets, for which small queues wait | none: even without small queues the times are the same, 0.247 ms for `8x32KB`, 9.0 ms for `32x32KB` and 8.1 ms for `16x256KB` |
 | a socket's send buffer: it is full early in a long write, and what had room leaves as one short segment, which breaks a rhythm | two long flows of Reno at 1 Gbit/s into 65 packets send 22.8 and 21.4 MB in 400 ms in the kernel, and 1.5 and 42.6 MB here; without TSO both are as here |
-| a receive window beyond 1.3 MB | in the kernel it grows to 2.1 MB; it counts in long flows alone |
 | a server's timer for its SYN-ACK, and the window of one segment after one was lost | none: the client's SYN comes again after as long, so that a lost SYN-ACK costs 1.04 s in both |
 | SACK on acknowledgements that data carry, and acknowledgements older than the last | none while requests are short. With requests of 32 KB and hosts without offloads, `32x32KB` takes 7.00 ms in the kernel and 5.21 ms here, with 2,900 and 1,760 retransmissions a run. It is not proven that this is the cause |
 
