@@ -24,6 +24,8 @@ pub(super) struct TestSender<C> {
     pub(super) field: u64,
     /// The congestion window is what limits the sender.
     pub(super) window_limited: bool,
+    /// It repairs what it sent before a timeout.
+    pub(super) in_loss: bool,
 }
 
 impl<C: CongestionControl> TestSender<C> {
@@ -48,6 +50,7 @@ impl<C: CongestionControl> TestSender<C> {
             rtt: None,
             field: 0,
             window_limited: true,
+            in_loss: false,
         };
         sender.call(C::on_start);
         sender
@@ -92,6 +95,7 @@ impl<C: CongestionControl> TestSender<C> {
             acked,
             ece,
             in_recovery: false,
+            in_loss: self.in_loss,
             window_limited: self.window_limited,
             ends_window,
             rtt: self.rtt,

@@ -90,6 +90,9 @@ pub struct AckEvent {
     pub ece: bool,
     /// The flow is in loss recovery: the window must not grow.
     pub in_recovery: bool,
+    /// Linux's state Loss: what was sent before a timeout is not all acknowledged. There echoes reduce nothing, and do not
+    /// keep the window from growing either (`tcp_may_raise_cwnd`).
+    pub in_loss: bool,
     /// The window may grow: it limited the sender, not the peer's window or a lack of data. A window that is not used
     /// says nothing about the path (RFC 7661 section 4.3); this does not count if `transport.window-validation` is off.
     /// Never set before the end of a reduced window of data if `transport.growth-after-echo` is off.

@@ -192,6 +192,7 @@ mod tests {
             acked: 1,
             ece: false,
             in_recovery: false,
+            in_loss: false,
             window_limited: false,
             ends_window: false,
             rtt: None,

@@ -117,8 +117,16 @@ mod tests {
     fn jump(bench: &mut TestSender<RccCode>, segments: u64, ece: bool, in_recovery: bool) {
         let acked = segments * MSS as u64;
         bench.una += acked;
-        let ack =
-            AckEvent { acked, ece, in_recovery, window_limited: true, ends_window: false, rtt: bench.rtt, field: 0 };
+        let ack = AckEvent {
+            acked,
+            ece,
+            in_recovery,
+            in_loss: false,
+            window_limited: true,
+            ends_window: false,
+            rtt: bench.rtt,
+            field: 0,
+        };
         bench.call(|cc, cx| cc.on_ack(cx, &ack));
     }
 

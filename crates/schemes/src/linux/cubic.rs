@@ -206,8 +206,16 @@ mod tests {
             self.una += 1000 * segments;
             let rtt = Some(self.rtt);
             let acked = 1000 * segments;
-            let ack =
-                AckEvent { acked, ece: false, in_recovery: false, window_limited, ends_window: false, rtt, field: 0 };
+            let ack = AckEvent {
+                acked,
+                ece: false,
+                in_recovery: false,
+                in_loss: false,
+                window_limited,
+                ends_window: false,
+                rtt,
+                field: 0,
+            };
             self.call(|cc, cx| cc.on_ack(cx, &ack));
         }
         fn lose(&mut self) {

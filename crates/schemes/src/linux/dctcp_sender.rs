@@ -50,7 +50,7 @@ impl CongestionControl for LinuxDctcp {
         }
         let segments = segments(ack.acked, cx.mss);
         self.observe(segments, ack.ece, cx);
-        if !ack.ece && !ack.in_recovery && ack.window_limited {
+        if (!ack.ece || ack.in_loss) && !ack.in_recovery && ack.window_limited {
             self.growth.grow(segments, cx);
         }
     }
@@ -86,6 +86,17 @@ mod tests {
 
     fn bench(alpha: u64, segments: f64) -> TestSender<LinuxDctcp> {
         TestSender::new(LinuxDctcp::new(4, alpha), segments)
+    }
+
+    #[test]
+    fn echoes_stop_growth_but_after_a_timeout() {
+        let mut bench = bench(0, 2.0);
+        bench.window.ssthresh = 100.0 * MSS;
+        bench.round(1, 1);
+        assert_eq!(bench.segments(), 2.0);
+        bench.in_loss = true;
+        bench.round(1, 1);
+        assert_eq!(bench.segments(), 3.0, "tcp_may_raise_cwnd");
     }
 
     #[test]

@@ -226,7 +226,7 @@ impl CongestionControl for KernelCubic {
             self.on_sample(rtt, cx);
         }
         // RFC 3168 s6.1.2: an acknowledgement with an echo does not grow the window.
-        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && !ack.ece {
+        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && (!ack.ece || ack.in_loss) {
             self.grow(ack.acked, cx);
         }
         self.rate = pacing_rate(*cx.window, cx.in_flight, cx.srtt);
@@ -234,7 +234,7 @@ impl CongestionControl for KernelCubic {
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         cx.window.ssthresh = self.reduce(cx);
-        cx.window.cwnd = cx.window.cwnd.min(cx.window.ssthresh);
+        cx.window.cwnd = cx.window.ssthresh;
     }
     fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
         self.reduce(cx)
@@ -284,6 +284,21 @@ mod tests {
                 bench.ack(false);
             }
         }
+    }
+
+    #[test]
+    fn echoes_stop_growth_but_after_a_timeout_and_leave_two_segments() {
+        let window = CongestionWindow { cwnd: 2.0 * MSS, ssthresh: 100.0 * MSS };
+        let mut bench = TestSender::open(KernelCubic::new(plain(), false), MSS, window);
+        bench.round(1, 1);
+        assert_eq!(bench.segments(), 2.0);
+        bench.in_loss = true;
+        bench.round(1, 1);
+        assert_eq!(bench.segments(), 3.0, "tcp_may_raise_cwnd");
+        bench.window.cwnd = MSS;
+        bench.echo();
+        assert_eq!(bench.window.ssthresh, 2.0 * MSS);
+        assert_eq!(bench.segments(), 2.0, "what the reduction ends with");
     }
 
     #[test]

@@ -68,13 +68,13 @@ pub(super) struct LinuxReno {
 impl CongestionControl for LinuxReno {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         // RFC 3168 s6.1.2: an acknowledgement with an echo does not grow the window.
-        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && !ack.ece {
+        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && (!ack.ece || ack.in_loss) {
             self.growth.grow(segments(ack.acked, cx.mss), cx);
         }
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         cx.window.ssthresh = self.on_loss(cx);
-        cx.window.cwnd = cx.window.cwnd.min(cx.window.ssthresh);
+        cx.window.cwnd = cx.window.ssthresh;
     }
     fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
         // tcp_init_cwnd_reduction and tcp_enter_loss: what has counted for the next segment is lost, too.
@@ -95,6 +95,19 @@ mod tests {
     fn bench(segments: f64, ssthresh: f64) -> TestSender<LinuxReno> {
         let window = CongestionWindow { cwnd: segments * MSS, ssthresh: ssthresh * MSS };
         TestSender::open(LinuxReno::default(), MSS, window)
+    }
+
+    #[test]
+    fn echoes_stop_growth_but_after_a_timeout_and_leave_two_segments() {
+        let mut bench = bench(2.0, 100.0);
+        bench.round(1, 1);
+        assert_eq!(bench.segments(), 2.0);
+        bench.in_loss = true;
+        bench.round(1, 1);
+        assert_eq!(bench.segments(), 3.0, "tcp_may_raise_cwnd");
+        bench.window.cwnd = MSS;
+        bench.echo();
+        assert_eq!(bench.segments(), 2.0, "what the reduction ends with");
     }
 
     #[test]

@@ -369,6 +369,7 @@ mod tests {
             acked: 1460,
             ece: false,
             in_recovery,
+            in_loss: false,
             window_limited: true,
             ends_window: false,
             rtt: None,

@@ -170,7 +170,16 @@ impl Sender {
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = lacked || self.fills_window(env.cfg) || !env.cfg.window_validation;
         let window_limited = limits && (self.growth == Growth::Free || self.may_grow_again(env.cfg));
-        let event = AckEvent { acked: counted, ece, in_recovery, window_limited, ends_window, rtt, field: ack.field };
+        let event = AckEvent {
+            acked: counted,
+            ece,
+            in_recovery,
+            in_loss: false,
+            window_limited,
+            ends_window,
+            rtt,
+            field: ack.field,
+        };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);

@@ -86,6 +86,7 @@ impl Sender {
             acked,
             ece: stream.below(3) == 0,
             in_recovery: self.in_recovery,
+            in_loss: false,
             window_limited: stream.below(3) > 0,
             ends_window: stream.below(8) == 0,
             rtt,

@@ -340,7 +340,7 @@ impl Sender {
         let linux = self.linux();
         let disordered = linux.reordering > env.cfg.duplicate_ack_threshold;
         let may_grow = news.data_acked || disordered && news.data_sacked;
-        let in_recovery = linux.reduces();
+        let (in_recovery, in_loss) = (linux.reduces(), linux.state == CaState::Loss);
         if may_grow && !in_recovery {
             // `tcp_cong_avoid`, whether the window grows or not.
             linux.window_stamp = now;
@@ -350,6 +350,7 @@ impl Sender {
                 acked: news.delivered_bytes,
                 ece: news.ece,
                 in_recovery,
+                in_loss,
                 window_limited: limited && may_grow,
                 ends_window,
                 rtt: news.rtt.map(Time::from_us),
