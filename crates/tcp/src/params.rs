@@ -338,7 +338,7 @@ pub static PARAMS: &[Param] = &[
         "off",
         "Whether senders are paced whose congestion control does not pace itself. The rate is twice the window per \
          smoothed RTT below half of the slow-start threshold, and 1.2 times the window above. The first ten segments \
-         are not paced.",
+         are not paced. Paced segments count as sent while they stay in the host, up to 10us after they are due.",
         "an ideal host; fq is Linux's queueing discipline of that name, tcp_update_pacing_rate",
     ),
     Param::new(

@@ -4,12 +4,16 @@
 //! burst is what Linux calls an skb: the segments that TCP hands to the interface at once. What the windows let go is
 //! divided into bursts here; the segments of each leave one behind another at the rate of the link.
 //!
+//! TCP does not wait for its paced rate: each burst departs at a time of its own, until which `net/sched/sch_fq.c` keeps it.
+//! The timer of `fq` comes late by its slack.
+//!
 //! Simpler than Linux: an application has written all that a sender has, in buffers as large as a burst; each
-//! retransmission is a burst of its own; and a burst counts with its payload, not with the memory it takes.
+//! retransmission is a burst of its own; and a burst counts with its payload, not with the memory it takes. `fq` keeps any
+//! number of bursts of a flow, and only a later one of that flow makes it look at them before its timer comes.
 
 use super::interface::Interface;
 use super::linux::CaState;
-use super::{Env, InterfaceConfig, Sender, SenderConfig, SenderIo};
+use super::{Env, InterfaceConfig, OutSegment, Sender, SenderConfig, SenderIo};
 use fanin_core::roles::CongestionWindow;
 use fanin_core::units::{Time, real};
 
@@ -26,6 +30,8 @@ const RATE_SHARE: f64 = 1024.0;
 /// `sysctl_tcp_pacing_ss_ratio` and `sysctl_tcp_pacing_ca_ratio`.
 const SLOW_START_RATIO: f64 = 2.0;
 const AVOIDANCE_RATIO: f64 = 1.2;
+/// `timer_slack` of `fq`: its timer comes that much late.
+const SLACK: Time = Time::from_us(10);
 /// The first segments of a connection are not paced, as with the initial quantum of `fq`.
 const UNPACED: u64 = 10;
 
@@ -34,6 +40,24 @@ pub fn pacing_rate(window: CongestionWindow, in_flight: u64, srtt: Option<Time>)
     let srtt = srtt.filter(|srtt| *srtt > Time::ZERO)?;
     let ratio = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
     Some(ratio * window.cwnd.max(real(in_flight)) / srtt.secs())
+}
+
+impl Interface {
+    /// `fq_dequeue`, as often as something is due; then its timer is for the rest.
+    fn depart<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let kept = self.held.len();
+        while let Some(&(at, segment, facts)) = self.held.front()
+            && at <= env.now
+        {
+            self.held.pop_front();
+            env.io.transmit(segment, &facts, env.now);
+        }
+        if let Some(&(at, ..)) = self.held.front()
+            && self.held.len() < kept
+        {
+            env.io.pacing_timer(at + SLACK);
+        }
+    }
 }
 
 impl Sender {
@@ -62,7 +86,7 @@ impl Sender {
         }
         interface.pushes = false;
         let self_paced = self.packet.gap > Time::ZERO;
-        if (self_paced || cfg.paced) && env.now < self.pace_next {
+        if self_paced && env.now < self.pace_next {
             self.wait_until(self.pace_next, env);
             return false;
         }
@@ -85,35 +109,86 @@ impl Sender {
             return false;
         }
         let segments = size.div_ceil(segment);
+        let departs = if cfg.paced { self.pace_next.max(env.now) } else { env.now };
         interface.left = size - len;
         interface.begun = env.now;
+        interface.departs = departs;
         interface.segments += segments;
         if room.is_some() {
-            interface.sent.push_back((self.nxt + size, env.now));
+            interface.sent.push_back((self.nxt + size, departs));
         }
         if cfg.small_queue > 0 {
-            interface.queued.push_back((env.io.leaves(size, segments), size));
+            let leaves = env.io.leaves(size, segments) + Self::delay(departs, env.now);
+            interface.queued.push_back((leaves, size));
             interface.queued_bytes += size;
         }
         if self_paced {
             self.pace_next = env.now + self.packet.gap;
         } else if cfg.paced {
-            self.pace(if interface.segments < UNPACED { 0 } else { size }, env.now);
+            self.pace(cfg, if interface.segments < UNPACED { 0 } else { size }, env.now);
         }
         true
     }
 
-    /// Bytes that the flow may send in a second.
-    fn pacing_rate(&self) -> Option<f64> {
-        pacing_rate(self.window, self.in_flight(), self.srtt())
+    /// When a segment that TCP sends now departs. `fq` keeps it until then: TCP does not wait for it, and counts it as sent
+    /// at that time (`skb_set_delivery_time`).
+    #[inline(always)]
+    pub(super) fn departure(&self, now: Time) -> Time {
+        self.interface.as_ref().map_or(now, |interface| interface.departs.max(now))
+    }
+
+    /// Whether a segment stays in `fq` until `at`, behind those of its flow that are there.
+    #[inline(always)]
+    pub(super) fn is_held(&self, at: Time, now: Time) -> bool {
+        self.interface.as_ref().is_some_and(|interface| at > now || !interface.held.is_empty())
+    }
+
+    /// `fq_enqueue`, and `fq_dequeue` of what is due, though its timer has not come yet.
+    #[cold]
+    pub(super) fn hold<I: SenderIo>(&mut self, at: Time, segment: OutSegment, env: &mut Env<'_, I>) {
+        let facts = self.packet;
+        let Some(interface) = &mut self.interface else { return };
+        let was_empty = interface.held.is_empty();
+        interface.held.push_back((at, segment, facts));
+        if was_empty {
+            env.io.pacing_timer(at + SLACK);
+        } else {
+            interface.depart(env);
+        }
+    }
+
+    /// The timer of `fq`, if it is for that: what is due departs. Returns whether TCP waits for this moment too.
+    #[cold]
+    pub(super) fn release<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+        let Some(interface) = &mut self.interface else { return true };
+        if interface.held.front().is_some_and(|(at, ..)| *at + SLACK <= env.now) {
+            interface.depart(env);
+        }
+        env.now >= self.resumes
+    }
+
+    /// How long `fq` keeps what departs at `at`.
+    fn delay(at: Time, now: Time) -> Time {
+        if at > now { at.saturating_sub(now) + SLACK } else { Time::ZERO }
+    }
+
+    /// Whether segments are in `fq`.
+    pub(super) fn holds(&self) -> bool {
+        self.interface.as_ref().is_some_and(|interface| !interface.held.is_empty())
+    }
+
+    /// `sk_pacing_rate`: bytes that the flow may send in a second. What is paced goes by the last acknowledgement.
+    fn pacing_rate(&self, cfg: &InterfaceConfig) -> Option<f64> {
+        let told = self.linux.as_ref().filter(|_| cfg.paced).and_then(|linux| linux.pacing_rate());
+        told.or_else(|| pacing_rate(self.window, self.in_flight(), self.srtt()))
     }
 
     /// `tcp_update_skb_after_send`: the next burst follows after the time that this one takes at the paced rate, less by
     /// up to half where this one was late.
-    fn pace(&mut self, bytes: u64, now: Time) {
+    fn pace(&mut self, cfg: &InterfaceConfig, bytes: u64, now: Time) {
         let due = self.pace_next;
-        self.pace_next = now;
-        if let Some(rate) = self.pacing_rate() {
+        self.pace_next = due.max(now);
+        if let Some(rate) = self.pacing_rate(cfg) {
             let takes = Time::from_ps((real(bytes) / rate * 1e12) as u64);
             self.pace_next += takes - now.saturating_sub(due).min(Time::from_ps(takes.ps() / 2));
         }
@@ -124,7 +199,7 @@ impl Sender {
         if cfg.burst == 0 || self.packet.gap > Time::ZERO {
             return segment;
         }
-        let share = self.pacing_rate().map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
+        let share = self.pacing_rate(cfg).map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
         let min_rtt = self.linux.as_ref().and_then(|linux| linux.least_rtt()).or(self.srtt());
         let halvings = min_rtt.map_or(0, |rtt| rtt.ps() / HALVING.ps());
         let near = if halvings < 32 { cfg.burst >> halvings } else { 0 };
@@ -168,7 +243,9 @@ impl Sender {
         }
         let peer = self.peer_edge.saturating_sub(self.una);
         let window = if self.obeys_peer { peer } else { peer.min(self.window.cwnd as u64) };
-        if room >= most || room >= window / WINDOW_SHARE || env.now.saturating_sub(self.last_sent) > PATIENCE {
+        // What is paced was last sent where the next burst may depart.
+        let last = if cfg.paced { self.pace_next } else { self.last_sent };
+        if room >= most || room >= window / WINDOW_SHARE || env.now.saturating_sub(last) > PATIENCE {
             return false;
         }
         let (Some((_, sent)), Some(srtt)) = (interface.sent.front(), self.srtt()) else { return false };
@@ -189,7 +266,7 @@ impl Sender {
 
     /// `tcp_small_queue_check`: bytes in the host's queue beyond which a burst of `size` waits.
     fn queue_limit(&self, cfg: &InterfaceConfig, size: u64) -> u64 {
-        let share = self.pacing_rate().map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
+        let share = self.pacing_rate(cfg).map_or(u64::MAX, |rate| (rate / RATE_SHARE) as u64);
         let limit = share.max(2 * size);
         // Paced flows are limited by their rate only.
         if cfg.paced { limit } else { limit.min(cfg.small_queue) }

@@ -1,5 +1,7 @@
 //! State of what lies between a sender's windows and its host's queue; `bursts.rs` goes by it.
 
+use super::OutSegment;
+use fanin_core::roles::PacketFacts;
 use fanin_core::units::Time;
 use std::collections::VecDeque;
 
@@ -23,6 +25,10 @@ pub(super) struct Interface {
     /// Bursts in the host's queue: when each will have left it, and its bytes.
     pub(super) queued: VecDeque<(Time, u64)>,
     pub(super) queued_bytes: u64,
+    /// When the present burst departs, if `fq` paces.
+    pub(super) departs: Time,
+    /// Segments that `fq` keeps, and until when.
+    pub(super) held: VecDeque<(Time, OutSegment, PacketFacts)>,
 }
 
 impl Interface {

@@ -153,7 +153,8 @@ pub struct Sender {
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     cwr_pending: bool,
     growth: Growth,
-    pace_armed: bool,
+    /// When it tries again to send, if the pacing timer runs for that.
+    resumes: Time,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
     /// [`CongestionControl::push_is_only_a_request`].
@@ -227,7 +228,7 @@ impl Sender {
             limited_bytes: 0,
             last_sent: Time::ZERO,
             pace_next: Time::ZERO,
-            pace_armed: false,
+            resumes: Time::NEVER,
             wake_at: Time::NEVER,
             wake_armed: Time::NEVER,
             syn_timeouts: 0,
@@ -362,7 +363,7 @@ impl Sender {
             State::Finished => no_timer,
             State::Established => {
                 let done = self.una == self.max_sent && self.una == self.stream_end();
-                done && no_timer && self.wake_at.is_never() && !self.pace_armed
+                done && no_timer && self.wake_at.is_never() && self.resumes.is_never() && !self.holds()
             }
             State::Closed | State::SynSent | State::Failed => false,
         }

@@ -48,7 +48,11 @@ impl Sender {
             if self.deadline.is_never() || before == self.una {
                 self.restart_timer(env);
             }
-        } else if self.nxt < self.stream_end() && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
+        } else if self.nxt < self.stream_end()
+            && self.nxt == self.una
+            && self.resumes.is_never()
+            && self.deadline.is_never()
+        {
             self.start_persist_timer(env);
         }
     }
@@ -102,15 +106,18 @@ impl Sender {
 
     /// Tries again to send at `at`, unless it does so anyway.
     pub(super) fn wait_until<I: SenderIo>(&mut self, at: Time, env: &mut Env<'_, I>) {
-        if !self.pace_armed {
-            self.pace_armed = true;
+        if self.resumes.is_never() {
+            self.resumes = at;
             env.io.pacing_timer(at);
         }
     }
 
     /// The pacing timer expired.
     pub fn on_pace<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        self.pace_armed = false;
+        if self.interface.is_some() && !self.release(env) {
+            return;
+        }
+        self.resumes = Time::NEVER;
         if self.state != State::Established {
         } else if self.recovery == Recovery::Linux {
             self.linux_resume(env);
@@ -161,13 +168,18 @@ impl Sender {
             .with_if(Flags::RETRANSMITTED, again);
         self.retransmissions += u64::from(again);
         self.segments_sent += 1;
-        let end = seq + len + u64::from(fin);
+        let (end, departs) = (seq + len + u64::from(fin), self.departure(env.now));
         if let Some(history) = &mut self.history {
-            history.on_send(seq, end, env.now, again);
+            history.on_send(seq, end, departs, again);
             self.note_rate(len);
         }
         self.max_sent = self.max_sent.max(end);
         self.last_sent = env.now;
-        env.io.transmit(OutSegment { seq, len, flags }, &self.packet, env.now);
+        let segment = OutSegment { seq, len, flags };
+        if self.is_held(departs, env.now) {
+            self.hold(departs, segment, env);
+        } else {
+            env.io.transmit(segment, &self.packet, env.now);
+        }
     }
 }

@@ -115,7 +115,7 @@ impl Sender {
     ///
     /// `nxt` stays where it is: the receiver may refuse the probe, which says nothing about congestion.
     pub(super) fn on_persist<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
-        if self.nxt >= self.stream_end() || self.pace_armed {
+        if self.nxt >= self.stream_end() || !self.resumes.is_never() {
             return TimerOutcome::Idle;
         }
         let room = self.peer_edge.saturating_sub(self.nxt).max(1);

@@ -172,30 +172,61 @@ fn a_paced_flow_sends_twice_its_window_a_round_trip_in_slow_start_and_then_less(
         bench.syn_ack(Flags::NONE);
         assert_eq!(bench.count(), 2 + 10, "SYN and ACK, and ten segments");
         for passed in 1..5 {
-            assert_eq!(bench.wire.paces, [Time::from_ps(gap.ps() * passed)]);
+            // The timer of fq is 10 us late.
+            assert_eq!(bench.wire.paces, [Time::from_ps(gap.ps() * passed) + us(10)]);
             bench.resume();
             assert_eq!(bench.count(), 1);
         }
     }
 }
 
+/// Bursts of four in windows of 60, of which 400 bytes are acknowledged at 100 us. 400 bytes take 5.5 us at the paced rate.
+fn paced() -> Bench {
+    let mut bench = Bench::bursts(60, InterfaceConfig { burst: 400, paced: true, ..NONE }, None, false);
+    bench.at(us(100)).ack(401);
+    assert_eq!(bench.count(), 4);
+    bench
+}
+
+/// Microseconds of the pending events of a bench, rounded down.
+fn events(bench: &Bench) -> Vec<u64> {
+    bench.wire.paces.iter().map(|at| at.us()).collect()
+}
+
 #[test]
-fn a_paced_burst_waits_as_long_as_the_one_before_it_takes_less_by_half_if_that_was_late() {
-    let interface = InterfaceConfig { burst: 400, paced: true, ..NONE };
-    let cfg = SenderConfig { initial_window: 4000, interface: Some(interface), ..CFG };
-    let mut bench = Bench::closed(cfg, None, false);
-    bench.rtt = Some(ms(10));
-    bench.connect();
-    bench.syn_ack(Flags::NONE);
-    // Bursts of four: the tenth segment is in the third. 400 bytes take 400 / 8000 of 10 ms.
-    assert_eq!(bench.count(), 2 + 12);
-    assert_eq!(bench.wire.paces, [us(500)]);
-    bench.wire.paces[0] = us(600);
+fn what_is_paced_counts_as_sent_while_fq_keeps_it() {
+    let mut bench = paced();
+    bench.ack(801);
+    bench.expect_nothing();
+    assert_eq!(bench.sender.in_flight(), 6000);
+}
+
+#[test]
+fn tcp_update_skb_after_send_takes_up_to_half_of_the_time_off_where_a_burst_was_late() {
+    let mut bench = paced();
+    bench.ack(801);
+    assert_eq!(events(&bench), [100 + 2 + 10]);
     bench.resume();
-    assert_eq!((bench.count(), bench.wire.paces[0]), (4, us(1000)), "100 us late");
-    bench.wire.paces[0] = ms(3);
+    assert_eq!(bench.count(), 4);
+    bench.ack(1201);
+    assert_eq!(bench.count(), 4, "due at 108 us");
+    bench.ack(1601);
+    assert_eq!(events(&bench), [112 + 2 + 10 + 1], "4 us late, of which 2.7 count");
+}
+
+#[test]
+fn fq_lets_go_what_is_due_when_its_timer_is_or_another_burst_comes() {
+    let mut bench = paced();
+    bench.ack(801); // due at 102 us
+    bench.ack(1201); // due at 108 us
+    bench.at(us(105)).ack(1601);
+    assert_eq!(bench.count(), 4, "the timer would have come at 112 us");
     bench.resume();
-    assert_eq!((bench.count(), bench.wire.paces[0]), (4, us(3250)));
+    bench.expect_nothing();
+    assert_eq!(events(&bench), [118]);
+    bench.resume();
+    assert_eq!(bench.count(), 8, "the last is due at 113 us");
+    assert!(bench.wire.paces.is_empty());
 }
 
 #[test]

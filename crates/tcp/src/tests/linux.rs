@@ -547,6 +547,42 @@ fn what_is_lost_of_a_burst_leaves_together_again_and_its_last_segment_is_pushed(
     }
 }
 
+/// A transfer of 20 segments that took 10 ms, and another one long after it: its second burst of four stays in `fq`.
+fn paced_after_idle() -> Bench {
+    let interface = Some(InterfaceConfig { burst: 400, paced: true, small_queue: 0 });
+    let cfg = SenderConfig { initial_window: 2000, idle_restart: true, interface, ..LINUX };
+    let mut bench = Bench::closed(cfg, Some(2000), false);
+    bench.adopt();
+    bench.wait(ms(10));
+    for acked in 1..=20 {
+        bench.ack(1 + 100 * acked);
+    }
+    bench.expect_cwnd(4000.0);
+    bench.sent();
+    bench.wait(ms(10_000));
+    bench.push_data(2000);
+    bench.expect_cwnd(2000.0);
+    assert_eq!(count(&bench.sent()), 4);
+    bench
+}
+
+#[test]
+fn tcp_update_pacing_rate_is_of_the_last_acknowledgement() {
+    let bench = paced_after_idle();
+    // 400 bytes take a twentieth of 10 ms at twice the window before the pause, less by half as they are late.
+    assert_eq!(bench.wire.paces, [bench.now + Time::from_us(250 + 10)]);
+}
+
+#[test]
+fn skb_set_delivery_time_round_trips_begin_where_segments_depart() {
+    let mut bench = paced_after_idle();
+    bench.wait(ms(10));
+    bench.ack(2401);
+    bench.wait(Time::from_us(250));
+    bench.ack(2801);
+    assert_eq!(bench.sender.srtt(), Some(ms(10)));
+}
+
 #[test]
 fn a_request_starts_recovery() {
     let mut bench = flying(10);

@@ -3,7 +3,7 @@
 use super::scoreboard::Segment;
 use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp, tick};
 use crate::sack::SackBlocks;
-use crate::sender::{Env, InAck, Sender, SenderIo};
+use crate::sender::{Env, InAck, Sender, SenderIo, pacing_rate};
 use fanin_core::packet::Flags;
 use fanin_core::roles::{AckEvent, EcnMode};
 use fanin_core::units::Time;
@@ -59,7 +59,7 @@ impl News {
 impl Linux {
     /// `tcp_rack_advance`
     fn rack_advance(&mut self, segment: &Segment, now: u64) {
-        let rtt = now - segment.sent;
+        let rtt = now.saturating_sub(segment.sent);
         if segment.ever_resent && rtt < self.least_us() {
             // Its original was delivered, and the retransmission was needless.
             return;
@@ -297,7 +297,7 @@ impl Sender {
             }
         }
         linux.board.drop_reports_below(una);
-        let since = |at: u64| now - at;
+        let since = |at: u64| now.saturating_sub(at);
         let mut sample = acked_at.filter(|_| !news.retrans_acked).map(|(first, last)| (since(first), since(last)));
         let sacked = news.sacked_at.map(|(first, last)| (since(first), since(last)));
         if let Some((first, last)) = sacked {
@@ -363,6 +363,8 @@ impl Sender {
         if in_recovery {
             self.pace_reduction(delivered, lost, news.advanced, env.cfg);
         }
+        let rate = pacing_rate(self.window, self.in_flight(), self.srtt());
+        self.linux().pacing_rate = rate;
     }
 
     /// A packet that requests the first segment and acknowledges nothing (RCC).

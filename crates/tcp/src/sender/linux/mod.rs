@@ -135,6 +135,8 @@ pub(super) struct Linux {
     used: u32,
     window_stamp: u64,
     last_sent: u64,
+    /// `sk_pacing_rate`, once there was an acknowledgement.
+    pacing_rate: Option<f64>,
     /// Room for the segments that an acknowledgement reports.
     news: Vec<usize>,
 }
@@ -198,6 +200,7 @@ impl Linux {
             used: 0,
             window_stamp: 0,
             last_sent: 0,
+            pacing_rate: None,
             news: Vec::new(),
         }
     }
@@ -208,6 +211,10 @@ impl Linux {
     /// `icsk_rto`
     pub(super) fn timeout(&self, cfg: &SenderConfig) -> Time {
         cfg.rto.ticks().0 * self.rtt.timeout(&cfg.rto)
+    }
+    /// `sk_pacing_rate` in bytes per second, once there was an acknowledgement.
+    pub(super) fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
     }
     /// The least round-trip time, once there was one.
     pub(super) fn least_rtt(&self) -> Option<Time> {

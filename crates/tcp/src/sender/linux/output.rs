@@ -15,7 +15,7 @@ impl Sender {
     fn output_before<I: SenderIo>(&mut self, end: u64, env: &mut Env<'_, I>) {
         let sent = self.send_new(end, false, env);
         let waits = self.nxt < self.stream_end() && self.nxt == self.una;
-        if sent == 0 && waits && !self.pace_armed && self.deadline.is_never() {
+        if sent == 0 && waits && self.resumes.is_never() && self.deadline.is_never() {
             self.start_persist_timer(env);
         }
     }
@@ -91,7 +91,7 @@ impl Sender {
 
     /// `tcp_transmit_skb` and `tcp_event_new_data_sent`
     fn send_next<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
-        let (start, now, ticks) = (self.nxt, env.now.us(), tick(env));
+        let (start, now, ticks) = (self.nxt, self.departure(env.now).us(), tick(env));
         let (ends_burst, pushed) =
             self.interface.as_ref().map_or((true, false), |below| (below.left == 0, below.pushes));
         self.transmit_next(len, env);
@@ -119,7 +119,7 @@ impl Sender {
 
     /// `tcp_retransmit_skb`; `counted` as a retransmission in flight, which a probe is not.
     pub(super) fn send_again<I: SenderIo>(&mut self, segment: &Segment, counted: bool, env: &mut Env<'_, I>) {
-        let (now, ticks) = (env.now.us(), tick(env));
+        let (now, ticks) = (self.departure(env.now).us(), tick(env));
         if let Some(interface) = &mut self.interface {
             interface.pushes = segment.pushed;
         }
