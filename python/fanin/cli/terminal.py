@@ -472,7 +472,7 @@ def note_kernel_time(seconds: float, cores: int | None = None) -> None:
     """Says about how long runs take in the kernel, where one has to wait for them."""
     if seconds > _SHORT_S:
         of_many = f" on {cores} core{'s' if cores > 1 else ''}" if cores else ""
-        note(f"about {duration(seconds)} in the kernel{of_many}")
+        note(f"at most about {duration(seconds)} in the kernel{of_many}; less if the transfers end early")
 
 
 @contextmanager

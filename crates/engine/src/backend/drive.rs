@@ -349,7 +349,7 @@ impl Driver<'_> {
         let more = state.delivered - begun.delivered;
         begun.delivered = state.delivered;
         let before = [begun.drops, begun.marks];
-        let ([drops, marks], cause) = (self.losses(line), self.cause(line));
+        let ([drops, marks], cause, now) = (self.losses(line), self.cause(line), self.now());
         let transfer = &mut self.world.work.transfers[id];
         self.world.hosts.arrivals[transfer.group.index()].delivered += more;
         let mut counters = Counters {
@@ -360,6 +360,10 @@ impl Driver<'_> {
             marks: marks - before[1],
             ..Counters::default()
         };
+        if counters.loss_probes > 0 && transfer.bytes.is_some() {
+            // Linux does not report how long its probes waited: at most as long as the transfer took.
+            counters.probe_wait = now.saturating_sub(transfer.start).saturating_sub(counters.timer_wait);
+        }
         counters.timeouts[cause as usize] = state.timeouts + asked.timeouts;
         transfer.carried = Some(Box::new(Carried { delivered: state.delivered, counters }));
     }

@@ -134,6 +134,10 @@ pub struct Stack {
     pub hz: u64,
 }
 
+/// Why no traffic waits for other traffic in the kernel, and what to do.
+const STEADY: &str = "the Linux backend cannot wait for other traffic to be steady: give a time. A simulated run prints when \
+                      it was (fanin run --all: \"Start of the traffic that waited\")";
+
 /// Keys of `[network]` that Linux does not follow.
 const NETWORK: &[&str] =
     &["buffer-counts", "device-queue", "host-jitter", "ties", "non-ect", "switch", "path-selector", "flowcell"];
@@ -446,5 +450,5 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         return Err(scenario.measure.fail("probes", message));
     }
     let waits = scenario.traffic.iter().find(|group| group.values.is_steady("start"));
-    waits.map_or(Ok(()), |group| Err(group.values.fail("start", "the Linux backend needs a time here")))
+    waits.map_or(Ok(()), |group| Err(group.values.fail("start", STEADY)))
 }

@@ -65,7 +65,7 @@ impl Carrier for Fixed {
             }
             Act::Send { transfer, bytes, .. } => {
                 let delivered = bytes.expect("finite");
-                let state = State { delivered, retransmissions: 2, timeouts: 1, ..State::default() };
+                let state = State { delivered, retransmissions: 2, timeouts: 1, loss_probes: 1, ..State::default() };
                 let what = if self.fails == Some(transfer) { What::Failed(state) } else { What::Completed(state) };
                 self.due.insert((self.now + Time::from_us(100), transfer), what);
             }
@@ -161,6 +161,10 @@ fn transfers_follow_the_pattern_and_their_counts_reach_the_totals() {
     let number = |name: &str| outcome.number(name);
     assert_eq!([number("flows"), number("completed"), number("incomplete")], [6.0, 6.0, 0.0]);
     assert_eq!([number("retransmissions"), number("timeouts"), number("segments_received")], [12.0, 6.0, 84.0]);
+    let flows = outcome.table("flows").expect("there is one");
+    let waited = flows.columns.iter().find(|column| column.name == "probe_wait_s").expect("a column");
+    let Data::F64(waited) = &waited.data else { panic!("seconds") };
+    assert_eq!(*waited, [110e-6; 6], "at most as long as a transfer took, from its request on");
     // Two rounds of a request and an answer, and a gap of 1 ms.
     assert!((number("simulated_s") - 1.22e-3).abs() < 1e-9, "{}", number("simulated_s"));
     assert_eq!(number("fct_p50_s"), 110e-6);
@@ -436,7 +440,7 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         ("measure.bin", "1ms", "not measured"),
         ("control.delay", "1ms", "controller"),
         ("queue.kind", "wred", "drop-tail, ecn-threshold and red"),
-        ("traffic.answers.start", "steady", "needs a time"),
+        ("traffic.answers.start", "steady", "give a time"),
         ("transport.rto-granularity", "10ms", "HZ 1000"),
     ];
     for (key, value, why) in cases {

@@ -50,7 +50,7 @@ fn parameters_of_schemes() {
     // It moves the plateau of the cubic curve, which windows as small as these reach only without the Reno-friendly region.
     let (param, cubic) = ("fast-convergence = false", "reno-friendly = false");
     let beside = format!("{cubic}\n{param}");
-    let more = &LONG.replace("flows = 1", "flows = 3");
+    let more = &LONG.replace("flows = 1", "flows = 8");
     differ(param, &incast(SHALLOW, "linux", &beside, more), &incast(SHALLOW, "linux", cubic, more));
 }
 
@@ -244,7 +244,7 @@ fn parameters_of_the_transport() {
         let newreno = |keys: &str| incast_over(network, keys, "newreno", "", more);
         differ(param, &newreno(param), &newreno(""));
     }
-    let long = LONG.replace("flows = 1", "flows = 4");
+    let long = LONG.replace("flows = 1", "flows = 8");
     let dctcp = |keys: &str| incast_over("topology = \"star\"\nbuffer = \"500pkt\"", keys, "dctcp", "", &long);
     differ("growth-after-echo", &dctcp("growth-after-echo = false"), &dctcp(""));
 }

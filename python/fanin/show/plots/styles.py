@@ -66,9 +66,10 @@ def of_schemes() -> dict[str, tuple[str, str]]:
 
 
 def scheme_of(name: str) -> str | None:
-    """The scheme that a line's name begins with, such as RCC of "RCC without scheduler"."""
-    found = re.match(r"[a-z0-9]+(-[a-z0-9]+)*", name.lower())
-    return found[0] if found and found[0] in of_schemes() else None
+    """The scheme that a line's name begins with, such as RCC of "RCC without scheduler", or that of "Linux DCTCP"."""
+    found = re.match(r"([a-z0-9]+(?:-[a-z0-9]+)*)(?: ([a-z0-9]+))?", name.lower())
+    keys = [f"{found[1]}-{found[2]}", found[1]] if found else []
+    return next((key for key in keys if key in of_schemes()), None)
 
 
 def styles(lines: Iterable[str]) -> dict[str, Style]:
