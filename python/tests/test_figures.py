@@ -334,7 +334,11 @@ def test_a_figure_is_drawn_only_if_something_of_it_has_changed(cli, paper, monke
     assert len(reproduced("--png")) == 10
     assert reproduced("--png") == []
     assert (folder / "bars.png").is_file()
+    assert len(reproduced("--pdf")) == 10
+    assert (folder / "bars.pdf").read_bytes().startswith(b"%PDF")
+    assert not list(folder.glob("*.png"))
     assert reproduced() == []
+    assert not list(folder.glob("*.pdf"))
     assert not list(folder.glob("*.png"))
 
 
@@ -1003,7 +1007,7 @@ def test_a_network_of_more_hosts_than_a_table_is_guessed_from_is_drawn(cli, work
 def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path):
     small = fanin.load("small.toml")
     plot = Plot.model_validate({"kind": "topology", "id": "network"})
-    _, csv = topology.draw_topology(plot, small.network(), small.buffers(), tmp_path, png=False)
+    _, csv = topology.draw_topology(plot, small.network(), small.buffers(), tmp_path, also=())
     text = csv.with_suffix(".svg").read_text()
     assert "bottleneck: switch-0-&gt;switch-1" in text
     assert "buffer of a switch's port: 20 packets" in text

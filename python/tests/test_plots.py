@@ -89,12 +89,12 @@ def test_a_band_that_impossible_is_one_of_quantiles_and_the_figure_says_so(none,
     assert first == (None, 1e7, 9.1e8)
     assert second[2] - second[1] == pytest.approx(2 * second[0])
     plain = Plot(x="n", y="goodput_bps", by="scheme")
-    text = draw(plain, drawn, tmp_path, png=False)[0].read_text()
+    text = draw(plain, drawn, tmp_path, also=())[0].read_text()
     assert "Bands: 95 % interval of the mean over the seeds" in text
     assert "where that has impossible values" in text
     steady = series_of(plain, none, split.filter(n=20))
     assert "low" not in steady.data.columns
-    assert "impossible values" not in draw(plain, steady, tmp_path, png=False)[0].read_text()
+    assert "impossible values" not in draw(plain, steady, tmp_path, also=())[0].read_text()
 
 
 def test_bare_numbers_are_named_after_what_varies(none):
@@ -127,7 +127,7 @@ def test_what_is_shared_by_ticks_and_figures_does_not_change_the_picture(tmp_pat
 
 def test_a_dollar_sign_begins_no_formula(none, tmp_path):
     plot = PLOT.model_copy(update={"title": r"Costs $\frac{$ and $x$"})
-    (svg,) = [path for path in draw(plot, series_of(plot, none, RUNS), tmp_path, png=False) if path.suffix == ".svg"]
+    (svg,) = [path for path in draw(plot, series_of(plot, none, RUNS), tmp_path, also=()) if path.suffix == ".svg"]
     assert r"Costs $\frac{$ and $x$" in svg.read_text()
 
 
@@ -151,7 +151,7 @@ def shown(lines, kind="line", **keys):
 
 
 def svg_of(folder, lines, kind="line", **keys):
-    return draw(*shown(lines, kind, **keys), folder, png=False)[0].read_text()
+    return draw(*shown(lines, kind, **keys), folder, also=())[0].read_text()
 
 
 def test_lines_that_coincide_take_turns_and_say_so(tmp_path):
@@ -189,7 +189,7 @@ def test_what_runs_on_linux_is_told_apart_by_colour():
 def test_bars_of_systems_have_the_colours_of_the_systems(tmp_path):
     data = pl.DataFrame({"by": [""] * 2, "x": ["RCC", "TCP"], "mean": [1.0, 2.0], "half": [0.0] * 2, "runs": [3] * 2})
     plot = Plot.model_validate({"id": "p", "kind": "bars", "x": "system", "y": "drops"})
-    svg = draw(plot, Series(data, column("system", "System"), column("drops")), tmp_path, png=False)[0].read_text()
+    svg = draw(plot, Series(data, column("system", "System"), column("drops")), tmp_path, also=())[0].read_text()
     for look in styles(["RCC", "TCP"]).values():
         assert f"fill: {look.colour.lower()}" in svg
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -147,7 +147,7 @@ def command(
     experiment: Experiment,
     *,
     quick: bool = False,
-    png: bool = False,
+    also: Sequence[str] = (),
     seeds: list[int] | None = None,
     out: str = "results",
 ) -> str:
@@ -155,7 +155,7 @@ def command(
     known = experiment.name in library.experiments()
     words = ["fanin", "reproduce", experiment.name if known else str(experiment.path)]
     words += ["--quick"] if quick else []
-    words += ["--png"] if png else []
+    words += [f"--{suffix}" for suffix in also]
     for path, value in experiment.overrides:
         words += ["--environment", value] if path == "environment" else ["--set", f"{path}={value}"]
     if seeds and seeds != experiment.seeds and not quick:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,6 +63,7 @@ def reproduce(
     every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A quick look: one seed, few points.")] = False,
     png: Annotated[bool, typer.Option("--png", help="Draw a PNG beside each SVG.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Draw a PDF beside each SVG, for a paper.")] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -92,8 +93,8 @@ def reproduce(
     experiments that already have a full run are skipped.
 
     Each experiment writes OUT/EXPERIMENT/runs.parquet, claims.json and, for each plot, an SVG, a CSV of its data and,
-    with --png, a PNG. A plot whose data and description have not changed is not drawn again. The command also updates
-    OUT/report/index.html, the report of everything in OUT; `fanin claims` prints the verdicts.
+    with --png or --pdf, that picture. A plot whose data and description are as before is not drawn again. The command
+    also updates OUT/report/index.html, the report of everything in OUT; `fanin claims` prints the verdicts.
 
     A claim that can be read in several ways is judged under each reading. Each of these cases is "reproduced", "right
     direction, other size" or "not reproduced". Reproduced means that our number is in the accepted range, which the
@@ -161,7 +162,8 @@ def reproduce(
     if quick and loaded:
         note("quick look with fewer seeds and points: the verdicts below are provisional")
     with keeping(f"all runs are kept in {out}"):
-        drawn = _draw([runs for runs in swept if not _is_lost(runs)], out, jobs, quick=quick, png=png)
+        also = [name for name, asked in (("png", png), ("pdf", pdf)) if asked]
+        drawn = _draw([runs for runs in swept if not _is_lost(runs)], out, jobs, quick=quick, also=also)
         missing = _missing(swept)
         _warn(drawn)
         if json:
@@ -207,7 +209,7 @@ def _unchanged(experiment: Experiment) -> list[str]:
     return found
 
 
-def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, png: bool) -> list[Reproduction]:
+def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, also: Sequence[str]) -> list[Reproduction]:
     """Judges and plots the experiments, which takes a while for some."""
     from fanin.run.job import Progress
     from fanin.show.reproduction import judge_and_draw_all
@@ -221,7 +223,7 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, png: b
             if len(swept) > 1:
                 counter.advance(Progress(done, len(swept)))
 
-        return judge_and_draw_all(swept, out, jobs=jobs, quick=quick, png=png, advance=advance)
+        return judge_and_draw_all(swept, out, jobs=jobs, quick=quick, also=also, advance=advance)
 
 
 def _is_lost(runs: Runs) -> bool:
@@ -333,7 +335,7 @@ def _print_files(paths: list[Path]) -> None:
     """The files of an experiment, in one line each for its figures and the rest."""
     from fanin.show.reproduction import TABLE
 
-    drawings = [path.name for path in paths if path.suffix in (".svg", ".png")]
+    drawings = [path.name for path in paths if path.suffix in (".svg", ".png", ".pdf")]
     if drawings:
         say_wrapped(f"Figures in {paths[0].parent}: {', '.join(drawings)}; the numbers of each in its .csv")
     rest = [path.name for path in paths if path.name not in drawings and path.suffix != ".csv"]

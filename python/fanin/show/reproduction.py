@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ def judge_and_draw_all(
     *,
     jobs: int | None = None,
     quick: bool = False,
-    png: bool = False,
+    also: Sequence[str] = (),
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[Reproduction]:
     """Runs :func:`judge_and_draw` on several experiments in parallel processes, as drawing holds the interpreter lock.
@@ -122,7 +122,7 @@ def judge_and_draw_all(
         out: Results folder.
         jobs: Processes; one per core if left out.
         quick: Whether the runs are those of a quick look.
-        png: Whether to write a PNG beside each SVG, which takes as long again.
+        also: The formats of further pictures beside each SVG: ``png``, which takes as long again, ``pdf``.
         advance: Called with the number of finished experiments.
 
     Raises:
@@ -134,7 +134,7 @@ def judge_and_draw_all(
     if workers <= 1 or sum(figures) < _FEW_PLOTS:
         made = []
         for runs in swept:
-            made.append(judge_and_draw(runs, out, quick=quick, png=png))
+            made.append(judge_and_draw(runs, out, quick=quick, also=also))
             advance(len(made))
         return made
     with (
@@ -144,7 +144,7 @@ def judge_and_draw_all(
         # Those with the most plots first, so that none of them is left to a single process at the end.
         order = sorted(_sharing(swept), key=lambda shared: -sum(figures[index] for index in shared))
         pending = {
-            pool.submit(_judge_and_draw_some, [swept[index] for index in shared], out, quick=quick, png=png): shared
+            pool.submit(_judge_and_draw_some, [swept[index] for index in shared], out, quick=quick, also=also): shared
             for shared in order
         }
         found: dict[int, Reproduction] = {}
@@ -186,8 +186,8 @@ def _sharing(swept: list[Runs]) -> list[list[int]]:
     return list(places.values())
 
 
-def _judge_and_draw_some(swept: list[Runs], out: Path | str, *, quick: bool, png: bool) -> list[Reproduction]:
-    return [judge_and_draw(runs, out, quick=quick, png=png) for runs in swept]
+def _judge_and_draw_some(swept: list[Runs], out: Path | str, *, quick: bool, also: Sequence[str]) -> list[Reproduction]:
+    return [judge_and_draw(runs, out, quick=quick, also=also) for runs in swept]
 
 
 def _prepare_worker() -> None:
@@ -196,14 +196,14 @@ def _prepare_worker() -> None:
     collect_seldom()
 
 
-def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: bool = False) -> Reproduction:
+def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Sequence[str] = ()) -> Reproduction:
     """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
 
     Args:
         runs: What to judge and draw.
         out: Results folder.
         quick: Whether the runs are those of a quick look.
-        png: Whether to write a PNG beside each SVG, which takes as long again.
+        also: The formats of further pictures beside each SVG: ``png``, which takes as long again, ``pdf``.
 
     Raises:
         FaninError: a plot or a claim names a column that the runs do not have.
@@ -250,10 +250,10 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     warnings += runs.without()
     if not partial:
         warnings += [remarks.undrawn(each, has_rows=has_rows(each, runs, frame)) for each in empty]
-    command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
+    command = record.command(experiment, quick=quick, also=also, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, _drawn_earlier(folder)) as new:
         (new / TABLE).write_bytes(parquet_of(frame))
-        files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in plots}
+        files = {plot.name: _draw(plot, experiment, series, (folder, new), also=also) for plot in plots}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in plots]
         record.write(record.make(runs, measurements, drawn, warnings, command, quick=quick), new)
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
@@ -310,13 +310,13 @@ def _drawn_earlier(folder: Path) -> list[str]:
 
 
 def _draw(
-    plot: Plot, experiment: Experiment, series: dict[str, Series], folders: tuple[Path, Path], *, png: bool
+    plot: Plot, experiment: Experiment, series: dict[str, Series], folders: tuple[Path, Path], *, also: Sequence[str]
 ) -> list[Path]:
     """The files of a plot in the second folder, copied from the first if the same figure is there."""
     earlier, folder = folders
     network = json.dumps([experiment.network(), experiment.buffers()]) if plot.kind == "topology" else ""
     identifier = fingerprint(plot, series.get(plot.name), network)
-    ends = ("png", "svg", "csv") if png else ("svg", "csv")
+    ends = (*also, "svg", "csv")
     if kept := keep(earlier, folder, plot.name, identifier, ends):
         return kept
     # Imported here because matplotlib takes half a second to load.
@@ -325,10 +325,10 @@ def _draw(
     from fanin.show.plots.topology import draw_topology
 
     if plot.kind == "topology":
-        return draw_topology(plot, experiment.network(), experiment.buffers(), folder, png=png, identifier=identifier)
+        return draw_topology(plot, experiment.network(), experiment.buffers(), folder, also=also, identifier=identifier)
     if plot.kind == "format":
-        return draw_format(plot, folder, png=png, identifier=identifier)
-    return draw(plot, series[plot.name], folder, png=png, identifier=identifier)
+        return draw_format(plot, folder, also=also, identifier=identifier)
+    return draw(plot, series[plot.name], folder, also=also, identifier=identifier)
 
 
 def _recorded(plot: Plot, shown: Series | None, files: list[Path]) -> record.PlotRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -11,7 +12,7 @@ from matplotlib.patches import Rectangle
 from fanin.later import pl
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots import layout
-from fanin.show.plots.drawing import STYLE, save
+from fanin.show.plots.drawing import ALSO, STYLE, save
 
 _ROW_BITS = 32
 
@@ -22,7 +23,7 @@ _TALLEST = 2
 """Rows to which longer fields are cut, with their number of bits."""
 
 
-def draw_format(plot: Plot, folder: Path, *, png: bool = True, identifier: str = "") -> list[Path]:
+def draw_format(plot: Plot, folder: Path, *, also: Sequence[str] = ALSO, identifier: str = "") -> list[Path]:
     """Draws a message as rows of 32 bits.
 
     Raises:
@@ -46,7 +47,7 @@ def draw_format(plot: Plot, folder: Path, *, png: bool = True, identifier: str =
             axes.add_patch(Rectangle((column, row), width, tall, fill=False, linewidth=0.8))
             axes.text(column + width / 2, row + tall / 2, text, ha="center", va="center", fontsize=7)
         figure.text(0.5, 1 - 0.08 / height, title, va="top", ha="center", fontsize=10)
-        return save(figure, table, folder, plot.name, png=png, identifier=identifier)
+        return save(figure, table, folder, plot.name, also=also, identifier=identifier)
 
 
 def _laid_out(plot: Plot) -> tuple[list[tuple[int, int, int, int, str]], int]:

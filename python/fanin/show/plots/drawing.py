@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,21 +55,31 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True, identifier: str = "") -> list[Path]:
-    """Writes ``<name>.png`` if asked to, ``<name>.svg``, ``<name>.csv`` and maybe a caption ``<name>.txt``.
+ALSO = ("png",)
+"""What is drawn beside an SVG if nothing else is asked for."""
+
+
+def draw(plot: Plot, drawn: Series, folder: Path, *, also: Sequence[str] = ALSO, identifier: str = "") -> list[Path]:
+    """Writes ``<name>.svg``, ``<name>.png`` or ``.pdf`` if asked to, ``<name>.csv`` and maybe a caption ``<name>.txt``.
 
     Raises:
         ResultsError: the folder cannot be written.
 
     """
     with mpl.rc_context(STYLE):
-        paths = save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png, identifier=identifier)
+        paths = save(_figure(plot, drawn), drawn.data, folder, plot.name, also=also, identifier=identifier)
     with writing(folder):
         return [*paths, *_write_caption(plot, drawn, folder / f"{plot.name}.txt")]
 
 
 def save(
-    figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *, png: bool = True, identifier: str = ""
+    figure: Figure,
+    table: pl.DataFrame | None,
+    folder: Path,
+    name: str,
+    *,
+    also: Sequence[str] = ALSO,
+    identifier: str = "",
 ) -> list[Path]:
     """Writes a figure and its data, the same bytes for the same figure; returns the files.
 
@@ -78,25 +88,26 @@ def save(
         table: What it shows, if that is to be a CSV.
         folder: Where to.
         name: Of all files, without their ends.
-        png: Whether to write a PNG beside the SVG, which takes as long again.
+        also: The formats of further pictures beside the SVG: ``png``, which takes as long again, ``pdf``.
         identifier: What the SVG's metadata call it.
 
     Raises:
         ResultsError: the folder cannot be written.
 
     """
-    bitmap, drawing, data = (folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
+    drawing, data = (folder / f"{name}.{suffix}" for suffix in ("svg", "csv"))
+    more = [folder / f"{name}.{suffix}" for suffix in also]
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if png:
-            _write(figure, bitmap)
-        else:
+        for suffix in ("png", "pdf"):
             # One that was drawn earlier would show other numbers than the SVG.
-            bitmap.unlink(missing_ok=True)
+            (folder / f"{name}.{suffix}").unlink(missing_ok=True)
+        for picture in more:
+            _write(figure, picture)
         _write(figure, drawing, identifier)
         if table is not None:
             table.write_csv(data)
-    return [*([bitmap] if png else []), drawing, *([data] if table is not None else [])]
+    return [*more, drawing, *([data] if table is not None else [])]
 
 
 def draw_picture(plot: Plot, drawn: Series, file: Path) -> None:

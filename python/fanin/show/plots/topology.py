@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from fanin.numbers.units import rate_text
 from fanin.scenario.engine_rows import Network
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots import layout
-from fanin.show.plots.drawing import STYLE, save
+from fanin.show.plots.drawing import ALSO, STYLE, save
 
 _WIDTHS = (6.4, 10.0)
 """Width of the figure in inches; it grows with the widest row. In a wider network all nodes of a kind are one box."""
@@ -62,7 +62,7 @@ class _Row:
 
 
 def draw_topology(
-    plot: Plot, described: Network, buffers: str, folder: Path, *, png: bool = True, identifier: str = ""
+    plot: Plot, described: Network, buffers: str, folder: Path, *, also: Sequence[str] = ALSO, identifier: str = ""
 ) -> list[Path]:
     """Draws a network: switches by distance from the hosts, identical hosts as one node.
 
@@ -71,7 +71,7 @@ def draw_topology(
         described: Its nodes and links.
         buffers: What the ports of switches can hold, in words.
         folder: Where to.
-        png: As for :func:`~fanin.show.plots.drawing.save`.
+        also: As for :func:`~fanin.show.plots.drawing.save`.
         identifier: As there.
 
     Raises:
@@ -103,7 +103,7 @@ def draw_topology(
             below = (0.5, 0.2 / height)
             figure.legend(handles=samples, loc="lower center", bbox_to_anchor=below, ncols=len(samples), fontsize=8)
         figure.text(0.5, 0.08 / height, buffers, va="bottom", ha="center", fontsize=7)
-        return save(figure, network.links, folder, plot.name, png=png, identifier=identifier)
+        return save(figure, network.links, folder, plot.name, also=also, identifier=identifier)
 
 
 def _network(described: Network, *, folded: bool = False) -> _Network:
