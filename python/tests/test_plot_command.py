@@ -48,6 +48,13 @@ def test_a_picture_of_two_schemes_is_one_command(cli, work, name):
         assert all(each in text for each in ("newreno", "dctcp", "buffer 20 packets"))
 
 
+def test_a_grid_that_is_not_drawn_is_named(cli, work):
+    said = cli("plot", "queue", "small.toml", *FAST).err
+    assert "[sweep] and [variant] are not drawn here: `fanin reproduce small.toml` draws a [[plot]] of them" in said
+    (work / "plain.toml").write_text((work / "small.toml").read_text().partition("[sweep]")[0])
+    assert "not drawn" not in cli("plot", "queue", "plain.toml", *FAST).err
+
+
 @pytest.mark.parametrize(("style", "inches", "text"), [("page", 6.4, 9), ("column", 3.33, 8), ("slide", 10.0, 18)])
 def test_a_picture_has_the_size_of_where_it_goes(style, inches, text):
     data = pl.DataFrame({"by": ["a", "b"], "x": [1.0, 1.0], "mean": [1.0, 2.0], "half": [0.0, 0.0], "runs": [1, 1]})

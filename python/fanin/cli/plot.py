@@ -205,9 +205,12 @@ def _is_scenario(name: str) -> bool:
 
 def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Experiment:
     """The scenario with what the picture needs, unless it records that in a way of its own."""
+    from fanin.scenario.points import points
     from fanin.show.plots.of_runs import depends_on_length, needs, until
 
     plain = fanin.load(name)
+    if len(points(plain)) > 1:
+        note(f"warning: [sweep] and [variant] are not drawn here: `fanin reproduce {name}` draws a [[plot]] of them")
     values, lengths = plain.resolved(), []
     if depends_on_length(what.value, values["measure"]):
         first = _simulated(plain.vary(varied, bare=True), What.FLOWS, asked, pool)
