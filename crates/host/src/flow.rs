@@ -228,9 +228,9 @@ impl Flow {
         let window = self.sender.window();
         window.is_open(wraps) && window.cwnd.is_finite() && window.ssthresh > 0.0
     }
-    /// Packets that its two ends have sent.
+    /// Packets that its two ends have sent, but for those that `fq` still keeps.
     pub fn packets_sent(&self) -> u64 {
-        self.sender.segments_sent + self.receiver.acks_sent
+        self.sender.segments_sent - self.sender.segments_held() + self.receiver.acks_sent
     }
     /// Bytes of the packets that its two ends have sent.
     pub fn bytes_sent(&self) -> u64 {

@@ -172,6 +172,11 @@ impl Sender {
         if at > now { at.saturating_sub(now) + SLACK } else { Time::ZERO }
     }
 
+    /// How many segments that TCP has sent are still in `fq`.
+    pub fn segments_held(&self) -> u64 {
+        self.interface.as_ref().map_or(0, |interface| interface.held.len() as u64)
+    }
+
     /// Whether segments are in `fq`.
     pub(super) fn holds(&self) -> bool {
         self.interface.as_ref().is_some_and(|interface| !interface.held.is_empty())
