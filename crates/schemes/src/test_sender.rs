@@ -108,6 +108,14 @@ impl<C: CongestionControl> TestSender<C> {
         self.send(segments);
         (0..segments).for_each(|i| self.ack(i < marked));
     }
+    /// Of a window of two segments in slow start: an echo keeps it from growing, but not after a timeout.
+    pub(super) fn expect_growth_with_echoes_in_loss_only(&mut self) {
+        self.round(1, 1);
+        assert_eq!(self.segments(), 2.0);
+        self.in_loss = true;
+        self.round(1, 1);
+        assert_eq!(self.segments(), 3.0, "tcp_may_raise_cwnd");
+    }
     /// An echo that is the first of its round trip.
     pub(super) fn echo(&mut self) {
         self.call(C::on_ecn_echo);

@@ -1,6 +1,6 @@
 //! DCTCP as Linux has it (`net/ipv4/tcp_dctcp.c`): counts in whole segments, and an estimate of ten bits.
 
-use super::reno::{Growth, half_window, segments};
+use super::reno::{Growth, half_window, may_grow, segments};
 use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, SenderCx};
 use fanin_core::units::real;
 
@@ -50,7 +50,7 @@ impl CongestionControl for LinuxDctcp {
         }
         let segments = segments(ack.acked, cx.mss);
         self.observe(segments, ack.ece, cx);
-        if (!ack.ece || ack.in_loss) && !ack.in_recovery && ack.window_limited {
+        if may_grow(ack) {
             self.growth.grow(segments, cx);
         }
     }
@@ -92,11 +92,7 @@ mod tests {
     fn echoes_stop_growth_but_after_a_timeout() {
         let mut bench = bench(0, 2.0);
         bench.window.ssthresh = 100.0 * MSS;
-        bench.round(1, 1);
-        assert_eq!(bench.segments(), 2.0);
-        bench.in_loss = true;
-        bench.round(1, 1);
-        assert_eq!(bench.segments(), 3.0, "tcp_may_raise_cwnd");
+        bench.expect_growth_with_echoes_in_loss_only();
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! The cube root is exact, where `cubic_root` is up to some per mille off.
 
 use super::kernel_hystart::{KernelHyStart, Sample};
-use super::reno::{Growth, segments};
+use super::reno::{Growth, may_grow, segments};
 use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
 use fanin_core::units::{Time, real};
 use fanin_tcp::sender::pacing_rate;
@@ -225,8 +225,7 @@ impl CongestionControl for KernelCubic {
         if let Some(rtt) = ack.rtt {
             self.on_sample(rtt, cx);
         }
-        // RFC 3168 s6.1.2: an acknowledgement with an echo does not grow the window.
-        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && (!ack.ece || ack.in_loss) {
+        if may_grow(ack) {
             self.grow(ack.acked, cx);
         }
         self.rate = pacing_rate(*cx.window, cx.in_flight, cx.srtt);
@@ -290,11 +289,7 @@ mod tests {
     fn echoes_stop_growth_but_after_a_timeout_and_leave_two_segments() {
         let window = CongestionWindow { cwnd: 2.0 * MSS, ssthresh: 100.0 * MSS };
         let mut bench = TestSender::open(KernelCubic::new(plain(), false), MSS, window);
-        bench.round(1, 1);
-        assert_eq!(bench.segments(), 2.0);
-        bench.in_loss = true;
-        bench.round(1, 1);
-        assert_eq!(bench.segments(), 3.0, "tcp_may_raise_cwnd");
+        bench.expect_growth_with_echoes_in_loss_only();
         bench.window.cwnd = MSS;
         bench.echo();
         assert_eq!(bench.window.ssthresh, 2.0 * MSS);
