@@ -51,8 +51,10 @@ def test_a_picture_of_two_schemes_is_one_command(cli, work, name):
 def test_a_grid_that_is_not_drawn_is_named(cli, work):
     said = cli("plot", "queue", "small.toml", *FAST).err
     assert "[sweep] and [variant] are not drawn here: `fanin reproduce small.toml` draws a [[plot]] of them" in said
-    (work / "plain.toml").write_text((work / "small.toml").read_text().partition("[sweep]")[0])
-    assert "not drawn" not in cli("plot", "queue", "plain.toml", *FAST).err
+    plain = (work / "small.toml").read_text().partition("[sweep]")[0]
+    for name, grid in [("plain", ""), ("seeds", '[sweep]\nseeds = "1..3"\n')]:
+        (work / f"{name}.toml").write_text(plain + grid)
+        assert "not drawn" not in cli("plot", "queue", f"{name}.toml", *FAST).err
 
 
 @pytest.mark.parametrize(("style", "inches", "text"), [("page", 6.4, 9), ("column", 3.33, 8), ("slide", 10.0, 18)])

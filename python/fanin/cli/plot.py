@@ -209,7 +209,7 @@ def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: As
     from fanin.show.plots.of_runs import depends_on_length, needs, until
 
     plain = fanin.load(name)
-    if len(points(plain)) > 1:
+    if len(points(plain, plain.seeds[:1])) > 1:
         note(f"warning: [sweep] and [variant] are not drawn here: `fanin reproduce {name}` draws a [[plot]] of them")
     values, lengths = plain.resolved(), []
     if depends_on_length(what.value, values["measure"]):
