@@ -184,6 +184,11 @@ def test_what_runs_on_linux_is_told_apart_by_colour():
     looks = styles(["linux", "linux-reno", "linux-dctcp", "dctcp"])
     colours = [np.array(mpl.colors.to_rgb(look.colour)) for look in looks.values()]
     assert min(np.abs(one - other).sum() for one, other in itertools.combinations(colours, 2)) > 0.4
+    named = styles(["Linux DCTCP, 65 packets", "Linux CUBIC", "Linux Reno", "Linux DCTCP"])
+    assert [named[f"Linux {name}"].colour for name in ("CUBIC", "Reno", "DCTCP")] == [
+        looks[key].colour for key in ("linux", "linux-reno", "linux-dctcp")
+    ]
+    assert (named["Linux DCTCP"].dash, named["Linux DCTCP, 65 packets"].dash != "-") == ("-", True)
 
 
 def test_bars_of_systems_have_the_colours_of_the_systems(tmp_path):

@@ -80,7 +80,7 @@ def styles(lines: Iterable[str]) -> dict[str, Style]:
     found = {}
     variants: dict[str | None, int] = {}
     # The scheme's plain name has the solid line wherever it stands.
-    for name in sorted(lines, key=lambda line: (scheme_of(line) or "") != line.lower()):
+    for name in sorted(lines, key=lambda line: scheme_of(line) != line.lower().replace(" ", "-")):
         scheme = scheme_of(name)
         index = variants.get(scheme, 0)
         variants[scheme] = index + 1
