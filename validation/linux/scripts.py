@@ -24,7 +24,8 @@ SCRIPTS_WITHIN = HERE / "scripts.txt"
 
 _DOCUMENT = tomllib.loads((HERE / "scripts.toml").read_text())
 _BASE = (HERE / "incast.toml").read_text()
-LEAST: dict[str, float] = _DOCUMENT["tolerance"]
+MOST_NS: int = _DOCUMENT["tolerance"]["time-ns"]
+"""How far a completion time may be from the kernel's."""
 SEGMENT = 1448
 """Bytes of data in a full segment."""
 NOTED = ("retransmissions", "timeouts", "tail loss probes")
@@ -175,18 +176,10 @@ class Outcome:
     @cached_property
     def beyond(self) -> list[str]:
         """What differs by more than its tolerance: ``time`` or counts."""
-        allowed = [max(LEAST["time"] * theirs, LEAST["time-least-ns"]) for theirs in self.kernel.times]
-        pairs = zip(self.kernel.times, self.ours.times, allowed, strict=True)
-        late = any(abs(ours - theirs) > most for theirs, ours, most in pairs)
+        pairs = zip(self.kernel.times, self.ours.times, strict=True)
+        late = any(abs(ours - theirs) > MOST_NS for theirs, ours in pairs)
         found = ["time"] * late + [name for name in NOTED if self.kernel.counts[name] != self.ours.counts[name]]
         return [name for name in found if name in self.script.judged]
-
-    @property
-    def is_close(self) -> bool:
-        """Whether it is as in the kernel, and all times within 1 us."""
-        return not self.beyond and all(
-            abs(ours - theirs) <= 1000 for theirs, ours in zip(self.kernel.times, self.ours.times, strict=True)
-        )
 
     @property
     def row(self) -> str:
@@ -219,13 +212,12 @@ def section(found: Sequence[Outcome]) -> str:
     return template.from_string((HERE / "scripts.md.j2").read_text()).render(
         played=main,
         equal=[outcome for outcome in main if not outcome.beyond],
-        close=[outcome for outcome in main if outcome.is_close],
         differs={name: sum(name in outcome.beyond for outcome in main) for name in ("time", *NOTED)},
         scripts=grouped(main),
         shared=[outcome for outcome in before if not outcome.script.why],
         shared_equal=[outcome for outcome in before if not outcome.script.why and not outcome.beyond],
         before=grouped(before),
-        least=LEAST,
+        most_us=MOST_NS // 1000,
         noted=NOTED,
         releases=sorted({entry.release for entry in kept().values()}),
     )

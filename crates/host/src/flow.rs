@@ -201,7 +201,7 @@ impl Flow {
         if self.handshake.is_none() && !self.receiver.syn_again && !self.syn_answered.is_never() {
             let rtt = now.saturating_sub(self.syn_answered);
             self.handshake = Some(rtt);
-            self.receiver.state.know_handshake(rtt);
+            self.receiver.state.know_handshake(rtt, now);
         }
     }
     /// An acknowledgement has reached its sender.

@@ -116,7 +116,10 @@ impl Hosts {
         if endpoint.sender.linux.is_some_and(|linux| linux.ticks_apart) {
             sender.begin_tick_before(begun(from, endpoint.sender.rto.tick()));
         }
-        let receiver = receiving(endpoint, open_path.or(idle_rtt), asked_on.is_some());
+        let mut receiver = receiving(endpoint, open_path.or(idle_rtt), asked_on.is_some());
+        if let Some(rtt) = handshake {
+            receiver.state.know_handshake(rtt, net.now());
+        }
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,

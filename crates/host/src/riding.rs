@@ -91,8 +91,8 @@ impl Hosts {
         self.endpoints[endpoint as usize].receiver.linux.is_some()
     }
 
-    /// From now on, these two flows are the two directions of one connection.
-    pub fn join(&mut self, request: FlowId, response: FlowId) {
+    /// From now on, these two flows are the two directions of one connection; the first request has arrived.
+    pub fn join<C: EventCore>(&mut self, request: FlowId, response: FlowId, net: &mut Network<C>) {
         let joined = |flow: &Flow, other| flow.riding.as_ref().is_some_and(|riding| riding.other == other);
         if !self.rides(self.flows[response].wire.endpoint) || joined(&self.flows[response], request) {
             return;
@@ -105,6 +105,7 @@ impl Hosts {
         if let Some(srtt) = srtt {
             flow.receiver.state.know_srtt(srtt);
         }
+        self.with_sender(response, net, |sender, env| sender.on_data_of_other_direction(env));
     }
 
     /// The sender of a flow has acted: what it has sent takes the other direction's acknowledgement along.
@@ -141,12 +142,11 @@ impl Hosts {
     #[inline(never)]
     pub(super) fn unload<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
         let Some(riding) = self.flows.get_mut(packet.flow).and_then(|flow| flow.riding.as_mut()) else { return };
-        let Some(ridden) = riding.unload(packet.seq, packet.stamp) else { return };
-        let id = riding.other;
+        let (ridden, id) = (riding.unload(packet.seq, packet.stamp), riding.other);
         let Some(other) = self.flows.get(id) else { return };
-        if ridden.ack.ack <= other.sender.una() {
-            return;
-        }
+        let Some(ridden) = ridden.filter(|ridden| ridden.ack.ack > other.sender.una()) else {
+            return self.with_sender(id, net, |sender, env| sender.on_data_of_other_direction(env));
+        };
         let age = ridden.ack.stamp.until(net.now());
         let ack = InAck {
             ack: ridden.ack.ack,

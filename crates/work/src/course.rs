@@ -123,7 +123,7 @@ impl Plan {
         let transfer = &mut self.transfers[id];
         (transfer.flow, transfer.before) = (Some(flow), before);
         if let Some(request) = transfer.asked_on {
-            hosts.join(request, flow);
+            hosts.join(request, flow, net);
         }
         // A response uses the connection that its request has opened.
         let open = asked || connection != Connection::Fresh;

@@ -146,6 +146,9 @@ pub trait CongestionControl: Send {
     fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
     /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
+    /// Data of the connection's other direction arrived while nothing was outstanding. Only Linux's stack reports it, and
+    /// only to schemes with [`EcnMode::Accurate`].
+    fn on_idle_data(&mut self, _cx: &mut SenderCx<'_>) {}
     /// An ECN echo arrived and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         let halved = half_flight(cx);

@@ -45,14 +45,15 @@ impl CongestionControl for LinuxDctcp {
         EcnMode::Accurate
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if ack.acked == 0 {
-            return;
-        }
         let segments = segments(ack.acked, cx.mss);
         self.observe(segments, ack.ece, cx);
         if may_grow(ack) {
             self.growth.grow(segments, cx);
         }
+    }
+    /// A window of data without any: the estimate decays.
+    fn on_idle_data(&mut self, cx: &mut SenderCx<'_>) {
+        self.observe(0, false, cx);
     }
     /// `dctcp_ssthresh`.
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
@@ -103,6 +104,13 @@ mod tests {
         bench.cc.alpha = 15;
         bench.round(1, 0);
         assert_eq!(bench.cc.alpha, 0, "less than a sixteenth cannot be taken off");
+    }
+
+    #[test]
+    fn the_estimate_decays_with_each_segment_of_the_other_direction() {
+        let mut bench = bench(1024, 10.0);
+        (0..2).for_each(|_| bench.call(CongestionControl::on_idle_data));
+        assert_eq!(bench.cc.alpha, 900, "960 less its sixteenth");
     }
 
     #[test]

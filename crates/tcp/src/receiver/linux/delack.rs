@@ -31,6 +31,11 @@ impl Act<'_> {
         self.linux.ticks.at(self.now)
     }
 
+    /// Jiffies since the last data, or the handshake.
+    fn since_data(&self) -> Option<u64> {
+        self.state.last_data.map(|at| self.jiffies().saturating_sub(self.linux.ticks.at(at)))
+    }
+
     /// `tcp_incr_quickack`.
     fn incr_quickack(&mut self, most: u32) {
         let half_window = self.state.window.advertised / (2 * u64::from(self.state.rcv_mss));
@@ -119,8 +124,8 @@ impl Act<'_> {
 
     /// The middle of `tcp_event_data_recv`: the timeout follows the time between arrivals.
     pub(super) fn adapt_ato(&mut self) {
-        let (jiffies, least) = (self.jiffies(), self.linux.ato_min);
-        let gap = jiffies.saturating_sub(self.state.last_data).min(u64::from(u32::MAX)) as u32;
+        let least = self.linux.ato_min;
+        let gap = self.since_data().unwrap_or(u64::MAX).min(u64::from(u32::MAX)) as u32;
         if self.state.ato == 0 {
             self.incr_quickack(self.linux.max_quickacks);
             self.state.ato = least;
@@ -131,13 +136,13 @@ impl Act<'_> {
         } else if gap > self.linux.rto {
             self.incr_quickack(self.linux.max_quickacks);
         }
-        self.state.last_data = jiffies;
+        self.state.last_data = Some(self.now);
     }
 
     /// `tcp_event_data_sent`: data that answer data soon make the session interactive.
     pub(super) fn event_data_sent(&mut self) {
-        let gap = self.jiffies().saturating_sub(self.state.last_data);
-        if gap < u64::from(self.state.ato) {
+        let ato = u64::from(self.state.ato);
+        if self.since_data().is_some_and(|gap| gap < ato) {
             self.state.pingpong = self.state.pingpong.saturating_add(1);
         }
     }

@@ -64,8 +64,8 @@ pub(super) struct Linux {
     pingpong: u8,
     /// Timeout of a delayed acknowledgement in ticks; zero before the first data.
     ato: u32,
-    /// When the last data arrived, in jiffies.
-    last_data: u64,
+    /// When the last data arrived, or the connection was opened; none if that was long before the run.
+    last_data: Option<Time>,
     /// When the timer of delayed acknowledgements comes.
     delack_at: Time,
     /// Guess of the peer's segment size, and the size of the last small segment.
@@ -108,7 +108,7 @@ impl Linux {
             quick: 0,
             pingpong: 0,
             ato: 0,
-            last_data: 0,
+            last_data: None,
             delack_at: Time::NEVER,
             rcv_mss: cfg.advmss.min(MSS_DEFAULT),
             last_seg_size: 0,
@@ -192,8 +192,10 @@ impl Receiver {
     }
 
     /// The round-trip time of the handshake, whose SYN-ACK this host has sent (`tcp_synack_rtt_meas`).
-    pub fn know_handshake(&mut self, rtt: Time) {
+    /// It ends now.
+    pub fn know_handshake(&mut self, rtt: Time, now: Time) {
         if let Some(linux) = &mut self.linux {
+            linux.last_data = Some(now);
             linux.idle_rtt.get_or_insert(rtt);
             linux.srtt.get_or_insert(rtt);
         }

@@ -111,6 +111,24 @@ fn tcp_incr_quickack_acknowledges_the_first_sixteen_segments_at_once() {
 }
 
 #[test]
+fn tcp_event_data_recv_is_quick_after_a_long_idle_time_also_beyond_a_hole() {
+    let quick = |handshake: Option<Time>| {
+        let mut rig = Rig::new(CFG);
+        if let Some(at) = handshake {
+            rig.receiver.know_handshake(Time::from_us(20), at);
+        }
+        // This starts the delayed acknowledgements, and its own is the only quick one.
+        assert_eq!(rig.numbers(10), [0]);
+        assert_eq!((rig.linux().quick, rig.linux().ato), (0, LINUX.ato_min));
+        rig.take(&segment(0));
+        rig.linux().quick
+    };
+    assert_eq!(quick(None), 16, "opened long before");
+    assert_eq!(quick(Some(Time::from_ms(800))), 0, "the timeout has not passed since the handshake");
+    assert_eq!(quick(Some(Time::from_ms(798))), 16);
+}
+
+#[test]
 fn tcp_event_data_sent_makes_a_session_interactive_which_is_not_quick() {
     let mut rig = Rig::new(CFG);
     rig.receiver.ride(rig.now, true, &rig.cfg);

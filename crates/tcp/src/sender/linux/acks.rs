@@ -258,6 +258,14 @@ impl Sender {
         self.linux_output(env);
     }
 
+    /// A segment of the other direction has arrived, and acknowledges nothing new. An idle socket has no memory in reserve
+    /// for it, so `tcp_rcv_established` takes it to `tcp_in_ack_event`.
+    pub fn on_data_of_other_direction<I: SenderIo>(&mut self, env: &Env<'_, I>) {
+        if self.ecn == EcnMode::Accurate && self.nxt == self.una {
+            self.with_cc(env, |cc, cx| cc.on_idle_data(cx));
+        }
+    }
+
     /// Nothing is outstanding: what a DSACK shows still counts.
     fn on_idle_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, prior_una: u64, news: &mut News, env: &mut Env<'_, I>) {
         if let Some(duplicate) = ack.sack.and_then(SackBlocks::dsack)
