@@ -205,13 +205,12 @@ pub(super) fn check(text: &str, outcome: &Outcome, packets: Option<f64>) -> Test
     }
     // The ideal time is that of the network without faults.
     let fastest = capacities.iter().copied().fold(1.0, f64::max);
+    let flows = ["slowdown", "bytes", "delivered_bytes", "fct_s"].map(|column| reals(outcome, "flows", column));
     for row in 0..outcome.number("flows") as usize {
-        let (slowdown, bytes) = (reals(outcome, "flows", "slowdown")[row], reals(outcome, "flows", "bytes")[row]);
-        let delivered = reals(outcome, "flows", "delivered_bytes")[row];
+        let [slowdown, bytes, delivered, fct] = flows.each_ref().map(|column| column[row]);
         prop_assert!(slowdown.is_nan() || slowdown >= 1.0 / fastest, "slowdown {} in row {}\n{}", slowdown, row, text);
         prop_assert!(bytes.is_nan() || delivered <= bytes, "row {}\n{}", row, text);
-        let complete = !reals(outcome, "flows", "fct_s")[row].is_nan();
-        prop_assert!(!complete || (delivered - bytes).abs() < 0.5, "row {}\n{}", row, text);
+        prop_assert!(fct.is_nan() || (delivered - bytes).abs() < 0.5, "row {}\n{}", row, text);
     }
     prop_assert_eq!(outcome.number("drops"), sum("links", "drops"));
     let reasons = outcome.summary.iter().filter(|(name, _)| name.starts_with("drops_"));
