@@ -1,6 +1,7 @@
 """What ``fanin run`` says first: whether it collapsed, and why."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -177,6 +178,12 @@ def test_queries_that_wait_for_timers_beside_traffic_that_fills_the_link_have_co
     assert (found.queries.alone_s, found.queries.unfinished) == (pytest.approx(1.63e-3, rel=3e-3), 1)
     assert (found.port.name, noted(found)["other-traffic"]["groups"]) == ("switch-0->receiver-0", ["backup"])
     assert not found.idle_tells
+    # That the link sent all the time tells nothing of queries.
+    assert re.fullmatch(
+        r"Incast collapse: [\d.]+ % of the queries' delay was waits for timers, while other traffic kept the link "
+        r"switch-0->receiver-0 busy\.",
+        describe_course(found).headline,
+    )
     cured = told(tmp_path / "s.toml", BESIDE.format(buffer="1MB", senders=60), **MARKED)
     assert (cured.outcome, cured.is_fast) == ("full", True)
 

@@ -38,6 +38,11 @@ _MIN_GAPS = 0.05
 _ROUNDED = 0.01
 """What differs by less is the same in three digits, but for the last."""
 
+_BESIDE = (
+    "{collapse}: {delay} of the queries' delay was waits for timers, while other traffic kept the link {port} busy."
+)
+"""The headline of a collapse that the link does not show, as long flows fill it."""
+
 _HEADLINES = {
     Outcome.COLLAPSE: "{collapse}: the link {port} sent for {busy} of the {span} that the transfers took.",
     Outcome.STALLS: (
@@ -162,7 +167,10 @@ def _only_in_kernel(scenario: dict[str, Any]) -> bool:
 
 
 def _word_headline(diagnosis: Diagnosis) -> str:
-    return _HEADLINES[diagnosis.outcome].format(
+    is_hidden = diagnosis.outcome == Outcome.COLLAPSE and diagnosis.starved
+    queries = diagnosis.queries
+    return (_BESIDE if is_hidden else _HEADLINES[diagnosis.outcome]).format(
+        delay=share_text(queries.by_timers) if queries is not None else "",
         collapse="Incast collapse" if diagnosis.is_incast else "Collapse",
         port=diagnosis.port.name,
         busy=time_text(diagnosis.busy_s),
