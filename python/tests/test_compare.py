@@ -11,9 +11,9 @@ from patches import before_runs, stored
 
 import fanin
 from fanin.choose import comparison, goals
-from fanin.choose.cautions import few_samples, other_switches, same_with_all_seeds
+from fanin.choose.cautions import other_switches, same_with_all_seeds
 from fanin.choose.comparison import FEWEST_AGREEING, Compared, Estimate, compare, paired, placed, referred_to
-from fanin.choose.goals import usual_goal
+from fanin.choose.goals import few_samples, usual_goal
 from fanin.cli.compare import _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
@@ -740,6 +740,29 @@ def test_a_quantile_of_few_is_warned_of(work):
     assert few_samples(measured("query-mean", "queue-p99", "fct_max_s", "p99-fct"), [row]) == []
     (warning,) = few_samples(measured("groups.bursts.fct_p99_s"), [row])
     assert warning.startswith("groups.bursts.fct_p99_s: a run has 200 of the 299 transfers ")
+
+
+def test_each_command_that_shows_a_quantile_of_few_warns_of_it_once(cli, work):
+    path = work / "small.toml"
+    text = path.read_text()
+    path.write_text(
+        text + '\n[[plot]]\nid = "last"\nx = "traffic.bursts.senders"\ny = ["query_p99_s", "goodput_bps"]\n'
+    )
+    few = r": a run has \d+ of the 299 queries that a p99 takes; run more rounds \(traffic.NAME.rounds or count\)\n"
+
+    def warned(*command, said):
+        told = cli(*command).err
+        assert told.count(" that a p99 takes") == 1, told
+        assert re.search(f"warning: {said}{few}", told), told
+
+    rounds = ("--set", "traffic.bursts.rounds=9")
+    warned("run", "small.toml", "--no-try", *rounds, said="query-p99")
+    grid = ("sweep", "small.toml", "--seeds", "1", "--set", "transport.scheme=newreno,dctcp")
+    warned(*grid, "--columns", "query_p99_s,drops", *rounds, said="query_p99_s")
+    warned("reproduce", "small.toml", "--quick", said="small: query_p99_s")
+    # Of one query, and where none is shown.
+    for rest in (("run", "small.toml", "--set", "traffic.bursts.rounds=1"), (*grid, "--columns", "drops", *rounds)):
+        assert " that a p99 takes" not in cli(*rest).err
 
 
 @pytest.mark.parametrize(("take", "few"), [("p95", 58), ("p99.9", 2994), ("max", None), ("p0", None), ("mean", None)])

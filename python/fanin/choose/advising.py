@@ -15,7 +15,7 @@ from typing import Any
 
 from fanin.choose.advice import PRECISION, Advice, Advised, senders, without_useless_settings
 from fanin.choose.capacity.find import fan_in_path, find_in, largest_valid
-from fanin.choose.cautions import few_samples, same_with_all_seeds, with_schemes_of_their_own
+from fanin.choose.cautions import same_with_all_seeds, with_schemes_of_their_own
 from fanin.choose.comparison import (
     SCHEME,
     STACK,
@@ -24,7 +24,7 @@ from fanin.choose.comparison import (
 )
 from fanin.choose.diagnosis import Diagnosis
 from fanin.choose.fixes import AS_IT_IS, Fix, Tried
-from fanin.choose.goals import Measure
+from fanin.choose.goals import Measure, few_samples
 from fanin.choose.outlook import Outlook
 from fanin.choose.plan import MIN_FAN_IN, Ahead, Plan, furthest
 from fanin.choose.robust import Varied, variations, varied

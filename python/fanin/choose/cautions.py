@@ -1,4 +1,4 @@
-"""What a reader should know before trusting a comparison: quantiles of few, idle seeds, switches apart, merging."""
+"""What a reader should know before trusting a comparison: idle seeds, switches apart, merging."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import Any
 
 from fanin.choose.comparison import SCHEME, some_of
-from fanin.choose.goals import Measure
+from fanin.choose.goals import Measure, few_samples
 from fanin.choose.threshold import value_with
-from fanin.numbers.stats import FEWEST, fewest_for
+from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import BACKGROUND
 from fanin.numbers.units import number
 from fanin.registry import is_scheduled, scheme_title
@@ -76,22 +76,6 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
     if not is_asked or not lasting or max(lasting) < _LONGER_QUERIES_FACTOR * min(lasting):
         return []
     return ["background: it sends longer where queries are slower; 'fanin advise' compares equal times"]
-
-
-def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
-    """Warnings of goals and bounds that are quantiles of few completion times of each run.
-
-    More seeds do not help: a mean of the slowest of each run is still one of the slowest.
-    """
-    rows = list(rows)
-    found = []
-    for each in measures:
-        counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
-        if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
-            continue
-        of = f"{min(counts):,} of the {needed:,} {each.quantile.counted} that a p{each.quantile.percent:g} takes"
-        found.append(f"{each.name}: a run has {of}; run more rounds (traffic.NAME.rounds or count)")
-    return found
 
 
 def same_with_all_seeds(

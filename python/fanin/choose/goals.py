@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fanin.later import np
-from fanin.numbers.stats import Floats, Spread, spread
+from fanin.numbers.stats import Floats, Spread, fewest_for, spread
 from fanin.numbers.summary import (
     BACKGROUND,
     ColumnInfo,
@@ -174,6 +174,32 @@ def measure(name: str, experiment: Experiment) -> Measure:
         raise ValueError(how if own is None else f'{how}; declare better = "high" or "low" in its [[column]]')
     is_time = is_completion_time(found) if own is None else _is_time(own)
     return Measure(name, found, better == "more", is_time, quantile=_quantile(found, own) if is_time else None)
+
+
+def times_among(columns: Iterable[str], experiment: Experiment) -> list[Measure]:
+    """Those of some columns that are completion times, as measures."""
+    own = {each.id: each for each in experiment.columns}
+    return [
+        Measure(name, name, more=False, is_time=True, quantile=_quantile(name, own.get(name)))
+        for name in dict.fromkeys(columns)
+        if (_is_time(own[name]) if name in own else is_completion_time(name))
+    ]
+
+
+def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
+    """Warnings of goals and bounds that are quantiles of few completion times of each run.
+
+    More seeds do not help: a mean of the slowest of each run is still one of the slowest.
+    """
+    rows = list(rows)
+    found = []
+    for each in measures:
+        counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
+        if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
+            continue
+        of = f"{min(counts):,} of the {needed:,} {each.quantile.counted} that a p{each.quantile.percent:g} takes"
+        found.append(f"{each.name}: a run has {of}; run more rounds (traffic.NAME.rounds or count)")
+    return found
 
 
 def _quantile(name: str, own: Column | None) -> Quantile | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -107,7 +107,6 @@ def run(
     from fanin.results.free_memory import available
     from fanin.results.store import Store
     from fanin.run.memory import estimate, refuse_oversized
-    from fanin.scenario import remarks
     from fanin.show.course import choose_commands, describe_course, word_apart, word_trials
 
     if pcap and not store:
@@ -127,10 +126,8 @@ def run(
             place.close()
     _introduce(scenario, experiment, settings, seed)
     resolved = experiment.of_fan_in(settings)
-    of_totals = [remarks.incomplete([finished.summary]), remarks.unsteady([finished.summary], resolved)]
-    for remark in filter(None, [*of_totals, *remarks.without_effect(finished.summary, resolved)]):
-        note(f"warning: {remark}")
     happened = diagnose(finished, resolved, experiment.handle(settings))
+    _warn(experiment, resolved, happened)
     told, known_as = describe_course(happened), "" if finished.stored is None else finished.stored.place
     is_tried = try_ and happened.is_to_mend and happened.is_short
     # What is known is not lost if nobody waits for what is tried, but where that can take back the headline.
@@ -160,6 +157,20 @@ def run(
     _print_totals(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, all_=all_)
     if known_as:
         note(known_as)
+
+
+def _warn(experiment: fanin.Experiment, resolved: dict[str, Any], happened: Diagnosis) -> None:
+    """Says what limits how far the run's numbers can be trusted."""
+    from fanin.choose.goals import few_samples, measure
+    from fanin.scenario import remarks
+
+    summary = happened.summary
+    of_totals = [remarks.incomplete([summary]), remarks.unsteady([summary], resolved)]
+    # Of one query no percentile is shown.
+    is_one = happened.queries is not None and happened.queries.count == 1
+    few = [] if is_one else few_samples([measure(happened.goal, experiment)], [summary])
+    for remark in filter(None, [*of_totals, *few, *remarks.without_effect(summary, resolved)]):
+        note(f"warning: {remark}")
 
 
 def _say_course(told: Course, found: Trials | None, *, all_: bool) -> None:

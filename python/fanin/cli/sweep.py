@@ -104,6 +104,7 @@ def sweep(
     - `fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786`
     """
     from fanin.choose.comparison import METRICS
+    from fanin.choose.goals import few_samples, times_among
     from fanin.results import columns
     from fanin.results.dataset import DataSet, failure_of, head, row_of
     from fanin.results.failures import Failure
@@ -139,7 +140,8 @@ def sweep(
     data = DataSet(head(experiment, every, wanted), rows, broken)
     if incomplete := remarks.incomplete(data.rows, data.varying()):
         note(f"warning: {incomplete}")
-    for remark in unmeasured(experiment, zip(given, rows, strict=True), wanted or METRICS):
+    few = few_samples(times_among(wanted or METRICS, experiment), rows)
+    for remark in [*unmeasured(experiment, zip(given, rows, strict=True), wanted or METRICS), *few]:
         note(f"warning: {remark}")
     with keeping(f"all runs are kept in {out}"):
         shown = _show(data, out, silent=json)

@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from fanin.choose.goals import few_samples, times_among
 from fanin.claims import record
 from fanin.claims.judge import Measurement, join_halves, judge
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
@@ -247,6 +248,9 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     remark = remarks.incomplete(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
+    shown = [name for plot in document.plot for name in plot.y or []]
+    times = times_among([*shown, *(each.case.y for each in judged)], experiment)
+    warnings += few_samples(times, frame.to_dicts() if times else [])
     warnings += runs.without()
     if not partial:
         warnings += [remarks.undrawn(each, has_rows=has_rows(each, runs, frame)) for each in empty]
