@@ -152,6 +152,14 @@ def test_what_no_seed_changes_has_no_interval_in_the_table(cli, work):
     assert NO_SPREAD in out
 
 
+def test_waits_that_the_column_of_timeouts_does_not_count_are_named_where_there_are_any(cli, work):
+    grid = ("sweep", "small.toml", "--seeds", "1", "--columns", "goodput_bps")
+    said = "(Clopper and Pearson); waits for tail loss probes are no timeouts (column loss_probes)\n"
+    assert said not in cli(*grid).out
+    linux = cli(*grid, "--bare", "--set", "transport.scheme=linux", "--set", "traffic.bursts.senders=24")
+    assert said in linux.out
+
+
 def test_the_table_and_the_plots(cli, work):
     lines = cli(*SWEEP, "--tsv").out.splitlines()
     assert lines[0] == "# A small incast"

@@ -242,7 +242,10 @@ def _print(data: DataSet) -> None:
     shown = [_spread(row) for row in summary.iter_rows(named=True) if row["column"] in measures]
     explain_intervals(len(data.head.seeds), shown, f"; none where fewer than {FEWEST} runs have a value")
     if waited:
-        say_wrapped(f"{_PER_THOUSAND}: of queries, or else transfers; 95 % interval (Clopper and Pearson)")
+        of = "of queries, or else transfers; 95 % interval (Clopper and Pearson)"
+        has_probes = any(row.get("loss_probes") for row in data.rows)
+        also = "; waits for tail loss probes are no timeouts (column loss_probes)" if has_probes else ""
+        say_wrapped(f"{_PER_THOUSAND}: {of}{also}")
 
 
 _PER_THOUSAND = "with a timeout, of 1000"
