@@ -175,6 +175,7 @@ def planned(
     run_s: float,
     slots: int,
     within_s: float,
+    is_bound: bool = False,
 ) -> Plan:
     """How everything is done, and whether there is time for that.
 
@@ -187,6 +188,7 @@ def planned(
         run_s: How long one run of the scenario took.
         slots: How many runs are made at once.
         within_s: How long all may take.
+        is_bound: Whether that holds also for the seeds and searches that are asked for.
 
     """
     alike = [1.0] * fixes
@@ -199,7 +201,7 @@ def planned(
         alike,
         hosts,
         *reach,
-        are_seeds_asked=seeds is not None,
-        are_searches_asked=capacities is not None,
+        are_seeds_asked=seeds is not None and not is_bound,
+        are_searches_asked=capacities is not None and not is_bound,
     )
     return thorough.knowing(alike)

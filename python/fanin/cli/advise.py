@@ -73,10 +73,12 @@ def advise(
             "--capacities", min=0, help="For how many of the best fixes to search how far they carry; by default 3."
         ),
     ] = None,
-    within: Annotated[
-        str,
-        typer.Option("--within", metavar="TIME", help="About how long the command may take, such as 30s or 2h."),
-    ] = "5min",
+    within_: Annotated[
+        str | None,
+        typer.Option(
+            "--within", metavar="TIME", help="About how long the command may take, such as 2h; by default 5min."
+        ),
+    ] = None,
     margin: MarginOption = "1%",
     set_: SetOption = None,
     confirm: Annotated[
@@ -107,8 +109,8 @@ def advise(
     command shows all fixes, and what each needs.
 
     The command ends by --within: no run begins later. Fixes that can be deployed run first, and the command says what
-    was not done. On Ctrl-C it prints what is known so far, marked as provisional. If --seeds or --capacities are given,
-    they stay, however long that takes.
+    was not done. On Ctrl-C it prints what is known so far, marked as provisional. If --seeds or --capacities are given
+    without --within, all of them run, however long that takes.
 
     With --confirm, the scenario as it is and the three best fixes run in the Linux kernel too, with up to three seeds.
     `fanin linux` says whether there is such a kernel. These runs come after --within. If run.backend is linux in the
@@ -137,7 +139,7 @@ def advise(
     from fanin.show import advice_page
     from fanin.show.course import describe_course
 
-    given = overrides(set_)
+    given, within = overrides(set_), within_ or "5min"
     experiment = fanin.load(scenario, given)
     experiment.check()
     _note_kernel(experiment)
@@ -169,7 +171,7 @@ def advise(
         workers(cluster, jobs, memory) as pool,
     ):
         # That run has taken some of the time.
-        room = {"run_s": run_s, "slots": pool.slots, "within_s": max(0.0, within_s - run_s)}
+        room = {"run_s": run_s, "slots": pool.slots, "within_s": max(0.0, within_s - run_s), "is_bound": bool(within_)}
         plan = _make_plan(experiment, happened, to_try, some, capacities, room)
         note(_word_plan(plan, run_s, within))
         how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _note_time}
@@ -291,7 +293,7 @@ def _word_plan(plan: Plan, run_s: float, within: str) -> str:
     whole = plan.whole
     search = ", some to search how far the best carry" if plan.capacities else ""
     what = f"about {whole.runs:.0f} runs with {len(plan.seeds)} seeds{search}, {duration(whole.seconds)} in all"
-    if not plan.is_tight:
+    if not plan.is_tight or plan.are_seeds_asked:
         return what
     return f"{what}. One run takes {duration(run_s)}, so --within {within} has no room for all"
 
