@@ -517,6 +517,23 @@ def test_advice_is_confirmed_in_the_kernel(tmp_path: Path, cli: Any) -> None:
     assert f"## Query-p99 with seeds 1 and 2, simulated and in {told['kernel']}" in page
 
 
+@built
+def test_what_waits_for_other_traffic_begins_in_the_kernel_when_it_did_in_the_simulator(
+    tmp_path: Path, cli: Any
+) -> None:
+    beside = '[[traffic]]\nname = "long"\nkind = "background"\nflows = 1\n'
+    file = tmp_path / "rack.toml"
+    rack = RACK.format(scheme="linux-dctcp").replace('buffer = "60pkt"', 'buffer = "600pkt"')
+    file.write_text(rack.replace("[run]", f'start = "steady"\n{beside}[run]'))
+    options = ["--confirm", "--seeds", "1", "--capacities", "0", "--out", str(tmp_path / "results")]
+    told = cli("advise", str(file), *options).out
+    assert 'What starts "steady" begins in Linux when it did in the simulator\n' in told
+    (stored,) = (tmp_path / "results" / "advice").glob("*/advice.json")
+    own = json.loads(stored.read_text())["confirmed"][0]
+    assert (own["fix"], own["refused"], own["error"]) == ("as it is", None, None)
+    assert own["linux"] > 0
+
+
 def test_the_kernel_that_runs_is_the_one_with_the_scenarios_ticks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -602,8 +619,8 @@ def test_a_scheme_without_a_model_is_confirmed_in_the_kernel_alone(tmp_path: Pat
     file.write_text(RACK.format(scheme="linux-bbr"))
     of: Any = SimpleNamespace(experiment=fanin.load(file))
     as_it_is: Any = SimpleNamespace(settings={})
-    assert _why_not(of, as_it_is, IN_SIMULATOR) == "not in the simulator: transport.scheme"
-    assert _why_not(of, as_it_is, IN_LINUX) is None
+    assert _why_not(of, as_it_is, IN_SIMULATOR, {}) == "not in the simulator: transport.scheme"
+    assert _why_not(of, as_it_is, IN_LINUX, {}) is None
 
 
 def test_a_run_in_the_kernel_proposes_advice_from_the_simulator() -> None:

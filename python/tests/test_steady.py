@@ -5,7 +5,7 @@ import pytest
 import fanin
 from fanin.scenario import loads
 from fanin.scenario.remarks import unsteady, without_effect
-from fanin.scenario.traffic import as_run
+from fanin.scenario.traffic import as_run, without_waiting
 
 SCENARIO = """\
 [network]
@@ -74,6 +74,19 @@ def test_times_are_moved_to_when_traffic_began(scenario):
     assert as_run(resolved, {"steady_s": None})["traffic"][1]["start"] == "60.000000000000s"
     assert without_effect({"steady_s": 0.25, "simulated_s": 0.3}, resolved) == []
     assert len(without_effect({"steady_s": 0.25, "simulated_s": 0.255}, resolved)) == 1
+
+
+def test_traffic_begins_when_it_did_without_waiting(scenario):
+    settings = {"traffic.reads.start": "steady", "measure.warmup": "1ms", "run.duration": "20ms"}
+    experiment = fanin.load(scenario)
+    waited = experiment.run(overrides=settings)
+    times = without_waiting(experiment.resolved(settings), waited.summary)
+    again = experiment.run(overrides=settings | times)
+    assert again.summary["steady_s"] is None
+    assert waited.summary["steady_s"] > 0.02
+    for total in ("query_p99_s", "flows", "goodput_bps", "simulated_s", "window_start_s"):
+        assert again.summary[total] == pytest.approx(waited.summary[total], abs=1e-9), total
+    assert without_waiting(experiment.resolved(), waited.summary) == {}
 
 
 def test_what_is_said_of_the_network_counts_waiting_traffic_as_the_last(scenario):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +15,11 @@ from fanin.choose.goals import Measure
 from fanin.errors import RunError, ScenarioError
 from fanin.numbers.stats import Spread, finite
 from fanin.numbers.units import number
+from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory, Outcome
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.traffic import without_waiting
 
 MAX_CONFIRMED = 3
 """So many of the best fixes run in the kernel, beside the scenario as it is."""
@@ -45,6 +49,8 @@ class Confirmed:
     """Why a run in Linux failed."""
     no_model: str | None = None
     """Why the simulator cannot run it."""
+    waited: bool = False
+    """Whether traffic begins in Linux when it did in the simulator: it waits there until other traffic is steady."""
 
     def row(self) -> list[str]:
         """The fix, and both values or why there is none."""
@@ -81,27 +87,46 @@ def confirm(found: Advice, laboratory: Laboratory) -> list[Confirmed]:
     seeds = found.seeds[:MAX_SEEDS]
     chosen = [found.own, *_best(found)]
 
-    def run(settings: list[dict[str, Scalar]], what: str) -> list[Outcome]:
-        return laboratory.cases([(each, seeds) for each in settings], what)
+    def run_where(backend: dict[str, Scalar], what: str, own: list[_OfSeeds]) -> list[tuple[Outcome, str | None]]:
+        refused = [_why_not(laboratory, each.fix, backend, of) for each, of in zip(chosen, own, strict=True)]
+        settings = [each.fix.settings | backend for each in chosen]
+        asked = [
+            [(given | more, [seed]) for seed, more in of.items()] if why_not is None else []
+            for given, of, why_not in zip(settings, own, refused, strict=True)
+        ]
+        outcomes = iter(laboratory.cases(list(itertools.chain(*asked)), what))
+        joined = [_joined(itertools.islice(outcomes, len(each))) for each in asked]
+        return list(zip(joined, refused, strict=True))
 
     def spread(outcome: Outcome) -> Spread | None:
         return measure.spread(outcome.rows) if outcome.rows else None
 
-    def run_where(backend: dict[str, Scalar], what: str) -> list[tuple[Outcome, str | None]]:
-        refused = [_why_not(laboratory, each.fix, backend) for each in chosen]
-        runnable = [each for each, why_not in zip(chosen, refused, strict=True) if why_not is None]
-        outcomes = iter(run([each.fix.settings | backend for each in runnable], what))
-        return [(next(outcomes) if why_not is None else Outcome([], []), why_not) for why_not in refused]
-
-    simulated = run_where(IN_SIMULATOR, "what the kernel runs too")
-    linux = run_where(IN_LINUX, "in the kernel")
+    plain: _OfSeeds = {seed: {} for seed in seeds}
+    simulated = run_where(IN_SIMULATOR, "what the kernel runs too", [plain] * len(chosen))
+    begun = [_begun(laboratory, each.fix, of.rows) or plain for each, (of, _) in zip(chosen, simulated, strict=True)]
+    linux = run_where(IN_LINUX, "in the kernel", begun)
     found_in_both = []
-    for each, (of_simulator, no_model), (of_linux, why_not) in zip(chosen, simulated, linux, strict=True):
+    for each, (of_simulator, no_model), (of_linux, why_not), own in zip(chosen, simulated, linux, begun, strict=True):
         error = next((failure.error for failure in of_linux.failures), None)
-        found_in_both.append(
-            Confirmed(each.fix, measure, spread(of_simulator), spread(of_linux), why_not, error, no_model)
-        )
+        both = spread(of_simulator), spread(of_linux)
+        found_in_both.append(Confirmed(each.fix, measure, *both, why_not, error, no_model, waited=own is not plain))
     return found_in_both
+
+
+_OfSeeds = dict[int, dict[str, Scalar]]
+"""Seed -> settings of its run alone."""
+
+
+def _joined(outcomes: Iterable[Outcome]) -> Outcome:
+    """The runs of a case, of which each seed has settings of its own."""
+    found = list(outcomes)
+    return Outcome([row for each in found for row in each.rows], [each for of in found for each in of.failures])
+
+
+def _begun(laboratory: Laboratory, fix: Fix, rows: list[Row]) -> _OfSeeds:
+    """When traffic that waited began in the simulated runs of a fix, as settings; empty if none waits."""
+    resolved = laboratory.experiment.resolved(fix.settings)
+    return {row["seed"]: {**settings} for row in rows if (settings := without_waiting(resolved, row))}
 
 
 def _best(found: Advice) -> list[Advised]:
@@ -111,9 +136,10 @@ def _best(found: Advice) -> list[Advised]:
     return [*first, *(each for each in others if each is not found.best and not each.is_same)][:MAX_CONFIRMED]
 
 
-def _why_not(laboratory: Laboratory, fix: Fix, backend: dict[str, Scalar]) -> str | None:
+def _why_not(laboratory: Laboratory, fix: Fix, backend: dict[str, Scalar], own: _OfSeeds) -> str | None:
+    settings = dict(fix.settings) | backend | next(iter(own.values()), {})
     try:
-        laboratory.experiment.handle(dict(fix.settings) | backend).check()
+        laboratory.experiment.handle(settings).check()
     except ScenarioError as error:
         return f"not in {'Linux' if backend == IN_LINUX else 'the simulator'}: {error.key}"
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -56,6 +56,18 @@ def as_run(resolved: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
     """
     if not any(waits(group) for group in resolved["traffic"]):
         return resolved
+    later = _later(resolved, summary)
+    warmup = resolved["measure"]["warmup"]
+    return {
+        **resolved,
+        "traffic": [{**group, "start": later(0.0)} if waits(group) else group for group in resolved["traffic"]],
+        "fault": [{**fault, "at": later(fault["at"].number)} for fault in resolved["fault"]],
+        "measure": {**resolved["measure"], "warmup": later(warmup.number) if warmup.number else warmup},
+    }
+
+
+def _later(resolved: dict[str, Any], summary: dict[str, Any]) -> Callable[[float], Quantity]:
+    """A time that counts from when the traffic that waited began."""
     found = summary["steady_s"]
     began = resolved["run"]["steady-limit"].number if found is None else float(found)
 
@@ -63,12 +75,25 @@ def as_run(resolved: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
         text = f"{began + time:.12f}"
         return Quantity(f"{text}s", float(text), "s")
 
-    warmup = resolved["measure"]["warmup"]
+    return later
+
+
+def without_waiting(resolved: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
+    """The settings with which traffic that waited in a run begins at the same time without waiting; arguments as above.
+
+    A backend that cannot wait has the same run then.
+    """
+    waiting = [group for group in resolved["traffic"] if waits(group)]
+    if not waiting:
+        return {}
+    moved, later = as_run(resolved, summary), _later(resolved, summary)
+    warmup = moved["measure"]["warmup"]
     return {
-        **resolved,
-        "traffic": [{**group, "start": later(0.0)} if waits(group) else group for group in resolved["traffic"]],
-        "fault": [{**fault, "at": later(fault["at"].number)} for fault in resolved["fault"]],
-        "measure": {**resolved["measure"], "warmup": later(warmup.number) if warmup.number else warmup},
+        **{f"traffic.{group['name']}.start": later(0.0) for group in waiting},
+        **{f"traffic.{group['name']}.stop": later(stop) for group in waiting if (stop := number(group.get("stop", 0)))},
+        **{f"fault.{fault['name']}.at": fault["at"] for fault in moved["fault"]},
+        **({"measure.warmup": warmup} if warmup.number else {}),
+        "run.duration": later(resolved["run"]["duration"].number),
     }
 
 

@@ -432,6 +432,8 @@ def word_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str)
         return []
     some = listed([str(seed) for seed in seeds[:MAX_SEEDS]])
     title = f"{confirmed[0].measure.name} with seeds {some}, simulated and in {linux}"
+    if any(each.waited for each in confirmed):
+        title += '. What starts "steady" begins in Linux when it did in the simulator'
     return [(title, ["fix", "simulated", linux.partition(" (")[0]], [each.row() for each in confirmed])]
 
 
