@@ -18,9 +18,9 @@ from fanin.run.sweep import Runs
 from fanin.scenario import library
 from fanin.scenario.format.plot import CATEGORICAL, Plot
 from fanin.show.plots import drawing
-from fanin.show.plots.drawing import draw
+from fanin.show.plots.drawing import caption, draw
 from fanin.show.plots.drawn_before import fingerprint
-from fanin.show.plots.layout import name_places, spread
+from fanin.show.plots.layout import balanced, name_places, spread, text_width, wrapped
 from fanin.show.plots.series import Series, series_of
 from fanin.show.plots.styles import styles
 
@@ -95,6 +95,51 @@ def test_a_band_that_impossible_is_one_of_quantiles_and_the_figure_says_so(none,
     steady = series_of(plain, none, split.filter(n=20))
     assert "low" not in steady.data.columns
     assert "impossible values" not in draw(plain, steady, tmp_path, also=())[0].read_text()
+
+
+def test_few_seeds_have_bands_of_all_that_they_gave_on_a_logarithmic_axis(none):
+    values = {1: 1e8, 2: 1.2e8, 3: 1.1e8, 4: 1.3e8, 5: 1.25e8}
+
+    def drawn(seeds, **more):
+        rows = {"scheme": "a", "n": [10] * seeds, "seed": [*values][:seeds], "goodput_bps": [*values.values()][:seeds]}
+        plot = Plot(x="n", y="goodput_bps", by="scheme", **more)
+        found = series_of(plot, none, pl.DataFrame(rows))
+        return found.data.to_dicts()[0], caption(plot, found)
+
+    log = {"y-scale": "log"}
+    (row, said) = drawn(3, **log)
+    # The interval of the mean would be from 85 to 135 Mbit/s; tables have it all the same.
+    assert (row["low"], row["high"], row["half"]) == (1e8, 1.2e8, pytest.approx(0.248e8, rel=1e-2))
+    assert said.endswith("Bands: from the smallest to the largest value of the seeds.\n")
+    for row, said in (drawn(5, **log), drawn(3)):
+        assert "low" not in row
+        assert said.endswith("Bands: 95 % interval of the mean over the seeds (Student's t).\n")
+
+
+def test_few_values_on_a_logarithmic_axis_are_its_ticks(none):
+    def ticks(values, style="column"):
+        count = len(values)
+        frame = {"scheme": ["a"] * count, "n": values, "seed": [1] * count, "goodput_bps": [1e8 + x for x in values]}
+        plot = Plot(x="n", y="goodput_bps", by="scheme", style=style, **{"x-scale": "log"})
+        (axes,) = drawing._figure(plot, series_of(plot, none, pl.DataFrame(frame))).axes
+        return [*axes.get_xticks()], [*axes.get_xticks(minor=True)]
+
+    assert ticks([4, 8, 16, 32]) == ([4, 8, 16, 32], [])
+    # There is no room for each, or they are many.
+    assert ticks([1000, 1001, 1002, 4000])[0] != [1000, 1001, 1002, 4000]
+    assert len(ticks([2**each for each in range(12)])[0]) < 12
+
+
+def test_a_label_has_lines_of_about_one_length_and_keeps_its_unit():
+    assert balanced("Goodput [Mbit/s]", 8, 3) == "Goodput [Mbit/s]"
+    assert wrapped("Flow completion time, 99th percentile [ms]", 8, 1.8).endswith("99th\npercentile [ms]")
+    assert (
+        balanced("Flow completion time, 99th percentile [ms]", 8, 1.8) == "Flow completion time,\n99th percentile [ms]"
+    )
+    label = "Completion time of queries [ms]"
+    room = text_width(label, 8) - 0.01
+    assert wrapped(label, 8, room).endswith("\n[ms]")
+    assert balanced(label, 8, room) == "Completion time\nof queries [ms]"
 
 
 def test_bare_numbers_are_named_after_what_varies(none):

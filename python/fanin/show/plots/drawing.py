@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.markers import CARETUPBASE
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from fanin.errors import FaninError
 from fanin.later import np, pl
@@ -24,7 +25,7 @@ from fanin.numbers.summary import format_number
 from fanin.results.files import whole_file, writing
 from fanin.scenario.format.plot import CATEGORICAL, Plot, Published
 from fanin.show.plots import layout
-from fanin.show.plots.series import Series
+from fanin.show.plots.series import FEW_SEEDS, Series
 from fanin.show.plots.shared import SharedAxes, write_svg
 from fanin.show.plots.styles import Style, scheme_of, styles
 
@@ -228,6 +229,8 @@ def _band(plot: Plot, drawn: Series) -> str:
     if not quantiles and data["half"].is_null().all():
         return ""
     what = "Bands" if plot.kind in ("line", "time") else "Whiskers"
+    if plot.y_scale == "log" and "low" in data.columns and data.select(pl.col("runs").max()).item() < FEW_SEEDS:
+        return f"{what}: from the smallest to the largest value of the seeds."
     interval = f"{what}: 95 % interval of the mean over the seeds (Student's t)"
     where = "where that has impossible values or the seeds fall into two groups"
     beyond = f"; {where}, the 2.5th to the 97.5th percentile of the seeds"
@@ -274,6 +277,10 @@ def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
         if scale == "log":
             low, high = sorted(axis.get_view_interval())
             axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+            if axis is axes.xaxis and plot.kind == "line" and (places := _places_with_room(drawn, low, high)):
+                axis.set_major_locator(FixedLocator(places))
+                axis.set_minor_locator(NullLocator())
+                continue
             if _has_few_ticks(low, high):
                 axis.set_major_locator(MaxNLocator(6))
                 axis.set_minor_locator(NullLocator())
@@ -282,6 +289,28 @@ def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
             named = (2, 5) if high < 300 * low else ()
             axis.set_minor_formatter(_named_minor(named))
 
+
+_MOST_PLACES = 8
+"""So many values that were drawn are ticks themselves."""
+
+
+def _places_with_room(drawn: Series, low: float, high: float) -> list[float]:
+    """The values on a logarithmic x axis, if they are few and their numbers have room side by side."""
+    places = [place for place in sorted({x * drawn.x.scale for x in drawn.data["x"]}) if low <= place <= high]
+    if not 1 < len(places) <= _MOST_PLACES:
+        return []
+    size = layout.size()
+    inch = (size.width - _BESIDE_AXES) / math.log(high / low)
+    widths = [layout.text_width(f"{place:,.10g} ", size.text) for place in places]
+    has_room = all(
+        inch * math.log(right / left) >= (here + there) / 2
+        for (left, here), (right, there) in pairwise(zip(places, widths, strict=True))
+    )
+    return places if has_room else []
+
+
+_BESIDE_AXES = 1.0
+"""About the width in inches of what stands beside the axes."""
 
 _FEWEST_TICKS = 3
 """Fewer numbers on an axis do not tell its scale."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -118,12 +119,29 @@ def wrapped(text: str, size: float, width: float) -> str:
     """The text in lines of at most this width in inches; a longer word has a line of its own."""
     lines = []
     for line in text.splitlines():
-        words = line.split() or [""]
+        words = re.split(r"[ \t]+", line.strip(" \t"))
         while words:
             count = _fitting(words, size, width)
             lines.append(" ".join(words[:count]))
             words = words[count:]
     return "\n".join(lines)
+
+
+def balanced(text: str, size: float, width: float) -> str:
+    """The same in lines about as long as one another, and no more of them; a unit stays with the word before it."""
+    lines = []
+    for line in text.replace(" [", f"{_NO_BREAK}[").splitlines():
+        most = wrapped(line, size, width)
+        shorter = (wrapped(line, size, width * part / _PARTS) for part in range(1, _PARTS))
+        fits = (each for each in shorter if each.count("\n") == most.count("\n") and text_width(each, size) <= width)
+        lines.append(next(fits, most) if "\n" in most else most)
+    return "\n".join(lines).replace(_NO_BREAK, " ")
+
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+_PARTS = 20
+"""So many lengths of lines are tried."""
 
 
 def _fitting(words: list[str], size: float, width: float) -> int:
@@ -157,8 +175,8 @@ def arrange(
     at_lines = _at_lines(entries, ends or {})
     listed = [label for label in entries if label not in at_lines]
     beside = max((_SAMPLE + text_width(text, own.small) + 2 * _PAD for text in at_lines.values()), default=0.0)
-    x_label = wrapped(axes.get_xlabel(), own.text, own.width - 1.5 - beside)
-    y_label = wrapped(axes.get_ylabel(), own.text, own.height)
+    x_label = balanced(axes.get_xlabel(), own.text, own.width - 1.5 - beside)
+    y_label = balanced(axes.get_ylabel(), own.text, own.height)
     labels, columns = _legend(listed)
     above = _PAD + sum(each + _PAD for each in (_height(title, own.title), _rows_height(labels, columns)) if each)
     figure.set_figheight(own.height)

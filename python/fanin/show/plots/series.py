@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from fanin.errors import FaninError
 from fanin.later import np, pl
-from fanin.numbers.stats import spread
+from fanin.numbers.stats import FEWEST, spread
 from fanin.numbers.summary import CAPACITY, ColumnInfo, column, is_within_capacity, most
 from fanin.results.columns import Labels, describe, filtered
 from fanin.results.curves import Drawable, axis_of, in_intervals, numeric, table_rows
@@ -46,7 +46,8 @@ class Series:
     data: pl.DataFrame
     """``by x mean half low high runs``: ``half`` is half the width of the 95 % interval over the seeds, null for fewer
     than three or where that interval cannot be; ``low`` and ``high``, if there are any, are the ends of what is drawn:
-    whiskers of a plot's own, intervals, or quantiles where an interval cannot be. A distribution has ``by x share``."""
+    whiskers of a plot's own, intervals, quantiles where an interval cannot be, or the
+    smallest and the largest of few seeds on a logarithmic axis. A distribution has ``by x share``."""
     x: ColumnInfo
     y: ColumnInfo
     bounds: tuple[Bound, ...] = ()
@@ -178,7 +179,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame, *, partial: bool = False
             *(pl.col(end).cast(pl.Float64).alias(key) for key, end in ends.items()),
             _most(chosen, name).alias("most"),
         ).drop_nulls(["x", "y"])
-        rows += _summaries(_relative(plot, points, partial=partial) if plot.relative_to else points)
+        rows += _summaries(plot, _relative(plot, points, partial=partial) if plot.relative_to else points)
     data = _table(rows, chosen.schema[plot.x])
     if plot.kind == "line":
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
@@ -254,7 +255,11 @@ def _relative(plot: Plot, points: pl.DataFrame, *, partial: bool) -> pl.DataFram
     return joined.with_columns(pl.col("y", *ends) / pl.col("base"), most=pl.lit(math.inf)).drop("base")
 
 
-def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
+FEW_SEEDS = 5
+"""Intervals of the mean over fewer seeds are wider than all that the seeds gave, and fill a logarithmic axis."""
+
+
+def _summaries(plot: Plot, points: pl.DataFrame) -> list[dict[str, Any]]:
     """The mean over the seeds of each line and x; there is no place for those that are infinite."""
     ends = [end for end in ("low", "high") if end in points.columns]
     # A frame for each of thousands of groups would take most of the time.
@@ -266,8 +271,12 @@ def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
         found = spread(values, row.pop("most"))
         if not all(map(math.isfinite, (found.mean, *(row[end] or 0.0 for end in ends)))):
             continue
-        if found.quantiles and not ends:
+        if ends:
+            pass
+        elif found.quantiles:
             row |= {"low": found.low, "high": found.high}
+        elif plot.y_scale == "log" and FEWEST <= len(values) < FEW_SEEDS:
+            row |= {"low": float(values.min()), "high": float(values.max())}
         half = None if math.isnan(found.half) else found.half
         rows.append(row | {"mean": found.mean, "half": half, "runs": len(values)})
     if any("low" in row for row in rows):
@@ -375,7 +384,7 @@ def _over_time(plot: Plot, runs: Drawable) -> Series:
         points = in_intervals(points, "x", plot.every)
         if plot.table in GRIDS or plot.every is not None:
             points = points.group_by("by", "x", "seed", maintain_order=True).agg(pl.col("y").mean())
-            found.append(_table(_summaries(points), pl.Float64()))
+            found.append(_table(_summaries(plot, points), pl.Float64()))
         else:
             for (line,), group in points.group_by("by", maintain_order=True):
                 ordered = group.sort("x", maintain_order=True)
