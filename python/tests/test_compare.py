@@ -740,6 +740,8 @@ def test_a_quantile_of_few_is_warned_of(work):
     assert few_samples(measured("query-mean", "queue-p99", "fct_max_s", "p99-fct"), [row]) == []
     (warning,) = few_samples(measured("groups.bursts.fct_p99_s"), [row])
     assert warning.startswith("groups.bursts.fct_p99_s: a run has 200 of the 299 transfers ")
+    (warning,) = few_samples(measured("p99-fct", "fct_p99_s"), [{"completed": 20}])
+    assert warning.startswith("p99-fct, fct_p99_s: a run has 20 of the 299 transfers ")
 
 
 def test_each_command_that_shows_a_quantile_of_few_warns_of_it_once(cli, work):

@@ -192,14 +192,15 @@ def few_samples(measures: Iterable[Measure], rows: Iterable[Row]) -> list[str]:
     More seeds do not help: a mean of the slowest of each run is still one of the slowest.
     """
     rows = list(rows)
-    found = []
+    found: dict[str, list[str]] = {}
     for each in measures:
         counts = [count for row in rows if each.quantile and (count := each.quantile.number(row))]
         if each.quantile is None or not counts or min(counts) >= (needed := fewest_for(each.quantile.percent)):
             continue
         of = f"{min(counts):,} of the {needed:,} {each.quantile.counted} that a p{each.quantile.percent:g} takes"
-        found.append(f"{each.name}: a run has {of}; run more rounds (traffic.NAME.rounds or count)")
-    return found
+        found.setdefault(of, []).append(each.name)
+    more = "run more rounds (traffic.NAME.rounds or count)"
+    return [f"{', '.join(names)}: a run has {of}; {more}" for of, names in found.items()]
 
 
 def _quantile(name: str, own: Column | None) -> Quantile | None:
