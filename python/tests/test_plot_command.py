@@ -399,3 +399,17 @@ def test_a_picture_is_replaced_whole_or_not_at_all(cli, work):
         assert "Traceback" not in result.stderr
         assert Path(name).read_bytes() == whole
     assert not list(Path().glob(".*"))
+
+
+def test_the_runs_of_an_experiment_are_drawn_by_what_varies_in_it(cli, work):
+    plots = '[[plot]]\nkind = "cdf"\nx = "flows.fct_s"\nby = "transport.scheme"\n'
+    (work / "small.toml").write_text((work / "small.toml").read_text() + plots)
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    where = ("--where", "traffic.bursts.senders=8", "--where", "seed=1")
+    done = cli("plot", "cdf", "results/small", *where, "--file", "x.svg", "--json")
+    assert (done.code, json.loads(done.out)) == (0, {"file": "x.svg", "lines": ["newreno", "dctcp"], "runs": 2})
+    # What the experiment did not keep is not there, and the command that records it is named.
+    done = cli("plot", "goodput", "results/small", *where)
+    assert (done.code, "fanin plot goodput SCENARIO records it" in " ".join(done.err.split())) == (3, True)
+    pl.DataFrame({"a": [1]}).write_parquet("results/small/runs.parquet")
+    assert "damaged (it has no column seed)" in cli("plot", "cdf", "results/small").err

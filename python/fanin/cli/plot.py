@@ -55,7 +55,10 @@ class What(StrEnum):
 def plot(
     what: Annotated[What, typer.Argument(help="What to draw.")],
     runs_: Annotated[
-        list[str], typer.Argument(metavar="RUNS...", help="A scenario to run, or runs and sweeps of a results folder.")
+        list[str],
+        typer.Argument(
+            metavar="RUNS...", help="A scenario to run, or runs, sweeps and experiments of a results folder."
+        ),
     ],
     file: Annotated[
         Path | None, typer.Option("--file", help="Picture to write: .png, .svg or .pdf; by default plots/WHAT.png.")
@@ -104,9 +107,9 @@ def plot(
 ) -> None:
     """Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep: PNG, SVG, PDF.
 
-    RUNS is a scenario, or runs and sweeps of a results folder. A scenario is run with what the picture needs, and each
-    combination of the values of --set is a line. Stored runs are drawn as they were recorded. Lines are called after
-    what distinguishes the runs.
+    RUNS is a scenario, or runs, sweeps and experiments of a results folder. A scenario is run with what the picture
+    needs, and each combination of the values of --set is a line. Stored runs are drawn as they were recorded. Lines are
+    called after what distinguishes the runs.
 
     `queue` is the backlog of the bottleneck over time, with its buffer. The bottleneck is the port that --set
     measure.bottleneck names, or else the port that the run found. If that is not the port where incast is expected, the

@@ -70,7 +70,7 @@ class ShownRuns:
 
 
 def of_store(paths: Sequence[Path]) -> ShownRuns:
-    """These runs of a store, or those of sweeps.
+    """These runs of a store, or those of sweeps and experiments.
 
     Raises:
         ResultsError: there is no such run, or something is damaged.
@@ -83,11 +83,13 @@ def of_store(paths: Sequence[Path]) -> ShownRuns:
         if (path / HEAD).is_file():
             head = read_head(path)
             labels |= head.labels
-            found += _of_sweep(path, head)
+            found += _of_table(path, head)
+        elif (path / ROWS).is_file():
+            found += _of_table(path)
         elif (run := tables.run_of(path)) is not None:
             alone.append(run)
         else:
-            raise ResultsError(f"{path}: neither a run nor a sweep of a results folder, nor a scenario")
+            raise ResultsError(f"{path}: neither a run, a sweep nor an experiment of a results folder, nor a scenario")
     flat = [tables.flat(run.scenario) for run in alone]
     keys = [key for key in tables.differing(flat) if not key.startswith("measure.")]
     for run, values in zip(alone, flat, strict=True):
@@ -96,13 +98,18 @@ def of_store(paths: Sequence[Path]) -> ShownRuns:
     return ShownRuns(found, labels)
 
 
-def _of_sweep(folder: Path, head: Head) -> list[Shown]:
+def _of_table(folder: Path, head: Head | None = None) -> list[Shown]:
+    """The runs of a sweep, or of an experiment, whose table alone says what varies: that stands before the seed."""
     path = folder / ROWS
     frame = read_table(path)
+    if head is None:
+        keys = frame.columns[: ([*frame.columns, "seed"]).index("seed")]
+        axes = [key for key in keys if "." not in key]
+        head = Head(id="", title="", keys=keys, seeds=[], runs=len(frame), engine_version="", axes=axes)
     if lacks := [key for key in (*head.keys, "seed", "run_id") if key not in frame.columns]:
         raise ResultsError(f"{path}: damaged (it has no column {lacks[0]})")
     if frame.is_empty():
-        raise ResultsError(f"{path}: no run of the sweep has finished")
+        raise ResultsError(f"{path}: no run has finished")
     keys = [*DataSet(head, frame.to_dicts(), []).varying(), "seed"]
     return [
         Shown({key: row[key] for key in keys}, run.table, run.scenario, run.summary, run.place)
