@@ -258,6 +258,22 @@ def test_a_file_may_lack_what_changes_bring(work):
         scenario.with_changes({"traffic.bursts.senders": 2}).values("rcc")
 
 
+def test_a_swept_key_stands_in_the_scenario_only_if_it_has_no_default(work):
+    path = work / "small.toml"
+    text = path.read_text()
+    path.write_text(text.replace("[sweep]\n", '[sweep]\n"transport.rto-initial" = ["1s", "2s"]\n'))
+    fanin.load("small.toml").check()
+    path.write_text(text.replace("senders = 3\n", ""))
+    said = (
+        r"small\.toml:\d+: traffic\.bursts\.senders: is required: .*, also where a sweep varies it: `fanin run` takes"
+    )
+    with pytest.raises(ScenarioError, match=said):
+        fanin.load("small.toml").check()
+    path.write_text(text.replace('"traffic.bursts.senders"', '"traffic.bursts.sender"'))
+    with pytest.raises(ScenarioError, match=r'unknown key .did you mean "senders"'):
+        fanin.load("small.toml").check()
+
+
 def test_ends_of_links_and_what_they_are_is_known(work):
     network = fanin.load("small.toml").network()
     kinds = {node["name"]: node["kind"] for node in network["nodes"]}

@@ -116,7 +116,7 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
 
     """
     if experiment.needs_network:
-        experiment.check_settings(given)
+        _check_scenario(experiment, given)
         found = changes(experiment)
         if len(found) > _MOST_CHANGES:
             message = f"{len(found):,} values of its variables and variants; at most {_MOST_CHANGES:,} are checked"
@@ -128,6 +128,17 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
             _check_open(experiment, given, choice)
     _Names(experiment).check()
     _check_bases(experiment)
+
+
+def _check_scenario(experiment: ScenarioFile, given: Settings) -> None:
+    """Checks the scenario as it is without a sweep, which needs all keys that have no default."""
+    try:
+        experiment.check_settings(given)
+    except ScenarioError as error:
+        if error.key not in experiment.sweep.variables:
+            raise
+        message = f"{error.message}, also where a sweep varies it: `fanin run` takes the scenario alone"
+        raise ScenarioError(error.file, error.line, error.key, message, error.suggestion) from None
 
 
 def _check_bases(experiment: ScenarioFile) -> None:
