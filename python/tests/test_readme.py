@@ -138,6 +138,10 @@ def test_every_snippet_of_a_task_runs_in_its_order(tmp_path, monkeypatch, cli):
     assert {*PARSED, *SMALLER} <= seen
     files = {"sweep.toml", "measured.csv", "trace.txt", "trace.csv", "flows.csv"}
     assert {path.name for path in Path().iterdir()} > files
+    # The page's table has what the figure of a paper consists of.
+    table = re.search(r"It writes to `results/figure/`:\n((?:\n?\|.*)+)", TASKS.read_text(encoding="utf-8"))
+    shown = {name for row in re.findall(r"^\| (`.*?) \|", table.group(1), re.MULTILINE) for name in row.split()}
+    assert {path.name for path in Path("results/figure").iterdir()} == {name.strip("`") for name in shown}
 
 
 def test_tables_of_snippets_belong_to_a_scenario(tmp_path):
