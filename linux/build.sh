@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what the Linux backend runs: Linux as a program in virtual time, the module of its links, and the guest.
+# Builds what the Linux backend runs: Linux as a program in virtual time, its modules (links, congestion controls), and the guest.
 #
 #   linux/build.sh            everything that is not up to date, into $FANIN_LINUX (default ~/.cache/fanin/linux)
 #   HZ="1000" linux/build.sh  only the kernel with this tick (default: 1000 and 250)
@@ -74,7 +74,7 @@ build_kernel() {
 	mkdir -p "$build/modules"
 	cp -u "$here"/modules/* "$build/modules"
 	"${in_source[@]}" -s M="$build/modules" modules
-	strip --strip-debug -o "$to/cable.ko" "$build/modules/cable.ko"
+	for module in "$build"/modules/*.ko; do strip --strip-debug -o "$to/${module##*/}" "$module"; done
 	"$here/sources.sh" >"$to/sources"
 }
 

@@ -662,9 +662,10 @@ static struct rtnl_link_ops cable_link_ops __read_mostly = {
 
 /* The queue of a switch's port. */
 struct port {
-	u64 limit, threshold;
+	u64 limit, threshold, stop;
 	enum port_limit limit_kind;
 	u32 threshold_kind;
+	bool marks, was_above_stop;	/* of two thresholds: the last crossing, and the queue after the last arrival */
 	u32 pool, alpha;
 	u64 memory;
 	u64 waiting_bytes;	/* on the wire, without the packet that is on it */
@@ -725,6 +726,30 @@ static bool is_at_threshold(const struct port *port, const struct backlog *backl
 	return port->threshold_kind & THRESHOLD_ABOVE ? queue > port->threshold : queue >= port->threshold;
 }
 
+static bool is_above_stop(const struct port *port, const struct backlog *backlog)
+{
+	return (port->threshold_kind & THRESHOLD_STOP_BYTES ? backlog->bytes : backlog->packets) >= port->stop;
+}
+
+/*
+ * Two thresholds (Chen et al., ICDCS 2013): marking begins when the queue rises to the one, and ends when it falls below the
+ * other. Returns whether a packet is marked that finds `found` and has `bytes`.
+ */
+static bool is_between(struct port *port, const struct backlog *found, u32 bytes)
+{
+	struct backlog with = { .packets = found->packets + 1, .bytes = found->bytes + bytes };
+	bool was_above = is_at_threshold(port, found), is_above = is_at_threshold(port, &with), marks;
+
+	/* Since the last arrival the queue can only have fallen. */
+	if (!is_above_stop(port, found) && (port->was_above_stop || !was_above))
+		port->marks = false;
+	marks = port->marks;
+	port->was_above_stop = is_above_stop(port, &with);
+	if (is_above && (!was_above || port->was_above_stop))
+		port->marks = true;
+	return marks;
+}
+
 /* Marks a packet if its sender and receiver understand that. Returns whether it carries a mark. */
 static bool mark(struct cable *cable, struct sk_buff *skb)
 {
@@ -774,7 +799,8 @@ static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		write_entry(cable, EVENT_REFUSED, skb);
 		return qdisc_drop(skb, sch, to_free);
 	}
-	if (!(port->threshold_kind & THRESHOLD_LEAVING) && is_at_threshold(port, &backlog))
+	if (port->threshold_kind & THRESHOLD_DOUBLE ? is_between(port, &backlog, bytes) :
+	    !(port->threshold_kind & THRESHOLD_LEAVING) && is_at_threshold(port, &backlog))
 		mark(cable, skb);
 	port->waiting_bytes += bytes;
 	pool_used[port->pool] += bytes;
@@ -815,6 +841,7 @@ static const struct nla_policy port_policy[PORT_LAST + 1] = {
 	[PORT_LIMIT_KIND] = NLA_POLICY_MAX(NLA_U32, LIMIT_SHARED),
 	[PORT_THRESHOLD] = { .type = NLA_U64 },
 	[PORT_THRESHOLD_KIND] = { .type = NLA_U32 },
+	[PORT_STOP] = { .type = NLA_U64 },
 	[PORT_POOL] = NLA_POLICY_MAX(NLA_U32, POOLS - 1),
 	[PORT_MEMORY] = { .type = NLA_U64 },
 	[PORT_ALPHA] = { .type = NLA_U32 },
@@ -850,6 +877,7 @@ static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	port->limit_kind = nla_get_u32(tb[PORT_LIMIT_KIND]);
 	port->threshold = nla_get_u64(tb[PORT_THRESHOLD]);
 	port->threshold_kind = nla_get_u32(tb[PORT_THRESHOLD_KIND]);
+	port->stop = nla_get_u64(tb[PORT_STOP]);
 	port->pool = nla_get_u32(tb[PORT_POOL]);
 	port->memory = nla_get_u64(tb[PORT_MEMORY]);
 	port->alpha = nla_get_u32(tb[PORT_ALPHA]);

@@ -41,6 +41,7 @@ enum port_attribute {
 	PORT_LIMIT_KIND,	/* u32: enum port_limit */
 	PORT_THRESHOLD,		/* u64: queue from which packets are marked; 0: never */
 	PORT_THRESHOLD_KIND,	/* u32: bits of enum port_threshold */
+	PORT_STOP,		/* u64: queue below which a falling queue is not marked any more, if there are two thresholds */
 	PORT_POOL,		/* u32: number of the memory that it shares */
 	PORT_MEMORY,		/* u64: bytes of that memory */
 	PORT_ALPHA,		/* u32: its share of the free part, in 65536ths */
@@ -66,6 +67,8 @@ enum port_threshold {
 	THRESHOLD_BYTES = 1,	/* in bytes; otherwise in packets */
 	THRESHOLD_ABOVE = 2,	/* a queue equal to the threshold does not mark */
 	THRESHOLD_LEAVING = 4,	/* by the queue that the packet leaves behind; otherwise by the one that it finds */
+	THRESHOLD_DOUBLE = 8,	/* there are two: the one above is that of a rising queue */
+	THRESHOLD_STOP_BYTES = 16,	/* the one of a falling queue is in bytes; otherwise in packets */
 };
 
 enum port_red {
