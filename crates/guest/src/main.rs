@@ -1,7 +1,7 @@
 //! The only program that runs in the kernel of the Linux backend: it is started as init, builds the network of a scenario,
 //! carries its transfers, writes down what happens, and switches the machine off.
 //!
-//! Its root is a folder of the host: `scenario.json` and `cable.ko` are there, and `record`, `log` and `outcome` come there.
+//! Its root is a folder of the host: `scenario.json` and the modules are there, and `record`, `log` and `outcome` come there.
 #![expect(clippy::print_stdout, reason = "the console is how the host follows the run")]
 
 mod info;
@@ -47,10 +47,13 @@ fn run() -> Result<()> {
     setrlimit(Resource::RLIMIT_NOFILE, FILES, FILES)?;
     let input: Value = serde_json::from_str(&fs::read_to_string("/scenario.json")?)?;
     let scenario = scenario(&input)?;
-    finit_module(&File::open("/cable.ko")?, &CString::new("")?, ModuleInitFlags::empty())?;
+    load("cable", "")?;
     let site = Site::of(&scenario)?;
     if input["site"] != site.fingerprint() {
         return Err("the guest was built from other sources, whose defaults differ: run \"make linux\" again".into());
+    }
+    for (module, parameters) in &site.modules {
+        load(module, parameters)?;
     }
     let nodes = network::build(&site)?;
     network::faults(&site)?;
@@ -66,6 +69,13 @@ fn run() -> Result<()> {
     };
     drive(&scenario, &mut recorder, Some(&mut progress))?;
     Ok(())
+}
+
+/// Loads a module.
+fn load(module: &str, parameters: &str) -> Result<()> {
+    let file = File::open(format!("/{module}.ko"))?;
+    let loaded = finit_module(&file, &CString::new(parameters)?, ModuleInitFlags::empty());
+    loaded.map_err(|error| format!("loading {module} with {parameters:?}: {error}").into())
 }
 
 /// The scenario that the host has put there: `text`, `file`, `changes`; files that it names are in `folder` of the host.

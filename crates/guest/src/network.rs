@@ -229,7 +229,7 @@ fn metrics(stack: &Stack) -> Vec<RouteMetric> {
 }
 
 /// The attributes of a port's queue; those of `enum port_attribute` in linux/modules/cable.h.
-fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 14] {
+fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 15] {
     let (limit, kind, memory, alpha) = match limit {
         Limit::Unlimited => (u64::MAX, 1, 0, 0),
         Limit::Packets(packets) => (u64::from(packets), 0, 0, 0),
@@ -237,15 +237,20 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 14] {
         Limit::BytesBelow(bytes) => (bytes, 2, 0, 0),
         Limit::Dynamic { memory, alpha, .. } => (0, 3, memory, (alpha * 65_536.0).round() as u32),
     };
-    let (mut mark_from, mut mark_how) = (0, 0);
+    let (mut mark_from, mut mark_how, mut stop_at) = (0, 0, 0);
+    let counted = |size: Size| match size {
+        Size::Packets(packets) => (packets, 0),
+        Size::Bytes(bytes) => (bytes, 1),
+    };
     let (mut red, mut red_how, mut seed) = ([0; 5], 0, 0);
     match marking {
         Some(Marking::Threshold { threshold, above, leaving }) => {
-            let (queue, bytes) = match threshold {
-                Size::Packets(packets) => (packets, 0),
-                Size::Bytes(bytes) => (bytes, 1),
-            };
+            let (queue, bytes) = counted(threshold);
             (mark_from, mark_how) = (queue, bytes | u32::from(above) << 1 | u32::from(leaving) << 2);
+        }
+        Some(Marking::Between { start, stop }) => {
+            let ((queue, bytes), (stop, stop_bytes)) = (counted(start), counted(stop));
+            (mark_from, mark_how, stop_at) = (queue, bytes | 1 << 3 | stop_bytes << 4, stop);
         }
         Some(Marking::Red { config, drop, hard_drop, seed: own }) => {
             let bits = [true, config.gentle, config.wait, drop, hard_drop];
@@ -261,6 +266,7 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 14] {
         Own::U32(kind),
         Own::U64(mark_from),
         Own::U32(mark_how),
+        Own::U64(stop_at),
         Own::U32(pool),
         Own::U64(memory),
         Own::U32(alpha),

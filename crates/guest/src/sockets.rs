@@ -465,8 +465,9 @@ impl Carrier for Sockets {
                 let message = self.message(transfer, connection, 0, Some(bytes)).map_err(text)?;
                 self.send(connection, 0, Message { is_request: true, ..message })
             }
-            Act::Send { transfer, line, bytes, by_client } => {
+            Act::Send { transfer, line, bytes, by_client, deadline } => {
                 let end = usize::from(!by_client);
+                self.say_deadline(line, end, deadline).map_err(text)?;
                 let message = self.message(transfer, line, end, bytes).map_err(text)?;
                 self.send(line, end, message)
             }
@@ -527,6 +528,16 @@ impl Sockets {
             }
         }
         Ok(sums.into_iter().collect())
+    }
+
+    /// Says the deadline of what an end sends next by its socket's mark, as linux/modules/tcp_d2tcp.c reads it. Other congestion
+    /// controls do not look at it.
+    fn say_deadline(&mut self, number: usize, which: usize, deadline: Option<Time>) -> io::Result<()> {
+        let Connection { line, ends, .. } = &self.connections[number];
+        let reads = self.congestion[line.group.index()] == "d2tcp";
+        let Some(end) = ends[which].as_ref().filter(|_| reads) else { return Ok(()) };
+        let at = deadline.map_or(0, |deadline| ((self.origin + deadline.ps() / 1000) / 1000) as u32);
+        end.socket.set_mark(at)
     }
 
     /// The sender of endless data stops; what it has written is on its way.

@@ -45,8 +45,8 @@ pub struct Built {
     pub release: String,
     /// The kernel itself.
     pub kernel: PathBuf,
-    /// The module of links and ports.
-    pub module: PathBuf,
+    /// The folder of its modules: that of links and ports, and those of congestion controls.
+    pub modules: PathBuf,
     /// The only program that runs in it.
     pub guest: PathBuf,
     /// Its configuration.
@@ -99,12 +99,12 @@ impl Built {
             hz,
             release: fs::read_to_string(own.join("release")).ok()?.trim().to_owned(),
             kernel: own.join("linux"),
-            module: own.join("cable.ko"),
+            modules: own.clone(),
             guest: folder.join("guest"),
             config: own.join("config"),
             is_current: SOURCES.is_empty() || [&own, folder].iter().all(|place| sources(place) == SOURCES),
         };
-        let is_whole = [&built.kernel, &built.module, &built.guest].into_iter().all(|file| file.exists());
+        let is_whole = [&built.kernel, &own.join("cable.ko"), &built.guest].into_iter().all(|file| file.exists());
         is_whole.then_some(built)
     }
 }

@@ -53,7 +53,10 @@ impl Machine {
             fs::create_dir(root.path().join(name)).map_err(fail("making a folder"))?;
         }
         fs::copy(&built.guest, root.path().join("init")).map_err(fail("copying the guest"))?;
-        fs::copy(&built.module, root.path().join("cable.ko")).map_err(fail("copying the module"))?;
+        for module in std::iter::once("cable").chain(site.modules.iter().map(|(module, _)| *module)) {
+            let name = format!("{module}.ko");
+            fs::copy(built.modules.join(&name), root.path().join(&name)).map_err(fail("copying a module"))?;
+        }
         let folder = absolute(source.file).ok().and_then(|file| Some(file.parent()?.to_owned()));
         let input = json!({
             "text": source.text,

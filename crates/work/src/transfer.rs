@@ -25,7 +25,7 @@ pub struct Transfer {
     /// Its connection is to be opened before its start and has not been opened yet.
     pub opens: bool,
     /// Its deadline, if it has one.
-    pub(crate) deadline: Option<Time>,
+    pub deadline: Option<Time>,
     /// Its class in its traffic group's list of classes, if it has one.
     pub(crate) class: Option<u32>,
     pub completion: Option<Time>,

@@ -281,8 +281,8 @@ impl Driver<'_> {
             }
             _ => {
                 let by_client = transfer.request.is_none();
-                let bytes = transfer.bytes;
-                self.act(Act::Send { transfer: id, line, bytes, by_client })
+                let (bytes, deadline) = (transfer.bytes, transfer.deadline);
+                self.act(Act::Send { transfer: id, line, bytes, by_client, deadline })
             }
         }
     }

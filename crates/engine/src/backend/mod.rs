@@ -70,6 +70,8 @@ pub enum Act {
         bytes: Option<u64>,
         /// Whether the client sends them.
         by_client: bool,
+        /// When they should have arrived, if they have a deadline.
+        deadline: Option<Time>,
     },
     /// Stop the sender of endless data.
     Stop(TransferId),

@@ -9,7 +9,7 @@ use fanin_net::faults::Faults;
 use fanin_network::fault::{Act, Chosen};
 use fanin_network::queue::{MarkAt, RedConfig};
 use fanin_network::topology::{NodeKind, Topology, twin};
-use fanin_param::{SpecError, Values};
+use fanin_param::{SpecError, Value, Values};
 use fanin_port::spec::Limit;
 use fanin_scenario::Scenario;
 use std::collections::VecDeque;
@@ -30,6 +30,8 @@ pub struct Site {
     pub stack: Stack,
     /// By traffic group, the congestion control.
     pub congestion: Vec<&'static str>,
+    /// The modules of congestion controls that Linux does not have: names, and parameters.
+    pub modules: Vec<(&'static str, String)>,
     /// What faults do to packets.
     pub faults: Vec<SiteFault>,
     /// Seed of the run.
@@ -81,6 +83,13 @@ pub enum Marking {
         above: bool,
         /// Whether the queue that a packet leaves behind counts, and not the one that it finds.
         leaving: bool,
+    },
+    /// From one threshold on while the queue rises, until another while it falls.
+    Between {
+        /// The queue at which marking begins.
+        start: Size,
+        /// The queue below which it ends.
+        stop: Size,
     },
     /// By random early detection.
     Red {
@@ -168,8 +177,38 @@ const TRANSPORT: &[&str] = &[
 const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup", "probes", "probe-flows"];
 /// Values of a sender that Linux tells.
 const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto"];
-/// Keys of schemes that Linux can be told.
-const SCHEMES: &[&str] = &["mark-threshold", "mark-at"];
+
+/// A scheme that runs in Linux.
+struct Runs {
+    scheme: &'static str,
+    /// Its congestion control.
+    congestion: &'static str,
+    /// The module of it, if Linux has none.
+    module: Option<&'static str>,
+    /// Keys that its switches follow. A module follows all others.
+    switch: &'static [&'static str],
+}
+
+/// The keys of a threshold.
+const THRESHOLD: &[&str] = &["mark-threshold", "mark-at"];
+/// The keys of two thresholds.
+const THRESHOLDS: &[&str] = &["start", "stop"];
+
+const RUNS: &[Runs] = &[
+    Runs { scheme: "linux", congestion: "cubic", module: None, switch: &[] },
+    Runs { scheme: "linux-reno", congestion: "reno", module: None, switch: &[] },
+    Runs { scheme: "linux-dctcp", congestion: "dctcp", module: None, switch: THRESHOLD },
+    Runs { scheme: "linux-bbr", congestion: "bbr", module: None, switch: &[] },
+    Runs { scheme: "l2dct", congestion: "l2dct", module: Some("tcp_l2dct"), switch: THRESHOLD },
+    Runs { scheme: "d2tcp", congestion: "d2tcp", module: Some("tcp_d2tcp"), switch: THRESHOLD },
+    Runs { scheme: "dt-cwa", congestion: "dtcwa", module: Some("tcp_dtcwa"), switch: THRESHOLDS },
+    Runs { scheme: "dt-dctcp", congestion: "dctcp", module: None, switch: THRESHOLDS },
+];
+
+/// How a scheme runs in Linux, if it does.
+fn runs(scheme: &str) -> Option<&'static Runs> {
+    RUNS.iter().find(|runs| runs.scheme == scheme)
+}
 
 impl Site {
     /// The network of a scenario.
@@ -203,8 +242,9 @@ impl Site {
             congestion: scenario
                 .traffic
                 .iter()
-                .map(|group| congestion(group.scheme.unwrap_or(scenario.scheme_key())).unwrap_or_default())
+                .map(|group| runs(group.scheme.unwrap_or(scenario.scheme_key())).map_or("", |runs| runs.congestion))
                 .collect(),
+            modules: modules(scenario),
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
@@ -280,31 +320,52 @@ impl Site {
     }
 }
 
-/// The name of a scheme's congestion control in Linux, if it has one.
-fn congestion(scheme: &str) -> Option<&'static str> {
-    match scheme {
-        "linux" => Some("cubic"),
-        "linux-reno" => Some("reno"),
-        "linux-dctcp" => Some("dctcp"),
-        "linux-bbr" => Some("bbr"),
-        _ => None,
+/// The modules of a scenario's congestion controls, with the values of their schemes as parameters.
+fn modules(scenario: &Scenario) -> Vec<(&'static str, String)> {
+    let mut modules = Vec::new();
+    for (key, transport) in scenario.transports() {
+        let Some(Runs { module: Some(module), switch, .. }) = runs(key) else { continue };
+        let mss = transport.bytes("mss").get();
+        let own = scenario.scheme(key).iter().filter(|(_, param, ..)| !switch.contains(&param.key));
+        let set = own.map(|(key, _, value, _)| format!("{}={}", key.replace('-', "_"), parameter(&key, value, mss)));
+        modules.push((*module, set.collect::<Vec<_>>().join(" ")));
+    }
+    modules
+}
+
+/// A value as a module reads it.
+fn parameter(key: &str, value: &Value, mss: u64) -> String {
+    match value {
+        // The smallest window is in segments, and what is compared with bytes sent is in bytes.
+        Value::Window(window) if key == "min-window" => format!("{:.6}", window.bytes(mss) as f64 / mss as f64),
+        Value::Window(window) => window.bytes(mss).to_string(),
+        Value::Number(number) => format!("{number:.9}"),
+        Value::Bool(flag) => u8::from(*flag).to_string(),
+        Value::Text(word) => word.clone(),
+        other => unreachable!("no scheme that runs in Linux has {key} as {other:?}"),
     }
 }
 
 fn marking(scenario: &Scenario, link: usize, tier: Option<&'static str>) -> Result<Option<Marking>, SpecError> {
     let at = |values: &Values| tier.map_or_else(|| values.clone(), |tier| values.at_tier(tier));
     match (scenario.queue.kind, scenario.scheme_key()) {
-        ("auto", "linux-dctcp") => {
-            let values = at(scenario.scheme("linux-dctcp"));
+        ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == THRESHOLD) => {
+            let values = at(scenario.scheme(scheme));
             let (threshold, leaving) = (values.size("mark-threshold"), MarkAt::chosen(&values) == MarkAt::Dequeue);
             Ok(Some(Marking::Threshold { threshold, above: false, leaving }))
         }
+        ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == THRESHOLDS) => {
+            Ok(Some(between(&at(scenario.scheme(scheme)))))
+        }
         ("auto" | "drop-tail", _) => Ok(None),
+        ("double-threshold", _) => {
+            let values = at(&scenario.queue.values);
+            needs_ect(&values)?;
+            Ok(Some(between(&values)))
+        }
         ("ecn-threshold", _) => {
             let values = at(&scenario.queue.values);
-            if !values.flag("requires-ect") {
-                return Err(values.fail("requires-ect", "Linux does not mark packets that are not ECN-capable"));
-            }
+            needs_ect(&values)?;
             let leaving = MarkAt::chosen(&values) == MarkAt::Dequeue;
             let (threshold, above) = (values.size("threshold"), values.is("compare", "above"));
             Ok(Some(Marking::Threshold { threshold, above, leaving }))
@@ -320,11 +381,23 @@ fn marking(scenario: &Scenario, link: usize, tier: Option<&'static str>) -> Resu
             }))
         }
         (kind, _) => {
-            let message =
-                format!("{kind} is no queue of the Linux backend; it has auto, drop-tail, ecn-threshold and red");
+            let message = format!(
+                "{kind} is no queue of the Linux backend; it has auto, drop-tail, ecn-threshold, double-threshold and red"
+            );
             Err(scenario.queue.values.fail("kind", message))
         }
     }
+}
+
+fn between(values: &Values) -> Marking {
+    Marking::Between { start: values.size("start"), stop: values.size("stop") }
+}
+
+fn needs_ect(values: &Values) -> Result<(), SpecError> {
+    if values.flag("requires-ect") {
+        return Ok(());
+    }
+    Err(values.fail("requires-ect", "Linux does not mark packets that are not ECN-capable"))
 }
 
 /// The faults, which all choose packets.
@@ -401,10 +474,12 @@ const MEASURES: &str = "is not measured by the Linux backend; leave it out";
 /// An error at the first value of a scheme's `[transport]` that would have no effect.
 fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
     if transport.is("loss-detection", "dup-ack") {
-        return Err(transport.fail("loss-detection", DECIDES));
+        let why = format!("{DECIDES}, and set transport.stack = \"linux-6\" where the scheme has another");
+        return Err(transport.fail("loss-detection", why));
     }
-    if scheme == "linux-dctcp" && transport.is("ecn", "off") {
-        let why = "DCTCP of Linux asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
+    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr") && transport.is("ecn", "off") {
+        let why =
+            "this congestion control asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
         return Err(transport.fail("ecn", why));
     }
     if transport.integer("ack-every") > 2 {
@@ -427,16 +502,14 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         refused.map_or(Ok(()), |(key, ..)| Err(values.fail(&key, why)))
     };
     for (key, transport) in scenario.transports() {
-        if congestion(key).is_none() {
-            let message = format!(
-                "{key} is no congestion control of Linux 6.12; the Linux backend runs linux, linux-reno, linux-dctcp and \
-                 linux-bbr"
-            );
+        let Some(Runs { module, switch, .. }) = runs(key) else {
+            let all: Vec<&str> = RUNS.iter().map(|runs| runs.scheme).collect();
+            let message = format!("{key} is no congestion control of the Linux backend; it runs {}", all.join(", "));
             return Err(transport.fail("scheme", message));
-        }
+        };
         set(transport, &|key| TRANSPORT.contains(&key), DECIDES)?;
         refuse_values(key, transport)?;
-        set(scenario.scheme(key), &|key| SCHEMES.contains(&key), DECIDES)?;
+        set(scenario.scheme(key), &|key| module.is_some() || switch.contains(&key), DECIDES)?;
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
     set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;

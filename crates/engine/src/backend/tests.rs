@@ -432,14 +432,14 @@ fn routes_are_all_shortest_ways() {
 #[test]
 fn what_linux_does_not_follow_is_refused_by_name() {
     let cases = [
-        ("transport.scheme", "dctcp", "linux, linux-reno, linux-dctcp and linux-bbr"),
+        ("transport.scheme", "dctcp", "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, dt-dctcp"),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
         ("measure.probes", "cwnd, duplicate-acks", "Linux does not report duplicate-acks"),
         ("measure.bin", "1ms", "not measured"),
         ("control.delay", "1ms", "controller"),
-        ("queue.kind", "wred", "drop-tail, ecn-threshold and red"),
+        ("queue.kind", "wred", "drop-tail, ecn-threshold, double-threshold and red"),
         ("traffic.answers.start", "steady", "give a time"),
         ("transport.rto-granularity", "10ms", "HZ 1000"),
     ];
