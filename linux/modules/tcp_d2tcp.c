@@ -10,8 +10,9 @@
  *
  * A program says the deadline of what it writes next by the socket's mark, setsockopt(SO_MARK): the microseconds of
  * CLOCK_MONOTONIC, modulo 2^32. With 0 there is no deadline, and the connection is DCTCP. Linux allows marks to programs with
- * CAP_NET_ADMIN. B is what the program has written and the other end has not acknowledged, so it lacks what did not fit into
- * the send buffer.
+ * CAP_NET_ADMIN. A new mark makes Linux look up the route again, so that a window which restarts after an idle time does not
+ * know the route's initcwnd and has ten segments. B is what the program has written and the other end has not acknowledged, so it
+ * lacks what did not fit into the send buffer.
  *
  * On a host: make, insmod ./tcp_d2tcp.ko, sysctl net.ipv4.tcp_congestion_control=d2tcp. Receivers need it too, or DCTCP, since
  * theirs decides how marks are echoed. Switches mark by a threshold as for DCTCP. Parameters can be changed at any time in

@@ -197,20 +197,12 @@ static void dtcwa_grow(struct sock *sk, u32 ack, u32 acked)
 	see(&ca->now, marks_window(sk));
 }
 
-static void dtcwa_event(struct sock *sk, enum tcp_ca_event event)
-{
-	struct dtcwa *ca = inet_csk_ca(sk);
-
-	if (event == CA_EVENT_LOSS)
-		ca->in_episode = false;
-	marks_event(sk, event);
-}
-
 static void dtcwa_state(struct sock *sk, u8 state)
 {
 	struct dtcwa *ca = inet_csk_ca(sk);
 
-	if (state == TCP_CA_Recovery && inet_csk(sk)->icsk_ca_state < TCP_CA_CWR)
+	/* A loss ends an episode, but not one that fast retransmit finds while the window is being reduced. */
+	if (state == TCP_CA_Loss || (state == TCP_CA_Recovery && inet_csk(sk)->icsk_ca_state < TCP_CA_CWR))
 		ca->in_episode = false;
 	marks_state(sk, state);
 }
@@ -223,7 +215,7 @@ static struct tcp_congestion_ops dtcwa __read_mostly = {
 	.in_ack_event = dtcwa_observe,
 	.ssthresh = dtcwa_ssthresh,
 	.cong_avoid = dtcwa_grow,
-	.cwnd_event = dtcwa_event,
+	.cwnd_event = marks_event,
 	.set_state = dtcwa_state,
 	.undo_cwnd = tcp_reno_undo_cwnd,
 };
