@@ -293,7 +293,7 @@ static void marks_event(struct sock *sk, enum tcp_ca_event event)
 /* The hook `set_state`. The kernel has asked for a threshold before, and an echo that came with a loss may have set it. */
 static void marks_state(struct sock *sk, u8 state)
 {
-	if (state == TCP_CA_Recovery && inet_csk(sk)->icsk_ca_state < TCP_CA_CWR)
+	if (state == TCP_CA_Recovery && !tcp_in_cwnd_reduction(sk))
 		tcp_sk(sk)->snd_ssthresh = marks_halve(sk);
 }
 

@@ -202,7 +202,7 @@ static void dtcwa_state(struct sock *sk, u8 state)
 	struct dtcwa *ca = inet_csk_ca(sk);
 
 	/* A loss ends an episode, but not one that fast retransmit finds while the window is being reduced. */
-	if (state == TCP_CA_Loss || (state == TCP_CA_Recovery && inet_csk(sk)->icsk_ca_state < TCP_CA_CWR))
+	if (state == TCP_CA_Loss || (state == TCP_CA_Recovery && !tcp_in_cwnd_reduction(sk)))
 		ca->in_episode = false;
 	marks_state(sk, state);
 }
