@@ -149,6 +149,9 @@ static u64 marks_window(const struct sock *sk)
 
 static u64 clamp_window(u64 window, u64 least)
 {
+	/* A fifth has no end in binary: five of them are one all the same. */
+	if (window % ONE >= ONE - (ONE >> 14))
+		window = round_up(window, (u64)ONE);
 	return clamp_t(u64, window, max_t(u64, least, ONE), (u64)MOST_SEGMENTS << SHIFT);
 }
 

@@ -89,7 +89,7 @@ static u64 divisor(const struct sock *sk)
 	case ALPHA_DCTCP:
 		return max(ca->marks.alpha, 1U);
 	default:
-		return (u64)clamp(tp->packets_out, 1U, max(tcp_snd_cwnd(tp), 1U)) << SHIFT;
+		return max(min((u64)tp->packets_out << SHIFT, marks_window(sk)), (u64)ONE);
 	}
 }
 
