@@ -10,6 +10,9 @@
  * - In an episode the window does not grow. At its end (Eq. 2) it is increased by beta (max - min).
  * - In between it grows as TCP's. A loss ends an episode, and halves the window.
  *
+ * Linux holds the window of a reduction until something that was sent after it is acknowledged. So an episode ends then at the
+ * earliest: with episode_end=all-acked too, Eq. 2 comes up to a round trip later than in the paper.
+ *
  * The equations are those of the paper as printed. eq1, eq1_may_raise, eq1_alpha, cw_hist, episode_end, cw_end_if_marked and
  * keep_dctcp_cut choose other readings; `fanin manual dt-cwa` explains each (its keys have dashes).
  *
@@ -143,6 +146,8 @@ static void dtcwa_observe(struct sock *sk, u32 flags)
 	struct dtcwa *ca = inet_csk_ca(sk);
 
 	ca->acks++;
+	/* Here and not where the window grows: the kernel does not ask for growth while it reduces the window. */
+	ca->was_marked |= flags & CA_ACK_ECE;
 	if (marks_observe(sk, flags) && cw_hist.chosen == HISTORY_WINDOW) {
 		ca->before = ca->now;
 		ca->now = none;
@@ -189,10 +194,8 @@ static void dtcwa_grow(struct sock *sk, u32 ack, u32 acked)
 	see(&ca->now, marks_window(sk));
 	if (!ca->in_episode) {
 		marks_grow(sk, acked, ONE);
-	} else {
-		ca->was_marked |= ca->marks.echo;
-		if (after(tp->snd_una, ca->end - (episode_end.chosen == END_ALL_ACKED)) || !tp->packets_out)
-			end_episode(sk);
+	} else if (after(tp->snd_una, ca->end - (episode_end.chosen == END_ALL_ACKED)) || !tp->packets_out) {
+		end_episode(sk);
 	}
 	see(&ca->now, marks_window(sk));
 }
