@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sender of DT-CWA (Sreekumari, "Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance
- * in Data Center Networks", 2018).
+ * The sender of DT-CWA (Sreekumari, "Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP
+ * Performance in Data Center Networks", 2018).
  *
  * An echo starts an episode of congestion, which lasts until all that was outstanding then is acknowledged.
  *
- * - At its start (Eq. 1) the window is (max - min) / alpha - window, but not below min_window. max and min are the extremes of the
- *   window, and alpha is the number of segments outstanding.
+ * - At its start (Eq. 1) the window is (max - min) / alpha - window, but not below min_window. max and min are the extremes of
+ *   the window, and alpha is the number of segments outstanding.
  * - In an episode the window does not grow. At its end (Eq. 2) it is increased by beta (max - min).
  * - In between it grows as TCP's. A loss ends an episode, and halves the window.
  *
