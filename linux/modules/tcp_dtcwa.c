@@ -14,7 +14,7 @@
  * earliest: with episode_end=all-acked too, Eq. 2 comes up to a round trip later than in the paper.
  *
  * The equations are those of the paper as printed. eq1, eq1_may_raise, eq1_alpha, cw_hist, episode_end, cw_end_if_marked and
- * keep_dctcp_cut choose other readings; `fanin manual dt-cwa` explains each (its keys have dashes).
+ * keep_dctcp_cut choose other readings; `fanin explain dt-cwa` explains each (its keys have dashes).
  *
  * On a host: make, insmod ./tcp_dtcwa.ko, sysctl net.ipv4.tcp_congestion_control=dtcwa, and initcwnd 2 on the routes as in the
  * paper. Receivers need it too, or DCTCP, since theirs decides how marks are echoed. The paper's switches mark by two thresholds,

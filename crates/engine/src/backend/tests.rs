@@ -470,6 +470,41 @@ fn values_that_would_have_no_effect_in_linux_are_refused_by_name() {
 }
 
 #[test]
+fn a_module_gets_the_values_of_its_scheme_and_the_switch_those_of_thresholds() {
+    let of = |changes: &[(&str, &str)]| {
+        let stack = [("transport.stack", "linux-6")];
+        Site::of(&scenario(&[changes, &stack].concat())).expect("Linux can follow it")
+    };
+    let l2dct = of(&[("transport.scheme", "l2dct"), ("scheme.l2dct.min-window", "1mss"), ("scheme.l2dct.g", "1/8")]);
+    let [(module, parameters)] = &l2dct.modules[..] else { panic!("one module") };
+    assert_eq!((*module, &l2dct.congestion[..]), ("tcp_l2dct", &["l2dct"][..]));
+    let expected = [
+        "g=0.125000000",
+        "min_window=1.000000",
+        "weight_max=2.500000000",
+        "light_up_to=200000",
+        "integer_division=0",
+        "count=transfer",
+    ];
+    for each in expected {
+        assert!(parameters.split(' ').any(|own| own == each), "{each}: {parameters}");
+    }
+    assert!(!parameters.contains("mark"), "{parameters}");
+    let between = Some(Marking::Between { start: Size::Packets(5), stop: Size::Bytes(9000) });
+    for scheme in ["dt-cwa", "dt-dctcp"] {
+        let key = |name: &str| format!("scheme.{scheme}.{name}");
+        let site = of(&[("transport.scheme", scheme), (&key("start"), "5pkt"), (&key("stop"), "9KB")]);
+        assert!(site.links.iter().any(|link| link.marking == between));
+        assert_eq!(site.modules.len(), usize::from(scheme == "dt-cwa"));
+    }
+    let g = [("transport.scheme", "dt-dctcp"), ("transport.stack", "linux-6"), ("scheme.dt-dctcp.g", "1/8")];
+    let error = Site::of(&scenario(&g)).expect_err("Linux's own DCTCP").to_string();
+    assert!(error.contains("scheme.dt-dctcp.g") && error.contains("Linux decides this itself"), "{error}");
+    let error = Site::of(&scenario(&[("transport.scheme", "l2dct")])).expect_err("its stack is another").to_string();
+    assert!(error.contains("linux-6"), "{error}");
+}
+
+#[test]
 fn a_run_takes_place_where_it_should() {
     let error = crate::sim::run(&scenario(&[]), None).expect_err("it is for Linux").to_string();
     assert!(error.contains("run.backend") && error.contains("only the simulator"), "{error}");
