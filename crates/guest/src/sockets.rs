@@ -530,8 +530,8 @@ impl Sockets {
         Ok(sums.into_iter().collect())
     }
 
-    /// Says the deadline of what an end sends next by its socket's mark, as linux/modules/tcp_d2tcp.c reads it. Other congestion
-    /// controls do not look at it.
+    /// Says the deadline of what an end sends next by its socket's mark, as `linux/modules/tcp_d2tcp.c` reads it. Other
+    /// congestion controls do not look at it.
     fn say_deadline(&mut self, number: usize, which: usize, deadline: Option<Time>) -> io::Result<()> {
         let Connection { line, ends, .. } = &self.connections[number];
         let reads = self.congestion[line.group.index()] == "d2tcp";
