@@ -166,6 +166,11 @@ def reproduce(
         drawn = _draw([runs for runs in swept if not _is_lost(runs)], out, jobs, quick=quick, also=also)
         missing = _missing(swept)
         _warn(drawn)
+        for each in drawn:
+            if each.removed:
+                note(
+                    f"{each.experiment.name}: removed what no figure of its file is any more: {', '.join(each.removed)}"
+                )
         if json:
             print_json({"experiments": [each.as_dict() for each in drawn], "kept": list(kept), "missing": missing})
         else:

@@ -39,6 +39,9 @@ from fanin.show.plots.series import Series, has_rows, one_seed, series_of
 TABLE = "runs.parquet"
 """The table of an experiment's runs."""
 
+MORE_PICTURES = ("pdf", "png")
+"""The formats of pictures that are drawn only if asked for."""
+
 _FEW_PLOTS = 8
 """Below this number of plots, drawing them is faster than starting more processes."""
 
@@ -56,6 +59,8 @@ class Reproduction:
     """The files written."""
     warnings: list[str]
     """Warnings that affect how far the numbers can be trusted."""
+    removed: list[str]
+    """The files of an earlier command whose figures this one does not draw."""
 
     @property
     def claims(self) -> list[tuple[Claim, list[Measurement]]]:
@@ -254,14 +259,18 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     warnings += runs.without()
     if not partial:
         warnings += [remarks.undrawn(each, has_rows=has_rows(each, runs, frame)) for each in empty]
+    earlier = _drawn_earlier(folder)
+    # What was asked for once is kept, or drawn anew with other data.
+    also = sorted({*also, *(end for name in earlier for end in MORE_PICTURES if name.endswith(f".{end}"))})
     command = record.command(experiment, quick=quick, also=also, seeds=runs.seeds, out=str(out))
-    with writing(folder), filling(folder, _drawn_earlier(folder)) as new:
+    with writing(folder), filling(folder, earlier) as new:
         (new / TABLE).write_bytes(parquet_of(frame))
         files = {plot.name: _draw(plot, experiment, series, (folder, new), also=also) for plot in plots}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in plots]
         record.write(record.make(runs, measurements, drawn, warnings, command, quick=quick), new)
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
-    return Reproduction(experiment, frame, measurements, series, [folder / name for name in names], warnings)
+    paths, removed = [folder / name for name in names], sorted({*earlier} - {*names})
+    return Reproduction(experiment, frame, measurements, series, paths, warnings, removed)
 
 
 def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.DataFrame, where: Where) -> None:
@@ -306,10 +315,10 @@ def _written_for(runs: Runs, *, quick: bool) -> str:
 
 
 def _drawn_earlier(folder: Path) -> list[str]:
-    """The files of the figures that an earlier command drew."""
+    """The files of the figures that an earlier command drew, unless the user has removed them."""
     with contextlib.suppress(ResultsError):
         if (found := record.read(folder)) is not None:
-            return [name for plot in found.plots for name in plot.files]
+            return [name for plot in found.plots for name in plot.files if (folder / name).is_file()]
     return []
 
 
@@ -320,7 +329,7 @@ def _draw(
     earlier, folder = folders
     network = json.dumps([experiment.network(), experiment.buffers()]) if plot.kind == "topology" else ""
     identifier = fingerprint(plot, series.get(plot.name), network)
-    ends = (*also, "svg", "csv")
+    ends = (*also, *(["txt"] if plot.has_caption else []), "svg", "csv")
     if kept := keep(earlier, folder, plot.name, identifier, ends):
         return kept
     # Imported here because matplotlib takes half a second to load.

@@ -149,6 +149,11 @@ class Plot(Section):
         return self.kind in DIAGRAMS
 
     @property
+    def has_caption(self) -> bool:
+        """Whether its title, definitions and notes are left to a caption."""
+        return self.style == "column" and not self.is_diagram
+
+    @property
     def drawn(self) -> str:
         """The column whose values are drawn, the first of several."""
         return (self.x or "") if self.kind == "cdf" else next(iter(self.y or []), "")

@@ -208,7 +208,7 @@ def _ends_of_lines(axes: Axes, plot: Plot, drawn: Series) -> dict[str, tuple[flo
 
 def _write_caption(plot: Plot, drawn: Series, file: Path) -> list[Path]:
     """Writes the caption of a picture whose style has one; returns the files."""
-    if not layout.SIZES[plot.style].has_caption:
+    if not plot.has_caption:
         return []
     file.write_text(caption(plot, drawn), encoding="utf-8")
     return [file]
