@@ -120,6 +120,24 @@ def test_a_run_says_when_flows_are_missing_or_marks_impossible(cli, work):
         assert "warning" not in cli(verb, "small.toml", *steady).err
 
 
+def test_a_number_of_hosts_beside_a_selection_of_hosts_is_said_to_be_without_effect(cli, work):
+    path = work / "all.toml"
+    text = (
+        '[network]\ntopology = "star"\nrate = "1Gbps"\nbuffer = "100KB"\n[[traffic]]\nname = "mix"\nkind = "poisson"\n'
+        'senders = 4\nfrom = "all"\nto = "all"\nbytes-each = "10KB"\nload = "20%"\ncount = 5\n'
+    )
+    path.write_text(text)
+    said = (
+        'warning: traffic.mix.senders = 4: without effect with from = "all"; leave it out, and set '
+        "network.sender-hosts to the number of hosts"
+    )
+    for verb in ("check", "run"):
+        assert said in cli(verb, "all.toml").err
+    path.write_text(text.replace("senders = 4", "").replace("[network]", "[network]\nsender-hosts = 4"))
+    assert "without effect" not in cli("check", "all.toml").err
+    assert "without effect" not in cli("check", "small.toml").err
+
+
 def test_check_sees_the_swept_scheme(cli, work):
     assert "dctcp relies on marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
 

@@ -55,6 +55,7 @@ class Experiment(ScenarioFile):
         each = [self.resolved(replaced) for replaced in values]
         found = [remarks.unmarked(resolved) for resolved in each]
         found += [remark for resolved in each for remark in remarks.unasked(resolved)]
+        found += [remark for resolved in each for remark in remarks.uncounted(resolved)]
         table = self.resolved_table(given)
         found += remarks.impossible(table)
         found += remarks.overloaded(self.offered(given), each[0])

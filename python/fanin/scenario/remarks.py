@@ -15,7 +15,7 @@ from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 from fanin.scenario.thresholds import never_marks
-from fanin.scenario.traffic import as_run, has_requests, is_endless, loads_together, waits
+from fanin.scenario.traffic import as_run, fan_in_keys, has_requests, is_endless, loads_together, waits
 
 Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""
@@ -165,6 +165,21 @@ def unasked(resolved: dict[str, Any]) -> list[str]:
         for key in ("think", "think-jitter")
         if number(group.get(key, 0)) and not has_requests(group)
     ]
+
+
+def uncounted(resolved: dict[str, Any]) -> list[str]:
+    """Remarks on numbers of hosts by part beside a selection of hosts, which alone decides."""
+    found = []
+    for group in resolved["traffic"]:
+        for end, key in (("from", "senders"), ("to", "receivers")):
+            # Of a fan-in, it is how many respond.
+            if key == fan_in_keys().get(group["kind"]) or int(group.get(key, 1)) == 1 or group[end] == "by-part":
+                continue
+            why = f'traffic.{group["name"]}.{key} = {group[key]}: without effect with {end} = "{group[end]}"'
+            hosts = "network.sender-hosts"
+            then = f", and set {hosts} to the number of hosts" if "sender-hosts" in resolved["network"] else ""
+            found.append(f"{why}; leave it out{then}")
+    return found
 
 
 def impossible(rows: Iterable[ValueRow]) -> list[str]:
