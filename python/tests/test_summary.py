@@ -323,3 +323,30 @@ def test_what_is_left_of_rounding_is_shown_as_zero():
 )
 def test_a_rate_in_words_has_three_digits_and_the_unit_that_fits(bps, text):
     assert rate_text(bps) == text
+
+
+def test_variants_of_other_hosts_are_warned_of_as_a_comparison_does(cli, work):
+    text = (work / "small.toml").read_text()
+    head = text[: text.index("[sweep]")] + '[sweep]\nseeds = "1..2"\n'
+    claim = '[[plot]]\nid = "a"\nkind = "bars"\nx = "host"\ny = "fct_mean_s"\n'
+    lines = {"DCTCP": 'transport.scheme = "dctcp"', "CUBIC": 'transport.scheme = "linux"'}
+
+    def said(lines, *commands):
+        variants = "".join(f"{name} = {{ {values} }}\n" for name, values in lines.items())
+        (work / "own.toml").write_text(f"{head}\n[variant.host]\n{variants}\n{claim}")
+        found = [cli(*command, "own.toml") for command in commands or [("check",)]]
+        assert [each.code for each in found] == [0] * len(found), found[0].err
+        return [each.err for each in found]
+
+    for err in said(lines, ("check",), ("reproduce",)):
+        assert "variant.host: the systems differ in more than their scheme: " in err
+        assert "; --set transport.stack=linux-6.12 gives all the same stack\n" in err
+        assert "variant.host: marking thresholds are the defaults (DCTCP 20pkt)" in err
+    (err,) = said({**lines, "DCTCP": f'{lines["DCTCP"]}, scheme.dctcp.mark-threshold = "5pkt"'})
+    assert "marking thresholds" not in err
+    alike = {name: f'{values}, transport.stack = "linux-6.12"' for name, values in lines.items()}
+    assert "gives all the same stack" not in said(alike)[0]
+    reasons = {name: f'{values}, why = "as deployed"' for name, values in lines.items()}
+    assert "variant.host" not in said(reasons)[0]
+    # Files of papers choose the hosts of their systems on purpose.
+    assert "more than their scheme" not in cli("check", "rcc/fig2a").err

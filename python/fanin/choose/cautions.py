@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from fanin.choose.comparison import SCHEME, some_of
+from fanin.choose.comparison import SCHEME, beside_scheme, some_of, unequal
 from fanin.choose.goals import Measure, few_samples
 from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST
@@ -16,9 +16,12 @@ from fanin.registry import is_scheduled, scheme_title
 from fanin.results.dataset import Row, window_s
 from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
+from fanin.scenario.format.values import Scalar
+from fanin.scenario.library import is_shipped
 from fanin.scenario.loads import SOME_JITTER, without_jitter
+from fanin.scenario.points import points
 from fanin.scenario.remarks import unsteady
-from fanin.scenario.settings import Settings
+from fanin.scenario.settings import Overrides, Settings, settings
 from fanin.scenario.thresholds import threshold_path
 
 _COUNT_TIMEOUTS = ("timeouts", "timeout_ratio")
@@ -109,7 +112,36 @@ def same_with_all_seeds(
     return found
 
 
-def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
+def of_variants(experiment: Experiment, overrides: Overrides | None = None) -> list[str]:
+    """What a comparison warns of, for the schemes that are variants of one axis of a file of one's own.
+
+    Papers' files choose the hosts of their systems on purpose, as do variants with a reason.
+
+    Args:
+        experiment: The file.
+        overrides: Scenario values to replace.
+
+    """
+    if is_shipped(experiment.path) or not experiment.needs_network:
+        return []
+    why = {(each.axis, each.label) for each in experiment.variants if each.why}
+    first: dict[str, dict[str, dict[str, Scalar]]] = {}
+    for point in points(experiment, experiment.seeds[:1]):
+        for each in point.labels.items():
+            if each not in why:
+                first.setdefault(each[0], {}).setdefault(each[1], {**dict(settings(overrides)), **point.values})
+    found = []
+    for axis, cases in first.items():
+        schemes = {str(experiment.resolved(values)["transport"]["scheme"]): values for values in cases.values()}
+        if len(schemes) > 1:
+            said = [*unequal(beside_scheme(experiment, cases), ""), *other_switches(experiment, [*schemes], schemes)]
+            found += [f"variant.{axis}: {each}" for each in said]
+    return found
+
+
+def other_switches(
+    experiment: Experiment, schemes: Sequence[str], beside: Mapping[str, Mapping[str, Scalar]] | None = None
+) -> list[str]:
     """A warning if the marking threshold that the user's switch has for one scheme is not that of the others.
 
     If nobody gave one, it is that another may rank the schemes otherwise.
@@ -117,13 +149,15 @@ def other_switches(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
     Args:
         experiment: The scenario.
         schemes: The schemes that are compared.
+        beside: Scheme -> further values that come with it.
 
     """
-    own = str(experiment.resolved()["transport"]["scheme"])
+    beside = beside or {}
+    own = schemes[0] if beside else str(experiment.resolved()["transport"]["scheme"])
     given: dict[str, str] = {}
     usual: dict[str, str] = {}
     for scheme in dict.fromkeys([own, *schemes]):
-        if (found := value_with(experiment, scheme, threshold_path(scheme))) is not None:
+        if (found := value_with(experiment, scheme, threshold_path(scheme), beside.get(scheme))) is not None:
             value, is_default = found
             (usual if is_default else given)[scheme] = value
     first, value = next(iter(given.items()), ("", ""))

@@ -276,14 +276,14 @@ def some_of(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
 
 
-def unequal(keys: Mapping[str, Mapping[str, str]]) -> list[str]:
+def unequal(keys: Mapping[str, Mapping[str, str]], where: str = "; --json lists the differences") -> list[str]:
     """A warning that systems differ in more than their scheme, with some of the keys of :func:`beside_scheme`."""
     if not keys:
         return []
     names = [path.removeprefix("transport.") for path in keys]
     stack = next((each for each in keys.get(STACK, {}).values() if each != _PLAIN_STACK), "")
     for_all = f"; --set {STACK}={stack} gives all the same stack" if stack else ""
-    return [f"the systems differ in more than their scheme: {some_of(names)}{for_all}; --json lists the differences"]
+    return [f"the systems differ in more than their scheme: {some_of(names)}{for_all}{where}"]
 
 
 def compare_cases(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fanin.choose.comparison import SCHEME
@@ -87,9 +88,19 @@ def carried_threshold(experiment: Experiment, scheme: str, given: tuple[str, str
     return {path: given[1]}
 
 
-def value_with(experiment: Experiment, scheme: str, path: str) -> tuple[str, bool] | None:
-    """A value with a scheme, and whether it is the default; ``None`` if it has no effect with the scheme."""
-    rows = experiment.resolved_table({SCHEME: scheme})
+def value_with(
+    experiment: Experiment, scheme: str, path: str, beside: Mapping[str, Scalar] | None = None
+) -> tuple[str, bool] | None:
+    """A value with a scheme, and whether it is the default; ``None`` if it has no effect with the scheme.
+
+    Args:
+        experiment: The scenario.
+        scheme: The scheme.
+        path: The value's path.
+        beside: Further values that come with the scheme.
+
+    """
+    rows = experiment.resolved_table({**(beside or {}), SCHEME: scheme})
     return next(((row["value"], row["is_default"]) for row in rows if row["path"] == path), None)
 
 
