@@ -383,8 +383,8 @@ def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_nex
         "small: A small incast",
         "- under a condition: Something arrives.",
         "",
-        "# Published, and measured here",
-        "claim\tnumber\tpublished\tours\tverdict",
+        "# Expected, and measured here",
+        "claim\tnumber\texpected\tours\tverdict",
     ]
     claim, number, published, ours, verdict = lines[5].split("\t")
     assert (claim, published, verdict) == ("some-goodput", "900 Mbit/s", "under a condition")
@@ -411,6 +411,29 @@ def test_reproduce_ends_with_the_verdicts_where_the_files_are_and_what_to_do_nex
     again = "fanin reproduce small.toml --set transport.rto-min=20ms"
     assert f"  {again} --quick --out other --details" in elsewhere.splitlines()
     assert f"  {again} --out other" in elsewhere.splitlines()
+
+
+def test_a_claim_of_ones_own_is_expected_and_no_papers(cli, work):
+    own = work / "own.toml"
+    nothing = cli("claims", "own.toml")
+    assert (nothing.code, "own.toml: no such file" in nothing.err) == (3, True)
+    own.write_text((work / "small.toml").read_text().replace("accept = [", "accept = [8e12, 9e12] #"))
+    nothing = cli("claims", "own.toml")
+    assert (nothing.code, "own.toml: no results; run fanin reproduce own.toml" in nothing.err) == (3, True)
+    result = cli("reproduce", "own.toml", "--quick", "--details")
+    assert "not reproduced: some-goodput" in result.out
+    assert "no explanation" not in result.out
+    assert "expected" in result.out
+    assert "published" not in result.out
+    found = cli("claims", "own.toml")
+    assert found.code == 0
+    assert "expected" in found.out
+    assert found.out == cli("claims", "own").out
+    # A file that names a paper reports on that.
+    own.write_text(f'paper = "sdtcp"\n{own.read_text()}')
+    result = cli("reproduce", "own.toml", "--quick", "--details")
+    assert "no explanation has been written yet" in result.out
+    assert "published" in result.out
 
 
 def test_reproduce_prints_tables_and_cases_on_demand(cli, work):

@@ -13,6 +13,7 @@ from fanin.claims.verdicts import EDGE, VERDICTS, explained
 from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, reading, say, say_wrapped
+from fanin.errors import NotFoundError
 
 if TYPE_CHECKING:
     from fanin.claims.sentences import Sentence
@@ -24,7 +25,7 @@ def claims(
         str | None,
         typer.Argument(
             autocompletion=tab_completion.papers,
-            help="A paper such as sdtcp or an experiment such as sdtcp/fig9; all if left out.",
+            help="A paper such as sdtcp, an experiment such as sdtcp/fig9, or its file; all if left out.",
         ),
     ] = None,
     verdict: Annotated[
@@ -74,7 +75,8 @@ def claims(
     from fanin.claims import ledger
 
     wanted = _verdicts(verdict or [])
-    standings = ledger.chosen(ledger.standings(out, advance=reading("experiments read")), paper)
+    every = ledger.standings(out, advance=reading("experiments read"))
+    standings = _of_file(paper, every) if paper and paper.endswith(".toml") else ledger.chosen(every, paper)
     for each in standings:
         if each.state == "invalid":
             note(f"warning: {each.key}: {each.note}")
@@ -96,6 +98,22 @@ def claims(
         _print(found, standings, details=details)
 
 
+def _of_file(file: str, every: list[Standing]) -> list[Standing]:
+    """The experiment of a file.
+
+    Raises:
+        NotFoundError: there is no such file, or it has no results.
+
+    """
+    from fanin.scenario import library
+
+    key, _ = library.find(file)
+    found = [each for each in every if each.key == key]
+    if not found:
+        raise NotFoundError(f"{file}: no results; run fanin reproduce {file}")
+    return found
+
+
 def _verdicts(names: list[str]) -> set[str]:
     known = {word.slug: word.name for word in VERDICTS}
     if unknown := set(names) - set(known):
@@ -113,7 +131,8 @@ def _print(found: list[Sentence], standings: list[Standing], *, details: bool) -
         if details:
             _print_cases(title, list(group))
         else:
-            left_out = print_table(title, _HEADER, (_line(claim) for claim in group), spare=_HEADER[-1:])
+            header = _HEADER if paper else ["expected" if each == "printed" else each for each in _HEADER]
+            left_out = print_table(title, header, (_line(claim) for claim in group), spare=_HEADER[-1:])
         say()
     if left_out:
         note("the condition of each verdict needs a wider terminal, or --details")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -326,8 +326,14 @@ def _print_beside(drawn: list[Reproduction]) -> None:
             judgements = [case.judgement for case in judged]
             shown = (sentences.deciding(each.verdict(claim, judged), judgements) or judgements[0]).shown
             rows.append([claim.id, shown.quantity, shown.published, shown.value, each.said(claim, judged)])
-    print_table("Published, and measured here", ["claim", "number", "published", "ours", "verdict"], rows)
+    said = _published(drawn)
+    print_table(f"{said.capitalize()}, and measured here", ["claim", "number", said, "ours", "verdict"], rows)
     say()
+
+
+def _published(drawn: Iterable[Reproduction]) -> str:
+    """What the numbers of claims are called: those of files of one's own are no paper's."""
+    return "expected" if all(each.experiment.is_own for each in drawn) else "published"
 
 
 def _meanings(said: list[str]) -> str:
@@ -400,7 +406,8 @@ def _print(result: Reproduction) -> None:
     for remark in dict.fromkeys(plot.note for plot in document.plot if plot.note and plot.name in result.series):
         say(remark)
     if rows := [_claim_row(measured) for measured in result.measurements]:
-        print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "outcome"], rows)
+        said = _published([result])
+        print_table("Claims", ["claim", "number", said, "ours", "95 % interval", "accepted", "outcome"], rows)
     for claim, judged in result.claims:
         say(f"{result.said(claim, judged)}: {claim.says}")
         for each in judged:

@@ -168,6 +168,11 @@ class ScenarioFile:
         return list(dict.fromkeys([*axes, *paths]))
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is the user's own, and about no paper."""
+        return not (library.is_shipped(self.path) or self.document.paper)
+
+    @property
     def has_runs(self) -> bool:
         """Whether there is anything to reproduce that needs runs."""
         document = self.document

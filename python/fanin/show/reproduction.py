@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -224,14 +224,17 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     document = experiment.document
     labels = columns.own_labels(experiment)
     judged = [
-        judge(
-            case,
-            curves.of_claim(case, runs, frame),
-            provisional=quick,
-            label=columns.describe(labels, case.y).label,
-            environment=experiment.environment,
-            written_for=_written_for(runs, quick=quick),
-            missing=[point.row for point, _ in runs.missing],
+        replace(
+            judge(
+                case,
+                curves.of_claim(case, runs, frame),
+                provisional=quick,
+                label=columns.describe(labels, case.y).label,
+                environment=experiment.environment,
+                written_for=_written_for(runs, quick=quick),
+                missing=[point.row for point, _ in runs.missing],
+            ),
+            own=experiment.is_own,
         )
         for case in as_judged(experiment)
     ]
