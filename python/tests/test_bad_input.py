@@ -16,6 +16,7 @@ import pytest
 import fanin
 from fanin import later
 from fanin.cli.terminal import print_table
+from fanin.errors import ScenarioError
 from fanin.imports.source import Source
 from fanin.results import frames
 from fanin.results.files import whole_file, write_whole, writing
@@ -583,3 +584,28 @@ def test_a_table_that_is_none_of_flows_is_named(cli, work):
         cli("describe", "table.parquet", "--slowdown", "homa"), "table.parquet: the flow table has no column flow"
     )
     complaint(cli("export", "table.parquet", "--to", "fct"), "table.parquet: not a flows table: it has no flow")
+
+
+def test_a_claim_without_a_measure_lists_those_that_there_are(cli, work):
+    path = work / "small.toml"
+    path.write_text(re.sub(r'(?m)^measure = ".*"\n', "", path.read_text()))
+    assert re.search(
+        r"claim.0.measure: required key is missing: one of mean, mean-ratio, .*, farthest",
+        (cli("check", "small.toml").err),
+    )
+
+
+def test_the_page_of_experiments_shows_which_keys_a_claim_needs(work):
+    page = Path(__file__).parents[2] / "docs/reference/experiments.md"
+    if not page.is_file():
+        pytest.skip("an installed package has no pages")
+    (shown,) = re.findall(r"(?s)needs the keys of this example.*?```toml\n(.*?)\n\n", page.read_text())
+    claim = shown.replace("traffic.reads.senders", "traffic.bursts.senders").replace("query_p99_s", "fct_p99_s")
+    head = (work / "small.toml").read_text().partition("[[claim]]")[0]
+    for key in ("", "id", "says", "measure", "x", "y", "accept", "why"):
+        (work / "own.toml").write_text(head + (re.sub(rf"(?m)^{key} = .*$", "", claim) if key else claim))
+        if not key:
+            fanin.load("own.toml").check()
+            continue
+        with pytest.raises(ScenarioError, match=r"required key is missing|needs x, the axis"):
+            fanin.load("own.toml").check()

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from fanin import _engine
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.format.base import FileNameOrNone, Section
-from fanin.scenario.format.claim import Case, Claim, Claims, cases, check_half
+from fanin.scenario.format.claim import Case, Claim, Claims, Measure, cases, check_half
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
@@ -266,7 +266,8 @@ def _scenario_error(text: str, file: str, complaints: Sequence[Mapping[str, Any]
         message = "unknown key"
         suggestion = nearest(path[-1], _keys_at(path[:-1]))
     elif first["type"] == "missing":
-        message = "required key is missing"
+        words = get_args(Measure) if path[-1] == "measure" else ()
+        message = f"required key is missing{': one of ' if words else ''}{', '.join(words)}"
     else:
         if first["type"] == "literal_error":
             expected = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
