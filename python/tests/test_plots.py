@@ -233,6 +233,9 @@ def test_what_runs_on_linux_is_told_apart_by_colour():
     assert [named[f"Linux {name}"].colour for name in ("CUBIC", "Reno", "DCTCP")] == [
         looks[key].colour for key in ("linux", "linux-reno", "linux-dctcp")
     ]
+    assert len({styles([name])[name] for name in ("CUBIC", "Linux CUBIC", "linux")}) == 1
+    both = styles(["CUBIC", "Linux CUBIC"]).values()
+    assert [len({getattr(look, key) for look in both}) for key in ("colour", "marker", "dash")] == [1, 1, 2]
     assert (named["Linux DCTCP"].dash, named["Linux DCTCP, 65 packets"].dash != "-") == ("-", True)
 
 

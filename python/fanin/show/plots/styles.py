@@ -10,7 +10,7 @@ from typing import Any
 
 from fanin.registry import scheme_rows
 
-_OF_PAPERS = {"tcp": "newreno"}
+_OF_PAPERS = {"tcp": "newreno", "cubic": "linux"}
 """What figures of papers call a scheme -> the scheme, whose colour and marker it has."""
 
 _RTCP = ("#999999", "<")
@@ -78,16 +78,18 @@ def styles(lines: Iterable[str]) -> dict[str, Style]:
     if lines == [""]:
         return {"": Style(ALONE)}
     found = {}
-    variants: dict[str | None, int] = {}
+    # Two names of a scheme, such as CUBIC and Linux CUBIC, are variants of one.
+    variants: dict[tuple[str, str] | None, int] = {}
     # The scheme's plain name has the solid line wherever it stands.
     for name in sorted(lines, key=lambda line: scheme_of(line) != line.lower().replace(" ", "-")):
         scheme = scheme_of(name)
-        index = variants.get(scheme, 0)
-        variants[scheme] = index + 1
-        if scheme is None:
+        look = None if scheme is None else of_schemes()[scheme]
+        index = variants.get(look, 0)
+        variants[look] = index + 1
+        if look is None:
             cycle = index // len(OTHERS)
             found[name] = Style(OTHERS[index % len(OTHERS)], MARKERS[index % len(MARKERS)], _DASHES[cycle % 7])
         else:
             at = index % len(_DASHES)
-            found[name] = Style(*of_schemes()[scheme], _DASHES[at], _HATCHES[at], _FILLS[at])
+            found[name] = Style(*look, _DASHES[at], _HATCHES[at], _FILLS[at])
     return {name: found[name] for name in lines}
