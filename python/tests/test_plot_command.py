@@ -105,7 +105,7 @@ def test_slowdown_is_drawn_by_size_as_fanin_describe_has_it(cli, work, of):
     schemes = ("--set", "transport.scheme=newreno,dctcp")
     done = cli("plot", "slowdown", "mix.toml", "--seeds", "1,2", *schemes, "--of", of, "--file", "a.svg", "--json")
     assert done.code == 0, done.err
-    lines = [f"{scheme}, p{percent}" for scheme in ("newreno", "dctcp") for percent in (50, 95, 99)]
+    lines = [f"{scheme}, p{percent}" for scheme in ("NewReno", "DCTCP") for percent in (50, 95, 99)]
     assert json.loads(done.out)["lines"] == lines
     runs = [f"results/{place}" for place, each in stored().items() if each.scenario["transport"]["scheme"] == "dctcp"]
     found = json.loads(cli("describe", *runs, "--slowdown", of, "--json").out)["sizes"]
@@ -113,6 +113,7 @@ def test_slowdown_is_drawn_by_size_as_fanin_describe_has_it(cli, work, of):
     tail = series.data.filter(by="p99")
     assert tail["mean"].to_list() == [each["slowdown_p99"] for each in found]
     assert tail["x"].to_list() == [each["bytes_to"] for each in found]
+    assert series.x.shown_as == "KB"
 
 
 def test_only_published_definitions_of_slowdown_are_drawn(cli, work):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.numbers import fct
 from fanin.numbers.summary import ColumnInfo, column
+from fanin.registry import scheme_title
 from fanin.results.stored_runs import ShownRuns
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import Series, named_lines, readable
+
+_SCHEME = "transport.scheme"
 
 _PERCENTILES = (50, 95, 99)
 
@@ -30,6 +35,9 @@ def slowdown_by_size(plot: Plot, runs: ShownRuns, definition: str) -> tuple[Plot
         raise FaninError(f"--of {definition}: slowdown is that of {' or '.join(fct.DEFINITIONS)}")
     by = fct.DEFINITIONS[definition]
     flows = runs.rows("flows")
+    if _SCHEME in plot.by:
+        titles = {key: scheme_title(key) for key in flows[_SCHEME].unique().to_list()}
+        flows = flows.with_columns(pl.col(_SCHEME).replace(titles))
     flows = flows.with_columns(named_lines(flows, plot.by).alias("line"))
     rows = [
         {
@@ -46,5 +54,8 @@ def slowdown_by_size(plot: Plot, runs: ShownRuns, definition: str) -> tuple[Plot
     schema = {"by": pl.String, "x": pl.Float64, "mean": pl.Float64, "half": pl.Float64, "runs": pl.Int64}
     size = column("flows.bytes")
     says = f"{by.says[0].upper()}{by.says[1:]}."
-    drawn = Series(pl.DataFrame(rows, schema=schema), size, ColumnInfo("Slowdown"))
-    return plot.model_copy(update={"note": says}), readable(drawn)
+    drawn = readable(Series(pl.DataFrame(rows, schema=schema), size, ColumnInfo("Slowdown")))
+    if drawn.x.shown_as == "MB":
+        # Most flows are smaller than one.
+        drawn = replace(drawn, x=replace(drawn.x, shown_as="KB", scale=1e-3))
+    return plot.model_copy(update={"note": says}), drawn

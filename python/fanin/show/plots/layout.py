@@ -239,7 +239,8 @@ def _place_legend(axes: Axes, handles: list[Artist], labels: list[str], columns:
 def _at_lines(entries: Mapping[str, Artist], ends: Mapping[str, tuple[float, float]]) -> dict[str, str]:
     """The names that stand at the ends of their lines, wrapped; none if the legend is short, or room is short."""
     own = size()
-    if len(entries) <= MOST_IN_LEGEND:
+    # Beside the axes of a column they would take a third of it.
+    if len(entries) <= MOST_IN_LEGEND or own.has_caption:
         return {}
     found = {
         label: wrapped(label, own.small, _WIDEST_AT_LINE * own.width - _SAMPLE)
