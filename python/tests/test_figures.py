@@ -350,6 +350,7 @@ def test_what_an_earlier_command_drew_stays_as_long_as_its_figure_does(cli, pape
         return {path.name: path.read_bytes() for path in folder.glob("fct.*")}, done.err
 
     first, _ = reproduced("--pdf", "--png")
+    assert b"A note. One seed, 2 transfers a run." in first["fct.txt"]
     assert sorted(first) == ["fct.csv", "fct.pdf", "fct.png", "fct.svg", "fct.txt"]
     for options in ([], ["--details"], ["--pdf"]):
         again, said = reproduced(*options)
@@ -1041,3 +1042,20 @@ def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path)
     assert fanin.load("small.toml", shared).buffers() == "a switch's ports share 4 MB (dynamic threshold 1)"
     tiers = {"network.topology": "leaf-spine", "network.spine-buffer": "300KB"}
     assert fanin.load("small.toml", tiers).buffers() == "buffer of a switch's port: 20 packets, spine 300 KB"
+
+
+def test_a_caption_says_of_how_many_seeds_and_transfers_a_point_is(cli, paper):
+    head = paper.read_text().partition("[[plot]]")[0]
+    plots = ("y = 'fct_p99_s'", "y = 'fct_mean_s'", "y = 'goodput_bps'", "kind = 'cdf'")
+    for number, keys in enumerate(plots):
+        x = "flows.fct_s" if "cdf" in keys else "traffic.bursts.senders"
+        head += f'[[plot]]\nid = "p{number}"\nstyle = "column"\nx = "{x}"\nby = "system"\n{keys}\n'
+    paper.write_text(head)
+    done = cli("reproduce", "paper.toml")
+    assert done.code == 0, done.err
+    said = [(paper.parent / f"results/paper/p{number}.txt").read_text() for number in range(4)]
+    transfers = pl.read_parquet(paper.parent / "results/paper/runs.parquet")["completed"]
+    many = f"{transfers.filter(transfers > 0).min()} to {transfers.max()}"
+    assert f" Points are means over 3 seeds, {many} transfers a run. Bands: " in said[0]
+    assert all(" Points are means over 3 seeds. " in each for each in said[1:3])
+    assert said[3] == "All 3 seeds together.\n"

@@ -241,7 +241,11 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     measurements = join_halves(judged)
     # Where a quick look leaves out variants, it leaves out their lines and figures.
     partial = quick and bool(experiment.quick.variant)
-    series = {each.name: series_of(each, runs, frame, partial=partial) for each in document.plot if not each.is_diagram}
+    series = {
+        each.name: replace(series_of(each, runs, frame, partial=partial), sample=_sample(each, experiment, frame))
+        for each in document.plot
+        if not each.is_diagram
+    }
     empty = [each for each in document.plot if each.name in series and series[each.name].data.is_empty()]
     if not quick:
         # A quick look may leave out what has these rows.
@@ -275,6 +279,22 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     paths, removed = [folder / name for name in names], sorted({*earlier} - {*names})
     return Reproduction(experiment, frame, measurements, series, paths, warnings, removed)
+
+
+def _sample(plot: Plot, experiment: Experiment, frame: pl.DataFrame) -> str:
+    """Of how many seeds a figure is the mean, for its caption; and of how many queries of each, if it is a quantile."""
+    chosen = columns.filtered(frame, one_seed(plot))
+    seeds = chosen["seed"].n_unique()
+    if not plot.has_caption or plot.kind == "lanes" or seeds == 0 or (plot.kind == "time" and plot.seed is not None):
+        return ""
+    what = f"All {seeds} seeds together" if plot.kind == "cdf" else f"Points are means over {seeds} seeds"
+    said = what if seeds > 1 else "One seed"
+    for each in times_among(plot.y or [], experiment) if plot.table is None else []:
+        found = [count for row in chosen.to_dicts() if each.quantile and (count := each.quantile.number(row))]
+        if each.quantile and found:
+            many = f"{min(found):,}" if min(found) == max(found) else f"{min(found):,} to {max(found):,}"
+            return f"{said}, {many} {each.quantile.counted} a run"
+    return said
 
 
 def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.DataFrame, where: Where) -> None:

@@ -215,8 +215,8 @@ def _write_caption(plot: Plot, drawn: Series, file: Path) -> list[Path]:
 
 
 def caption(plot: Plot, drawn: Series) -> str:
-    """What stands under a figure that has no title: title, definitions of its axes, and notes."""
-    parts = [plot.title, *_definitions(plot, drawn), plot.note, _band(plot, drawn)]
+    """What stands under a figure that has no title: title, definitions of its axes, notes, and of what it is a mean."""
+    parts = [plot.title, *_definitions(plot, drawn), plot.note, drawn.sample, _band(plot, drawn)]
     return " ".join(f"{part.rstrip('.')}." for part in parts if part) + "\n"
 
 

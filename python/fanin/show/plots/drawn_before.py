@@ -35,7 +35,7 @@ def fingerprint(plot: Plot, drawn: Series | None, network: str = "") -> str:
     hashed.update(plot.model_dump_json().encode())
     if drawn is not None:
         hashed.update(json.dumps([asdict(drawn.x), asdict(drawn.y), *map(asdict, drawn.bounds)]).encode())
-        hashed.update(drawn.data.write_csv().encode())
+        hashed.update(f"{drawn.sample}\n{drawn.data.write_csv()}".encode())
     return hashed.hexdigest()
 
 

@@ -51,6 +51,8 @@ class Series:
     x: ColumnInfo
     y: ColumnInfo
     bounds: tuple[Bound, ...] = ()
+    sample: str = ""
+    """Of how many seeds it is, and of how many queries of each if it shows a quantile of these."""
 
     @functools.cached_property
     def lines(self) -> list[str]:
