@@ -222,22 +222,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     folder = folder_of(experiment, out)
     frame = runs.frame()
     document = experiment.document
-    labels = columns.own_labels(experiment)
-    judged = [
-        replace(
-            judge(
-                case,
-                curves.of_claim(case, runs, frame),
-                provisional=quick,
-                label=columns.describe(labels, case.y).label,
-                environment=experiment.environment,
-                written_for=_written_for(runs, quick=quick),
-                missing=[point.row for point, _ in runs.missing],
-            ),
-            own=experiment.is_own,
-        )
-        for case in as_judged(experiment)
-    ]
+    judged = _judged(runs, frame, quick=quick)
     measurements = join_halves(judged)
     # Where a quick look leaves out variants, it leaves out their lines and figures.
     partial = quick and bool(experiment.quick.variant)
@@ -279,6 +264,27 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     paths, removed = [folder / name for name in names], sorted({*earlier} - {*names})
     return Reproduction(experiment, frame, measurements, series, paths, warnings, removed)
+
+
+def _judged(runs: Runs, frame: pl.DataFrame, *, quick: bool) -> list[Measurement]:
+    """The measurement of each case; arguments as :func:`judge_and_draw`, and the table of runs."""
+    experiment = runs.experiment
+    labels = columns.own_labels(experiment)
+    return [
+        replace(
+            judge(
+                case,
+                curves.of_claim(case, runs, frame),
+                provisional=quick,
+                label=columns.describe(labels, case.y).label,
+                environment=experiment.environment,
+                written_for=_written_for(runs, quick=quick),
+                missing=[point.row for point, _ in runs.missing],
+            ),
+            own=experiment.is_own,
+        )
+        for case in as_judged(experiment)
+    ]
 
 
 def _sample(plot: Plot, experiment: Experiment, frame: pl.DataFrame) -> str:
