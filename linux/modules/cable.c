@@ -35,12 +35,16 @@
 #include <net/tcp.h>
 #include "cable.h"
 #include "red.h"
+#include "bands.h"
 
 /* By how much a timer expires late, at most: it waits for the next nanosecond, and up to two more. */
 #define LATE_PS 3000
 
 /* When the packet arrived that a host or a switch works on, in picoseconds since boot; 0: it works on none. */
 static u64 arrived_ps;
+
+/* Whether packets carry the field of PFDCT. */
+static bool has_fields;
 
 static unsigned int log_entries = 1 << 20;
 module_param(log_entries, uint, 0444);
@@ -427,6 +431,28 @@ static void on_interrupt(struct tasklet_struct *rest)
 	napi_schedule(&cable->napi);
 }
 
+/* Tells a connection what a packet's field says; of that the packet itself does not come so far. */
+static void hear_field(struct cable *cable, struct sk_buff *skb)
+{
+	u64 field = pfdct_read(skb, skb_mac_header(skb));
+	const struct tcphdr *tcp = tcp_of(skb);
+	const struct iphdr *ip = ip_hdr(skb);
+	struct net *net = dev_net(cable->dev);
+	struct pfdct_wire *wire;
+	struct sock *sk;
+
+	if (!field || !tcp)
+		return;
+	sk = inet_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, ip->saddr, tcp->source, ip->daddr, tcp->dest,
+				     cable->dev->ifindex);
+	if (!sk)
+		return;
+	wire = pfdct_wire_of(sk);
+	if (wire)
+		pfdct_hear(wire, field, is_data(ip, tcp));
+	sock_gen_put(sk);
+}
+
 static int poll_landed(struct napi_struct *napi, int budget)
 {
 	struct cable *cable = container_of(napi, struct cable, napi);
@@ -437,6 +463,8 @@ static int poll_landed(struct napi_struct *napi, int budget)
 		if (!cable->interval_ns)
 			arrived_ps = note_of(skb)->at_ps;
 		memset(skb->cb, 0, sizeof(skb->cb));
+		if (has_fields && limits_bytes(cable))
+			hear_field(cable, skb);
 		if (cable->merges)
 			napi_gro_receive(napi, skb);
 		else
@@ -469,12 +497,26 @@ static void on_arrival(struct tasklet_struct *rest)
 		hrtimer_start(&cable->arrival.timer, timer_at(note_of(skb)->at_ps), HRTIMER_MODE_ABS_HARD);
 }
 
+/* The field of a packet that a host sends. */
+static u64 field_of(struct cable *cable, const struct sk_buff *skb)
+{
+	struct pfdct_wire *wire = pfdct_wire_of(skb->sk);
+	const struct tcphdr *tcp = tcp_of(skb);
+
+	if (!wire || !tcp)
+		return 0;
+	wire->capacity = div_u64(cable->rate, 8 * (cable->dev->mtu + cable->overhead));
+	return pfdct_field_of(wire, tcp->fin || skb->len > skb_transport_offset(skb) + tcp->doff * 4);
+}
+
 /* Puts a packet into the ring, in segments if it is a large one. */
 static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct cable *cable = netdev_priv(dev);
 	struct sk_buff *segments = skb, *next, *last = NULL;
 	bool idle = skb_queue_empty(&cable->ring);
+	bool writes = has_fields && limits_bytes(cable);
+	u64 field = writes ? field_of(cable, skb) : 0;
 	u32 bytes = skb->len;
 
 	if (skb_is_gso(skb)) {
@@ -490,6 +532,8 @@ static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
 	cable->descriptors++;
 	skb_list_walk_safe(segments, skb, next) {
 		skb_mark_not_on_list(skb);
+		if (writes)
+			pfdct_write(skb, skb->data, field);
 		note_of(skb)->completes = 0;
 		__skb_queue_tail(&cable->ring, skb);
 		if (skb->sk && is_syn(skb))
@@ -670,11 +714,14 @@ struct port {
 	u64 memory;
 	u64 waiting_bytes;	/* on the wire, without the packet that is on it */
 	struct red red;
+	struct bands bands;
 };
 
 /* Bytes in use of each shared memory, by its number. */
 #define POOLS 1024
 static u64 pool_used[POOLS];
+/* The table of sequence numbers of each switch, which has the number of its memory. */
+static struct seen *seen_of[POOLS];
 
 /* What a port holds, the packet on the wire included unless its last bit leaves just now, and the bytes of that one. */
 struct backlog {
@@ -782,14 +829,79 @@ drop:
 	return true;
 }
 
+/* Packets that wait in a band. One that takes the wire just now does not wait any more. */
+static u64 waiting_in(struct Qdisc *sch, u32 band, u64 *bytes)
+{
+	const struct port *port = qdisc_priv(sch);
+	const struct cable *cable = netdev_priv(qdisc_dev(sch));
+	const struct sk_buff *leaving = skb_peek(&cable->ring), *next;
+	u64 packets = skb_queue_len(&port->bands.queues[band]);
+	u32 first = 0;
+
+	*bytes = port->bands.bytes[band];
+	if (!leaving || !arrived_ps || note_of((struct sk_buff *)leaving)->at_ps > arrived_ps)
+		return packets;
+	while (first < band && skb_queue_empty(&port->bands.queues[first]))
+		first++;
+	next = first == band ? skb_peek(&port->bands.queues[band]) : NULL;
+	if (!next)
+		return packets;
+	*bytes -= wire_bytes(cable, next);
+	return packets - 1;
+}
+
+/* A packet arrives at a port with bands. Returns its band, or -1 if that has no room. The packet may be marked. */
+static int into_band(struct Qdisc *sch, struct sk_buff *skb, const struct backlog *backlog, bool is_full)
+{
+	struct port *port = qdisc_priv(sch);
+	struct bands *bands = &port->bands;
+	struct cable *cable = netdev_priv(qdisc_dev(sch));
+	const struct tcphdr *tcp = tcp_of(skb);
+	const struct iphdr *ip = ip_hdr(skb);
+	u64 packets, bytes, field = pfdct_read(skb, skb->data);
+	int tag = TAG_SHORT, band;
+	bool is_ack;
+
+	if (!tcp)
+		return is_full ? -1 : band_of(bands, tag);
+	is_ack = !is_data(ip, tcp) && tcp->ack;
+	/* Before it can be dropped: otherwise the retransmission of a packet dropped here would look new. */
+	tag = bands_tag(bands, ip, tcp);
+	if (is_data(ip, tcp))
+		active_count(bands, ip, tcp, tag, field, now_ps());
+	band = band_of(bands, is_ack ? bands->ack_tag : tag);
+	packets = waiting_in(sch, band, &bytes);
+	if (bands->count > 1 && port->limit_kind == LIMIT_PACKETS)
+		is_full |= packets >= bands->room[band];
+	else if (bands->count > 1)
+		is_full |= bytes + wire_bytes(cable, skb) > bands->room[band];
+	if (is_full)
+		return -1;
+	if (!is_data(ip, tcp))
+		return band;
+	if (field)
+		pfdct_write(skb, skb->data, pfdct_through(field, bands->flows, bands->told));
+	if (bands->how & BANDS_BY_PORT)
+		packets = backlog->packets;
+	if (tag == TAG_LONG && packets * 16 > bands_threshold(bands))
+		mark(cable, skb);
+	return band;
+}
+
 static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct port *port = qdisc_priv(sch);
 	struct cable *cable = netdev_priv(qdisc_dev(sch));
 	struct backlog backlog = backlog_of(sch);
 	u32 bytes = wire_bytes(cable, skb);
+	bool is_full = !has_room(port, &backlog, bytes);
+	int band = 0;
 
-	if (!has_room(port, &backlog, bytes)) {
+	if (port->bands.count) {
+		band = into_band(sch, skb, &backlog, is_full);
+		is_full = band < 0;
+	}
+	if (is_full) {
 		cable->drops++;
 		write_entry(cable, EVENT_DROPPED, skb);
 		return qdisc_drop(skb, sch, to_free);
@@ -806,14 +918,35 @@ static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	pool_used[port->pool] += bytes;
 	if (cable->observed)
 		write_entry(cable, EVENT_QUEUED, skb);
-	return qdisc_enqueue_tail(skb, sch);
+	if (!port->bands.count)
+		return qdisc_enqueue_tail(skb, sch);
+	__skb_queue_tail(&port->bands.queues[band], skb);
+	port->bands.bytes[band] += bytes;
+	qdisc_qstats_backlog_inc(sch, skb);
+	sch->q.qlen++;
+	return NET_XMIT_SUCCESS;
+}
+
+static struct sk_buff *out_of_band(struct Qdisc *sch)
+{
+	struct port *port = qdisc_priv(sch);
+	u32 band;
+	struct sk_buff *skb = bands_take(&port->bands, &band);
+
+	if (!skb)
+		return NULL;
+	port->bands.bytes[band] -= wire_bytes(netdev_priv(qdisc_dev(sch)), skb);
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_bstats_update(sch, skb);
+	sch->q.qlen--;
+	return skb;
 }
 
 static struct sk_buff *port_dequeue(struct Qdisc *sch)
 {
 	struct port *port = qdisc_priv(sch);
 	struct cable *cable = netdev_priv(qdisc_dev(sch));
-	struct sk_buff *skb = qdisc_dequeue_head(sch);
+	struct sk_buff *skb = port->bands.count ? out_of_band(sch) : qdisc_dequeue_head(sch);
 	struct backlog left;
 
 	if (!skb)
@@ -833,6 +966,7 @@ static void port_reset(struct Qdisc *sch)
 
 	pool_used[port->pool] -= port->waiting_bytes;
 	port->waiting_bytes = 0;
+	bands_clear(&port->bands);
 	qdisc_reset_queue(sch);
 }
 
@@ -852,7 +986,47 @@ static const struct nla_policy port_policy[PORT_LAST + 1] = {
 	[PORT_RED_DECAY] = { .type = NLA_U64 },
 	[PORT_RED_MAX_P] = { .type = NLA_U64 },
 	[PORT_RED_SEED] = { .type = NLA_U64 },
+	[PORT_BANDS] = NLA_POLICY_MAX(NLA_U32, BANDS),
+	[PORT_BANDS_HOW] = { .type = NLA_U32 },
+	[PORT_ROOM_1] = { .type = NLA_U64 },
+	[PORT_ROOM_2] = { .type = NLA_U64 },
+	[PORT_ROOM_3] = { .type = NLA_U64 },
+	[PORT_INITIAL] = { .type = NLA_U32 },
+	[PORT_LOWEST] = { .type = NLA_U64 },
+	[PORT_HIGHEST] = { .type = NLA_U64 },
+	[PORT_TOLD] = { .type = NLA_U32 },
+	[PORT_SILENCE] = { .type = NLA_U64 },
+	[PORT_ACK_TAG] = NLA_POLICY_MAX(NLA_U32, TAG_LONG),
+	[PORT_SEEN] = { .type = NLA_U32 },
 };
+
+/* Gives a port its bands. */
+static int init_bands(struct port *port, struct nlattr *tb[])
+{
+	u32 band, entries = nla_get_u32(tb[PORT_SEEN]);
+
+	port->bands = (struct bands){
+		.count = nla_get_u32(tb[PORT_BANDS]),
+		.how = nla_get_u32(tb[PORT_BANDS_HOW]),
+		.room = { nla_get_u64(tb[PORT_ROOM_1]), nla_get_u64(tb[PORT_ROOM_2]), nla_get_u64(tb[PORT_ROOM_3]) },
+		.initial = nla_get_u32(tb[PORT_INITIAL]),
+		.low = nla_get_u64(tb[PORT_LOWEST]),
+		.high = nla_get_u64(tb[PORT_HIGHEST]),
+		.told = min_t(u32, nla_get_u32(tb[PORT_TOLD]), U16_MAX),
+		.silence_ps = nla_get_u64(tb[PORT_SILENCE]),
+		.ack_tag = nla_get_u32(tb[PORT_ACK_TAG]),
+	};
+	INIT_LIST_HEAD(&port->bands.active);
+	for (band = 0; band < BANDS; band++)
+		__skb_queue_head_init(&port->bands.queues[band]);
+	if (!port->bands.count)
+		return 0;
+	has_fields = true;
+	if (entries && !seen_of[port->pool])
+		seen_of[port->pool] = seen_new(entries);
+	port->bands.seen = seen_of[port->pool];
+	return entries && !port->bands.seen ? -ENOMEM : 0;
+}
 
 static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
@@ -892,7 +1066,7 @@ static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 		.was_idle_ps = RED_BUSY,
 	};
 	((struct cable *)netdev_priv(qdisc_dev(sch)))->memory_used = &pool_used[port->pool];
-	return 0;
+	return init_bands(port, tb);
 }
 
 static struct Qdisc_ops port_ops __read_mostly = {
@@ -1026,6 +1200,10 @@ free:
 
 static void __exit cable_unregister(void)
 {
+	u32 pool;
+
+	for (pool = 0; pool < POOLS; pool++)
+		vfree(seen_of[pool]);
 	rtnl_link_unregister(&cable_link_ops);
 	unregister_qdisc(&port_ops);
 	remove_proc_entry("cable_faults", NULL);

@@ -52,6 +52,18 @@ enum port_attribute {
 	PORT_RED_DECAY,		/* u64: minus the binary logarithm of 1 - weight, in 2^-32; 2^64 - 1: it is infinite */
 	PORT_RED_MAX_P,		/* u64: probability as the average reaches the maximum, in 2^-32 */
 	PORT_RED_SEED,		/* u64: of its random numbers */
+	PORT_BANDS,		/* u32: strict priority bands of PFDCT; 0: none, and what follows says nothing */
+	PORT_BANDS_HOW,		/* u32: bits of enum port_bands */
+	PORT_ROOM_1,		/* u64: of the highest band, in packets or bytes as the limit, without the packet on the wire */
+	PORT_ROOM_2,		/* u64: of the next one */
+	PORT_ROOM_3,		/* u64: of the last one */
+	PORT_INITIAL,		/* u32: threshold that long flows share until they announce theirs, in sixteenths of a packet */
+	PORT_LOWEST,		/* u64: least threshold, in sixteenths of a packet */
+	PORT_HIGHEST,		/* u64: largest threshold */
+	PORT_TOLD,		/* u32: M, which senders are told */
+	PORT_SILENCE,		/* u64: after which a long flow does not count, picoseconds */
+	PORT_ACK_TAG,		/* u32: acknowledgements are as retransmissions (0), data of short flows (1) or of long ones (2) */
+	PORT_SEEN,		/* u32: entries of the switch's table of sequence numbers; 0: none */
 	__PORT_END_OF_LIST,
 	PORT_LAST = __PORT_END_OF_LIST - 1
 };
@@ -77,6 +89,12 @@ enum port_red {
 	RED_WAIT = 4,		/* a mark is possible only 1/p packets after the last one */
 	RED_DROP = 8,		/* what cannot be marked is dropped */
 	RED_HARD_DROP = 16,	/* all are dropped when each one is due */
+};
+
+enum port_bands {
+	BANDS_RESCALE = 1,	/* senders divide their thresholds anew when the number of flows changes */
+	BANDS_BY_CODE_POINT = 2,	/* classes are those of the sender's code points; otherwise of the ECN field and the table */
+	BANDS_BY_PORT = 4,	/* the whole port's queue is compared with the threshold; otherwise that of the long band */
 };
 
 enum cable_event {
