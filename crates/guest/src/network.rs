@@ -1,7 +1,9 @@
 //! The network: a namespace for each host and switch, cables between them, routes and settings.
 
 use crate::netlink::{Device, Netlink, Own};
-use fanin_engine::backend::{FIRST_ADDRESS, FaultAct, Limit, Marking, Packets, RedConfig, Site, SiteLink, Stack};
+use fanin_engine::backend::{
+    Bands, FIRST_ADDRESS, FaultAct, Limit, Marking, Packets, RedConfig, Site, SiteLink, Stack,
+};
 use fanin_engine::units::{Size, Time};
 use netlink_packet_route::route::RouteMetric;
 use nix::net::if_::if_nametoindex;
@@ -229,7 +231,7 @@ fn metrics(stack: &Stack) -> Vec<RouteMetric> {
 }
 
 /// The attributes of a port's queue; those of `enum port_attribute` in linux/modules/cable.h.
-fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 15] {
+fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> Vec<Own> {
     let (limit, kind, memory, alpha) = match limit {
         Limit::Unlimited => (u64::MAX, 1, 0, 0),
         Limit::Packets(packets) => (u64::from(packets), 0, 0, 0),
@@ -242,7 +244,7 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 15] {
         Size::Packets(packets) => (packets, 0),
         Size::Bytes(bytes) => (bytes, 1),
     };
-    let (mut red, mut red_how, mut seed) = ([0; 5], 0, 0);
+    let (mut red, mut red_how, mut seed, mut bands) = ([0; 5], 0, 0, None);
     match marking {
         Some(Marking::Threshold { threshold, above, leaving }) => {
             let (queue, bytes) = counted(threshold);
@@ -257,11 +259,12 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 15] {
             red_how = bits.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
             (red, seed) = (fixed(&config), own);
         }
+        Some(Marking::Bands(own)) => bands = Some(own),
         None => {}
     }
     let pool = switch as u32;
     let [min, max, weight, decay, max_p] = red.map(Own::U64);
-    [
+    let mut own = vec![
         Own::U64(limit),
         Own::U32(kind),
         Own::U64(mark_from),
@@ -277,6 +280,31 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> [Own; 15] {
         decay,
         max_p,
         Own::U64(seed),
+    ];
+    own.extend(banded(bands));
+    own
+}
+
+/// The attributes of a port's bands, of which zero are none.
+fn banded(bands: Option<Bands>) -> [Own; 12] {
+    let bands = bands.unwrap_or_default();
+    let bits = [bands.rescale, bands.by_code_point, bands.by_port];
+    let how = bits.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
+    let [first, second, third] = bands.room.map(Own::U64);
+    let [low, high] = bands.clip.map(Own::U64);
+    [
+        Own::U32(bands.count),
+        Own::U32(how),
+        first,
+        second,
+        third,
+        Own::U32(bands.initial),
+        low,
+        high,
+        Own::U32(u32::from(bands.told)),
+        Own::U64(bands.silence),
+        Own::U32(bands.ack_tag),
+        Own::U32(bands.entries),
     ]
 }
 

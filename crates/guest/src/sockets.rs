@@ -462,12 +462,13 @@ impl Carrier for Sockets {
         match act {
             Act::Open(line) => self.open(line),
             Act::Ask(transfer, connection, bytes) => {
+                self.say(connection, 0, Some(bytes), None).map_err(text)?;
                 let message = self.message(transfer, connection, 0, Some(bytes)).map_err(text)?;
                 self.send(connection, 0, Message { is_request: true, ..message })
             }
             Act::Send { transfer, line, bytes, by_client, deadline } => {
                 let end = usize::from(!by_client);
-                self.say_deadline(line, end, deadline).map_err(text)?;
+                self.say(line, end, bytes, deadline).map_err(text)?;
                 let message = self.message(transfer, line, end, bytes).map_err(text)?;
                 self.send(line, end, message)
             }
@@ -530,14 +531,18 @@ impl Sockets {
         Ok(sums.into_iter().collect())
     }
 
-    /// Says the deadline of what an end sends next by its socket's mark, as `linux/modules/tcp_d2tcp.c` reads it. Other
-    /// congestion controls do not look at it.
-    fn say_deadline(&mut self, number: usize, which: usize, deadline: Option<Time>) -> io::Result<()> {
+    /// Says by its socket's mark what a congestion control wants to know of what an end sends next: the deadline, as
+    /// linux/modules/tcp_d2tcp.c reads it, or how many bytes there are, as linux/modules/tcp_pfdct.c does.
+    fn say(&mut self, number: usize, which: usize, bytes: Option<u64>, deadline: Option<Time>) -> io::Result<()> {
         let Connection { line, ends, .. } = &self.connections[number];
-        let reads = self.congestion[line.group.index()] == "d2tcp";
-        let Some(end) = ends[which].as_ref().filter(|_| reads) else { return Ok(()) };
-        let at = deadline.map_or(0, |deadline| ((self.origin + deadline.ps() / 1000) / 1000) as u32);
-        end.socket.set_mark(at)
+        let Some(end) = &ends[which] else { return Ok(()) };
+        match self.congestion[line.group.index()] {
+            "d2tcp" => {
+                end.socket.set_mark(deadline.map_or(0, |deadline| ((self.origin + deadline.ps() / 1000) / 1000) as u32))
+            }
+            "pfdct" => end.socket.set_mark(bytes.map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX))),
+            _ => Ok(()),
+        }
     }
 
     /// The sender of endless data stops; what it has written is on its way.

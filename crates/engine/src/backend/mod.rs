@@ -6,6 +6,7 @@
 //! record ([`Playback`]), which gives its [`Outcome`](crate::sim::Outcome).
 
 mod drive;
+mod pfdct;
 mod record;
 mod site;
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub use drive::drive;
 pub use fanin_network::fault::{Act as FaultAct, Packets};
 pub use fanin_network::queue::RedConfig;
 pub use fanin_port::spec::Limit;
+pub use pfdct::Bands;
 pub use record::{BadRecord, Playback, Recorder};
 pub use site::{Marking, Site, SiteFault, SiteLink, Stack};
 

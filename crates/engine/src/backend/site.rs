@@ -1,6 +1,7 @@
 //! What a scenario asks of a carrier that is Linux: hosts, links, ports and the settings of hosts. What Linux cannot follow is
 //! refused by name.
 
+use super::pfdct::{self, Bands};
 use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
@@ -102,6 +103,8 @@ pub enum Marking {
         /// Seed of the port's random numbers.
         seed: u64,
     },
+    /// Long flows of PFDCT above the sum of their thresholds.
+    Bands(Bands),
 }
 
 /// The settings of hosts.
@@ -202,6 +205,8 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "l2dct", congestion: "l2dct", module: Some("tcp_l2dct"), switch: THRESHOLD },
     Runs { scheme: "d2tcp", congestion: "d2tcp", module: Some("tcp_d2tcp"), switch: THRESHOLD },
     Runs { scheme: "dt-cwa", congestion: "dtcwa", module: Some("tcp_dtcwa"), switch: THRESHOLDS },
+    Runs { scheme: "pfdct", congestion: "pfdct", module: Some("tcp_pfdct"), switch: pfdct::SWITCH },
+    Runs { scheme: "pfdct-st", congestion: "pfdct", module: Some("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: None, switch: THRESHOLDS },
 ];
 
@@ -228,7 +233,7 @@ impl Site {
                 rate: link.rate,
                 delay: link.delay,
                 limit: port.limit,
-                marking: if is_host(link.from) { None } else { marking(scenario, number, link.tier)? },
+                marking: if is_host(link.from) { None } else { marking(scenario, number, link.tier, port.buffer)? },
                 observed: port.observed,
             });
         }
@@ -326,7 +331,10 @@ fn modules(scenario: &Scenario) -> Vec<(&'static str, String)> {
     for (key, transport) in scenario.transports() {
         let Some(Runs { module: Some(module), switch, .. }) = runs(key) else { continue };
         let mss = transport.bytes("mss").get();
-        let own = scenario.scheme(key).iter().filter(|(_, param, ..)| !switch.contains(&param.key));
+        // An ideal threshold below zero is that of an equation, which the module takes if it gets none.
+        let is_set = |key: &str, value: &Value| key != "ki" || !matches!(value, Value::Number(number) if *number < 0.0);
+        let own = scenario.scheme(key).iter();
+        let own = own.filter(|(key, param, value, _)| !switch.contains(&param.key) && is_set(key, value));
         let set = own.map(|(key, _, value, _)| format!("{}={}", key.replace('-', "_"), parameter(&key, value, mss)));
         modules.push((*module, set.collect::<Vec<_>>().join(" ")));
     }
@@ -340,13 +348,20 @@ fn parameter(key: &str, value: &Value, mss: u64) -> String {
         Value::Window(window) if key == "min-window" => format!("{:.6}", window.bytes(mss) as f64 / mss as f64),
         Value::Window(window) => window.bytes(mss).to_string(),
         Value::Number(number) => format!("{number:.9}"),
+        Value::Bytes(bytes) => bytes.get().to_string(),
         Value::Bool(flag) => u8::from(*flag).to_string(),
         Value::Text(word) => word.clone(),
         other => unreachable!("no scheme that runs in Linux has {key} as {other:?}"),
     }
 }
 
-fn marking(scenario: &Scenario, link: usize, tier: Option<&'static str>) -> Result<Option<Marking>, SpecError> {
+/// When a port of a link marks packets. One buffer of it is `buffer`, if it has one of its own.
+fn marking(
+    scenario: &Scenario,
+    link: usize,
+    tier: Option<&'static str>,
+    buffer: Option<Size>,
+) -> Result<Option<Marking>, SpecError> {
     let at = |values: &Values| tier.map_or_else(|| values.clone(), |tier| values.at_tier(tier));
     match (scenario.queue.kind, scenario.scheme_key()) {
         ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == THRESHOLD) => {
@@ -356,6 +371,12 @@ fn marking(scenario: &Scenario, link: usize, tier: Option<&'static str>) -> Resu
         }
         ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == THRESHOLDS) => {
             Ok(Some(between(&at(scenario.scheme(scheme)))))
+        }
+        ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == pfdct::SWITCH) => {
+            let bytes = |values: &Values, key: &str| values.bytes(key).get();
+            let packet = ["mss", "header"].iter().map(|key| bytes(&scenario.transport, key)).sum::<u64>()
+                + bytes(&scenario.network.values, "frame-overhead");
+            Ok(Some(Marking::Bands(Bands::of(&at(scenario.scheme(scheme)), buffer, packet))))
         }
         ("auto" | "drop-tail", _) => Ok(None),
         ("double-threshold", _) => {
@@ -509,6 +530,9 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         };
         set(transport, &|key| TRANSPORT.contains(&key), DECIDES)?;
         refuse_values(key, transport)?;
+        if *switch == pfdct::SWITCH {
+            pfdct::refuse(scenario.scheme(key))?;
+        }
         set(scenario.scheme(key), &|key| module.is_some() || switch.contains(&key), DECIDES)?;
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
