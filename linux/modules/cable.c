@@ -120,6 +120,7 @@ struct cable {
 
 	u64 *memory_used;		/* bytes in use of the memory that its port shares, or NULL */
 	u64 packets, bytes, drops, marks;
+	u64 tagged[TAG_NONE];		/* packets by their class, if its port has bands */
 };
 
 /* The ends of all cables, by number. */
@@ -877,6 +878,8 @@ static int into_band(struct Qdisc *sch, struct sk_buff *skb, const struct backlo
 		is_full |= bytes + wire_bytes(cable, skb) > bands->room[band];
 	if (is_full)
 		return -1;
+	if (tag < TAG_NONE)
+		cable->tagged[tag]++;
 	if (!is_data(ip, tcp))
 		return band;
 	if (field)
@@ -1116,8 +1119,9 @@ static int show_ends(struct seq_file *file, void *unused)
 	unsigned long number;
 
 	xa_for_each(&ends, number, cable)
-		seq_printf(file, "%lu %llu %llu %llu %llu\n", number, cable->packets, cable->bytes, cable->drops,
-			   cable->marks);
+		seq_printf(file, "%lu %llu %llu %llu %llu %llu %llu %llu\n", number, cable->packets, cable->bytes,
+			   cable->drops, cable->marks, cable->tagged[TAG_AGAIN], cable->tagged[TAG_SHORT],
+			   cable->tagged[TAG_LONG]);
 	return 0;
 }
 

@@ -144,6 +144,6 @@ struct cable_entry {
 	u32 seq;		/* TCP's sequence number, in host order */
 };
 
-/* A line of /proc/cable_ends, for each end: number, packets sent, bytes sent on the wire, drops, marks. */
+/* A line of /proc/cable_ends, for each end: number, packets sent, bytes sent on the wire, drops, marks, and by PFDCT's class packets queued. */
 
 #endif

@@ -113,6 +113,7 @@ struct pfdct {
 	u32 threshold;		/* K_t of this flow */
 	u32 divisor;		/* the number of flows by which the queue's was divided, in 2^-8 */
 	bool grows;		/* the acknowledgement ends a window of data without marks */
+	bool was_long;		/* the flow was long when the acknowledgement came */
 };
 
 /* N, times ONE; 0: unknown. */
@@ -301,6 +302,7 @@ static void pfdct_observe(struct sock *sk, u32 flags)
 		ca->rtt_sum = 0;
 		ca->rtt_count = 0;
 	}
+	ca->was_long = ca->wire.is_long;
 	classify(sk);
 }
 
@@ -324,7 +326,7 @@ static void pfdct_grow(struct sock *sk, u32 ack, u32 acked)
 		/* Algorithm 2, lines 28 to 31. */
 		if (tp->delivered_ce == ca->marks.delivered_ce && tcp_is_cwnd_limited(sk))
 			marks_set_window(sk, window + max(div64_u64((u64)ONE << SHIFT, window), (u64)ONE / max(tp->mss_cache, 1U)));
-	} else if (tcp_in_slow_start(tp) || !ca->wire.is_long) {
+	} else if (tcp_in_slow_start(tp) || !ca->was_long) {
 		marks_grow(sk, acked, ONE);
 	} else if (ca->grows && tcp_is_cwnd_limited(sk)) {
 		marks_set_window(sk, window + ONE);

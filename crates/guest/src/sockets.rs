@@ -29,6 +29,9 @@ const OPENING: u64 = 100_000_000;
 /// How long connections are idle before a run, so that no timer of theirs is left.
 const SETTLING: u64 = 1_000_000_000;
 
+/// What the ports of switches have counted beside TCP: packets by PFDCT's class.
+const TAGGED: [&str; 3] = ["PortRetransmissions", "PortShortFlows", "PortLongFlows"];
+
 /// Bytes that one end of a connection sends.
 struct Message {
     transfer: TransferId,
@@ -503,18 +506,25 @@ impl Carrier for Sockets {
 
     fn end(&mut self) -> Result<Ending, String> {
         // Before connections are closed, which counts too.
-        let counters = self.counters().map_err(text)?;
+        let mut counters = self.counters().map_err(text)?;
         for number in 0..self.connections.len() {
             self.close(number).map_err(text)?;
         }
         self.drain().map_err(text)?;
         let ends = std::fs::read_to_string("/proc/cable_ends").map_err(text)?;
         let mut links = Vec::new();
+        let mut tagged = TAGGED.map(|name| (name, 0));
         for line in ends.lines() {
             let numbers: Vec<u64> = line.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-            let &[_, packets, bytes, ..] = numbers.as_slice() else { return Err(format!("/proc/cable_ends: {line}")) };
+            let &[_, packets, bytes, _, _, again, short, long] = numbers.as_slice() else {
+                return Err(format!("/proc/cable_ends: {line}"));
+            };
             links.push((packets, bytes));
+            for (sum, more) in tagged.iter_mut().zip([again, short, long]) {
+                sum.1 += more;
+            }
         }
+        counters.extend(tagged.into_iter().filter(|(_, packets)| *packets > 0).map(|(name, of)| (name.to_owned(), of)));
         Ok(Ending { segments: self.segments, links, counters })
     }
 }
