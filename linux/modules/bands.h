@@ -105,7 +105,7 @@ static inline bool is_data(const struct iphdr *ip, const struct tcphdr *tcp)
 	return tcp->fin || data_of(ip, tcp);
 }
 
-/* Algorithm 1, lines 1 to 13. Linux's SYN is ECN-capable if the congestion control needs ECN, but it is no packet of a long flow. */
+/* Algorithm 1, lines 1 to 13. Linux's SYN is ECN-capable if the congestion control needs ECN, but no packet of a long flow. */
 static inline int bands_tag(struct bands *bands, const struct iphdr *ip, const struct tcphdr *tcp)
 {
 	u32 seq = ntohl(tcp->seq), numbers = data_of(ip, tcp) + tcp->syn + tcp->fin;
@@ -153,8 +153,9 @@ static inline void active_remove(struct bands *bands, struct active *flow)
 	kfree(flow);
 }
 
-/* Counts the long flows of the port. A retransmission of a long flow is recognised by its field. The list is in the order of use. */
-static inline void active_count(struct bands *bands, const struct iphdr *ip, const struct tcphdr *tcp, int tag, u64 field, u64 now)
+/* Counts the port's long flows, in the order of use. A retransmission of a long flow is recognised by its field. */
+static inline void active_count(struct bands *bands, const struct iphdr *ip, const struct tcphdr *tcp, int tag,
+				u64 field, u64 now)
 {
 	struct active *flow, *next;
 

@@ -57,9 +57,9 @@ static inline u32 pfdct_threshold(u64 field)
 static inline u64 pfdct_through(u64 field, u16 flows, u16 buffer)
 {
 	u64 n = flows, m = buffer ?: U32_MAX, was_n = (u16)(field >> 16), was_m = (u16)field ?: U32_MAX;
-	u64 here = m * max(was_n, 1ULL), before = was_m * max(n, 1ULL);
+	u64 here = m * max(was_n, 1ULL), there = was_m * max(n, 1ULL);
 
-	if (here > before || (here == before && n <= was_n))
+	if (here > there || (here == there && n <= was_n))
 		return field;
 	return (field & ~0xffffffffULL) | n << 16 | buffer;
 }

@@ -100,7 +100,9 @@ enum { GROWTH_WINDOW_END, GROWTH_EACH_ACK };
 static struct choice growth = { growths, GROWTH_WINDOW_END };
 choice_param(growth, "a window without marks grows at its end (window-end) or with each-ack");
 
-#define KT_SHIFT 16		/* K_t is kept in multiples of 2^-16 */
+/* K_t is kept in multiples of 2^-16, queues in multiples of 2^-12, N and the largest window in multiples of 2^-8. */
+#define KT_SHIFT 16
+#define QUEUE_SHIFT 12
 #define N_SHIFT 8
 
 struct pfdct {
@@ -227,7 +229,8 @@ static void manage_threshold(struct sock *sk)
 	else if (rtt.chosen == RTT_SMOOTHED)
 		time = tp->srtt_us >> 3;
 	if (time && ca->rtt_min) {
-		queue = time > ca->rtt_min ? mul_u64_u64_div_u64(marks_window(sk), time - ca->rtt_min, time) >> 8 : 0;
+		queue = mul_u64_u64_div_u64(marks_window(sk), max(time, ca->rtt_min) - ca->rtt_min, time);
+		queue = min_t(u64, queue >> (SHIFT - QUEUE_SHIFT), U32_MAX);
 		ca->average += ((s64)min(h, (u32)ONE) * ((s64)queue - ca->average) + ONE / 2) >> SHIFT;
 	}
 	if (!ca->wire.is_told || !ca->wire.is_long || !flows || kt_dir.chosen == KT_FROZEN)
@@ -239,7 +242,7 @@ static void manage_threshold(struct sock *sk)
 	least = div64_u64((u64)max(kt_low, clip_low) << SHIFT, flows);
 	most = highest(ca, flows);
 	now = threshold_of(ca);
-	queue = (u64)ca->average << 8;
+	queue = (u64)ca->average << (SHIFT - QUEUE_SHIFT);
 	if (queue == aim)
 		return;
 	if (kt_dir.chosen == KT_NOOP)

@@ -542,7 +542,7 @@ impl Sockets {
     }
 
     /// Says by its socket's mark what a congestion control wants to know of what an end sends next: the deadline, as
-    /// linux/modules/tcp_d2tcp.c reads it, or how many bytes there are, as linux/modules/tcp_pfdct.c does.
+    /// `linux/modules/tcp_d2tcp.c` reads it, or how many bytes there are, as `linux/modules/tcp_pfdct.c` does.
     fn say(&mut self, number: usize, which: usize, bytes: Option<u64>, deadline: Option<Time>) -> io::Result<()> {
         let Connection { line, ends, .. } = &self.connections[number];
         let Some(end) = &ends[which] else { return Ok(()) };
