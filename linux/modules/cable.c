@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/etherdevice.h>
+#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/ip.h>
@@ -611,6 +612,19 @@ static const struct net_device_ops cable_ops = {
 	.ndo_set_mac_address = eth_mac_addr,
 };
 
+static int cable_settings(struct net_device *dev, struct ethtool_link_ksettings *settings)
+{
+	const struct cable *cable = netdev_priv(dev);
+
+	settings->base.speed = div_u64(cable->rate, 1000000);
+	settings->base.duplex = DUPLEX_FULL;
+	return 0;
+}
+
+static const struct ethtool_ops cable_ethtool_ops = {
+	.get_link_ksettings = cable_settings,
+};
+
 static enum hrtimer_restart on_clock(struct hrtimer *timer)
 {
 	tasklet_hi_schedule(&container_of(timer, struct clock, timer)->rest);
@@ -631,6 +645,7 @@ static void cable_setup(struct net_device *dev)
 
 	ether_setup(dev);
 	dev->netdev_ops = &cable_ops;
+	dev->ethtool_ops = &cable_ethtool_ops;
 	dev->needs_free_netdev = true;
 	dev->flags |= IFF_NOARP;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE;

@@ -11,12 +11,9 @@
 
 #include <linux/bitops.h>
 #include <linux/math64.h>
-#include <linux/module.h>
-#include <linux/string.h>
 #include <net/tcp.h>
+#include "parameters.h"
 
-#define SHIFT 20
-#define ONE (1U << SHIFT)
 /* More segments than a TCP window can have. */
 #define MOST_SEGMENTS (1U << 20)
 
@@ -31,74 +28,6 @@ struct marks {
 	u64 window;			/* in segments */
 	u64 threshold;			/* what the window was reduced to */
 };
-
-/* A parameter that is a number such as 2.5, 1/16 or 3. */
-static int set_number(const char *text, const struct kernel_param *param)
-{
-	u64 whole, rest = 0, scale = 1;
-	char *end;
-
-	whole = simple_strtoull(text, &end, 10);
-	if (end == text || whole > 1000000)
-		return -EINVAL;
-	if (*end == '/') {
-		scale = simple_strtoull(end + 1, &end, 10);
-		swap(whole, rest);
-	} else if (*end == '.') {
-		for (end++; *end >= '0' && *end <= '9' && scale < 1000000000; end++, scale *= 10)
-			rest = rest * 10 + *end - '0';
-	}
-	if (!scale || scale > 1000000000 || (*end && strcmp(end, "\n")))
-		return -EINVAL;
-	whole = (whole << SHIFT) + div64_u64((rest << SHIFT) + scale / 2, scale);
-	if (whole > U32_MAX)
-		return -ERANGE;
-	WRITE_ONCE(*(u32 *)param->arg, whole);
-	return 0;
-}
-
-static int get_number(char *text, const struct kernel_param *param)
-{
-	u32 value = *(u32 *)param->arg;
-
-	return sysfs_emit(text, "%u.%06llu\n", value >> SHIFT, ((u64)(value & (ONE - 1)) * 1000000) >> SHIFT);
-}
-
-static const struct kernel_param_ops number_ops = { .set = set_number, .get = get_number };
-
-#define number_param(name, text)				\
-	module_param_cb(name, &number_ops, &name, 0644);	\
-	MODULE_PARM_DESC(name, text)
-
-/* A parameter that is one of some words. */
-struct choice {
-	const char *const *words;	/* NULL behind the last */
-	int chosen;
-};
-
-static int set_choice(const char *text, const struct kernel_param *param)
-{
-	struct choice *choice = param->arg;
-	int chosen = __sysfs_match_string(choice->words, -1, text);
-
-	if (chosen < 0)
-		return chosen;
-	WRITE_ONCE(choice->chosen, chosen);
-	return 0;
-}
-
-static int get_choice(char *text, const struct kernel_param *param)
-{
-	const struct choice *choice = param->arg;
-
-	return sysfs_emit(text, "%s\n", choice->words[choice->chosen]);
-}
-
-static const struct kernel_param_ops __maybe_unused choice_ops = { .set = set_choice, .get = get_choice };
-
-#define choice_param(name, text)				\
-	module_param_cb(name, &choice_ops, &name, 0644);	\
-	MODULE_PARM_DESC(name, text)
 
 static u32 g = ONE / 16;
 number_param(g, "weight of the newest window of data in the estimate (1/16)");

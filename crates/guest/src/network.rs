@@ -200,6 +200,8 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
         devices.push(device);
         if link.limit != Limit::Unlimited {
             netlink.discipline(device, "port", &port(link.limit, link.marking, node))?;
+        } else if let Some(kind) = site.receiver {
+            netlink.discipline(device, kind, &[])?;
         } else if site.stack.fq {
             netlink.discipline(device, "fq", &fair_queue(site.stack.queue))?;
         }

@@ -31,8 +31,10 @@ pub struct Site {
     pub stack: Stack,
     /// By traffic group, the congestion control.
     pub congestion: Vec<&'static str>,
-    /// The modules of congestion controls that Linux does not have: names, and parameters.
+    /// The modules of what Linux does not have: names, and parameters.
     pub modules: Vec<(&'static str, String)>,
+    /// The queue of all hosts, if it sets the windows that they advertise.
+    pub receiver: Option<&'static str>,
     /// What faults do to packets.
     pub faults: Vec<SiteFault>,
     /// Seed of the run.
@@ -184,13 +186,49 @@ const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto"];
 /// A scheme that runs in Linux.
 struct Runs {
     scheme: &'static str,
-    /// Its congestion control.
+    /// The congestion control of its senders.
     congestion: &'static str,
-    /// The module of it, if Linux has none.
-    module: Option<&'static str>,
-    /// Keys that its switches follow. A module follows all others.
+    /// What else it needs.
+    module: Module,
+    /// Keys that its switches follow.
     switch: &'static [&'static str],
 }
+
+/// What Linux does not have of a scheme. A module follows all keys that switches do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Module {
+    /// Nothing.
+    None,
+    /// The congestion control.
+    Sender(&'static str),
+    /// The queue of hosts, which sets the windows that they advertise; and the keys that it does not follow.
+    Receiver(&'static str, &'static [&'static str]),
+}
+
+impl Module {
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Sender(name) | Self::Receiver(name, _) => Some(name),
+        }
+    }
+
+    fn follows(self, key: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::Sender(_) => true,
+            Self::Receiver(_, without) => !without.contains(&key),
+        }
+    }
+
+    /// The queue of hosts.
+    fn receiver(self) -> Option<&'static str> {
+        if let Self::Receiver(name, _) = self { Some(name) } else { None }
+    }
+}
+
+/// What a stock sender cannot follow of ICTCP as RCC's authors have it.
+const RDTCP: &[&str] = &["flavour", "slot-clock", "looks"];
 
 /// The keys of a threshold.
 const THRESHOLD: &[&str] = &["mark-threshold", "mark-at"];
@@ -198,16 +236,17 @@ const THRESHOLD: &[&str] = &["mark-threshold", "mark-at"];
 const THRESHOLDS: &[&str] = &["start", "stop"];
 
 const RUNS: &[Runs] = &[
-    Runs { scheme: "linux", congestion: "cubic", module: None, switch: &[] },
-    Runs { scheme: "linux-reno", congestion: "reno", module: None, switch: &[] },
-    Runs { scheme: "linux-dctcp", congestion: "dctcp", module: None, switch: THRESHOLD },
-    Runs { scheme: "linux-bbr", congestion: "bbr", module: None, switch: &[] },
-    Runs { scheme: "l2dct", congestion: "l2dct", module: Some("tcp_l2dct"), switch: THRESHOLD },
-    Runs { scheme: "d2tcp", congestion: "d2tcp", module: Some("tcp_d2tcp"), switch: THRESHOLD },
-    Runs { scheme: "dt-cwa", congestion: "dtcwa", module: Some("tcp_dtcwa"), switch: THRESHOLDS },
-    Runs { scheme: "pfdct", congestion: "pfdct", module: Some("tcp_pfdct"), switch: pfdct::SWITCH },
-    Runs { scheme: "pfdct-st", congestion: "pfdct", module: Some("tcp_pfdct"), switch: pfdct::SWITCH },
-    Runs { scheme: "dt-dctcp", congestion: "dctcp", module: None, switch: THRESHOLDS },
+    Runs { scheme: "linux", congestion: "cubic", module: Module::None, switch: &[] },
+    Runs { scheme: "linux-reno", congestion: "reno", module: Module::None, switch: &[] },
+    Runs { scheme: "linux-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLD },
+    Runs { scheme: "linux-bbr", congestion: "bbr", module: Module::None, switch: &[] },
+    Runs { scheme: "l2dct", congestion: "l2dct", module: Module::Sender("tcp_l2dct"), switch: THRESHOLD },
+    Runs { scheme: "d2tcp", congestion: "d2tcp", module: Module::Sender("tcp_d2tcp"), switch: THRESHOLD },
+    Runs { scheme: "dt-cwa", congestion: "dtcwa", module: Module::Sender("tcp_dtcwa"), switch: THRESHOLDS },
+    Runs { scheme: "pfdct", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
+    Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
+    Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
+    Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
 ];
 
 /// How a scheme runs in Linux, if it does.
@@ -250,6 +289,7 @@ impl Site {
                 .map(|group| runs(group.scheme.unwrap_or(scenario.scheme_key())).map_or("", |runs| runs.congestion))
                 .collect(),
             modules: modules(scenario),
+            receiver: runs(scenario.scheme_key()).and_then(|runs| runs.module.receiver()),
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
@@ -325,18 +365,20 @@ impl Site {
     }
 }
 
-/// The modules of a scenario's congestion controls, with the values of their schemes as parameters.
+/// The modules of a scenario's schemes, with the values of their schemes as parameters.
 fn modules(scenario: &Scenario) -> Vec<(&'static str, String)> {
     let mut modules = Vec::new();
     for (key, transport) in scenario.transports() {
-        let Some(Runs { module: Some(module), switch, .. }) = runs(key) else { continue };
+        let Some(Runs { module, switch, .. }) = runs(key) else { continue };
+        let Some(name) = module.name() else { continue };
         let mss = transport.bytes("mss").get();
         // An ideal threshold below zero is that of an equation, which the module takes if it gets none.
         let is_set = |key: &str, value: &Value| key != "ki" || !matches!(value, Value::Number(number) if *number < 0.0);
+        let follows = |key: &str| module.follows(key) && !switch.contains(&key);
         let own = scenario.scheme(key).iter();
-        let own = own.filter(|(key, param, value, _)| !switch.contains(&param.key) && is_set(key, value));
+        let own = own.filter(|(key, param, value, _)| follows(param.key) && is_set(key, value));
         let set = own.map(|(key, _, value, _)| format!("{}={}", key.replace('-', "_"), parameter(&key, value, mss)));
-        modules.push((*module, set.collect::<Vec<_>>().join(" ")));
+        modules.push((name, set.collect::<Vec<_>>().join(" ")));
     }
     modules
 }
@@ -349,6 +391,8 @@ fn parameter(key: &str, value: &Value, mss: u64) -> String {
         Value::Window(window) => window.bytes(mss).to_string(),
         Value::Number(number) => format!("{number:.9}"),
         Value::Bytes(bytes) => bytes.get().to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Time(time) => format!("{}ns", time.ps() / 1000),
         Value::Bool(flag) => u8::from(*flag).to_string(),
         Value::Text(word) => word.clone(),
         other => unreachable!("no scheme that runs in Linux has {key} as {other:?}"),
@@ -490,6 +534,7 @@ fn routes(topology: &Topology) -> Vec<(NodeId, NodeId, Vec<LinkId>)> {
 }
 
 const DECIDES: &str = "Linux decides this itself: the Linux backend cannot follow it; leave it out";
+const STOCK: &str = "the module of the Linux backend does not follow it, as its senders are Linux's own: leave it out";
 const MEASURES: &str = "is not measured by the Linux backend; leave it out";
 
 /// An error at the first value of a scheme's `[transport]` that would have no effect.
@@ -498,7 +543,7 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
         let why = format!("{DECIDES}, and set transport.stack = \"linux-6\" where the scheme has another");
         return Err(transport.fail("loss-detection", why));
     }
-    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr") && transport.is("ecn", "off") {
+    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp") && transport.is("ecn", "off") {
         let why =
             "this congestion control asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
         return Err(transport.fail("ecn", why));
@@ -512,6 +557,27 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
         let why =
             format!("Linux counts it in segments, which are {mss} B (mss): set a multiple of them, such as 10mss");
         return Err(transport.fail("initial-window", why));
+    }
+    Ok(())
+}
+
+/// An error at what cannot be beside a queue of hosts that sets their windows.
+fn refuse_beside_receiver(
+    scenario: &Scenario,
+    scheme: &str,
+    module: Module,
+    transport: &Values,
+) -> Result<(), SpecError> {
+    if module.receiver().is_none() {
+        return Ok(());
+    }
+    if !transport.is("pacing", "off") {
+        let why = format!("{scheme} is the queue of hosts in the Linux backend, so fq cannot be: set off");
+        return Err(transport.fail("pacing", why));
+    }
+    if scenario.transports().count() > 1 {
+        let why = format!("{scheme} sets the windows of all connections of a host in the Linux backend: give no group another");
+        return Err(transport.fail("scheme", why));
     }
     Ok(())
 }
@@ -533,7 +599,9 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         if *switch == pfdct::SWITCH {
             pfdct::refuse(scenario.scheme(key))?;
         }
-        set(scenario.scheme(key), &|key| module.is_some() || switch.contains(&key), DECIDES)?;
+        let why = if module.receiver().is_some() { STOCK } else { DECIDES };
+        set(scenario.scheme(key), &|key| module.follows(key) || switch.contains(&key), why)?;
+        refuse_beside_receiver(scenario, key, *module, transport)?;
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
     set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
