@@ -125,14 +125,17 @@ static u64 interval_of(const struct flow *flow)
 	return max3(flow->rtt, min_slot, (u64)NSEC_PER_USEC);
 }
 
-/* Looks begin, and with the first connection the slots. */
+/* Looks begin, and with the first connection that is not idle the slots, with a half that measures. */
 static void watch(struct receiver *receiver, struct flow *flow, u64 now)
 {
 	struct ictcp *ictcp = ictcp_of(receiver);
 
 	call_at(receiver, &flow->connection.due, now + interval_of(flow));
-	if (RB_EMPTY_NODE(&ictcp->half_ends.node))
+	if (RB_EMPTY_NODE(&ictcp->half_ends.node)) {
+		ictcp->is_open = false;
+		ictcp->arrived = 0;
 		call_at(receiver, &ictcp->half_ends, now + ictcp->half);
+	}
 }
 
 static struct connection *new_connection(void)
@@ -176,11 +179,11 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 	struct flow *flow = flow_of(connection);
 	u32 segments = DIV_ROUND_UP(packet->payload, connection->mss);
 
-	ictcp->arrived += packet->payload + segments * packet->headers;
 	if (flow->is_idle) {
 		begin(flow, packet->now);
 		watch(receiver, flow, packet->now);
 	}
+	ictcp->arrived += packet->payload + segments * packet->headers;
 	if (is_new(connection, packet)) {
 		flow->bytes += packet->payload;
 		flow->slot_bytes += packet->payload;
