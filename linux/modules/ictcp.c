@@ -78,7 +78,7 @@ struct flow {
 
 struct ictcp {
 	struct receiver receiver;
-	struct timerqueue_node half_ends;
+	struct due half_ends;
 	u64 half;		/* how long this half of a slot is */
 	u64 arrived;		/* bytes in it */
 	u64 left;		/* of the quota, bytes a second */
@@ -131,12 +131,14 @@ static void watch(struct receiver *receiver, struct flow *flow, u64 now)
 	struct ictcp *ictcp = ictcp_of(receiver);
 
 	call_at(receiver, &flow->connection.due, now + interval_of(flow));
-	if (RB_EMPTY_NODE(&ictcp->half_ends.node)) {
+	if (!is_due(&ictcp->half_ends)) {
 		ictcp->is_open = false;
 		ictcp->arrived = 0;
 		call_at(receiver, &ictcp->half_ends, now + ictcp->half);
 	}
 }
+
+static void look(struct receiver *receiver, struct due *due, u64 now);
 
 static struct connection *new_connection(void)
 {
@@ -149,6 +151,7 @@ static void on_new(struct receiver *receiver, struct connection *connection, u64
 {
 	struct flow *flow = flow_of(connection);
 
+	due_init(&connection->due, look);
 	begin(flow, now);
 	watch(receiver, flow, now);
 }
@@ -279,17 +282,19 @@ static void adjust(struct ictcp *ictcp, struct flow *flow, u64 now)
 }
 
 /* A look at a connection is due, or it has been silent for so long that it is forgotten. */
-static void look(struct receiver *receiver, struct flow *flow, u64 now)
+static void look(struct receiver *receiver, struct due *due, u64 now)
 {
+	struct flow *flow = flow_of(container_of(due, struct connection, due));
+
 	if (flow->connection.closing || (flow->is_idle && now - flow->last_data >= FORGET_NS))
 		return forget(receiver, &flow->connection);
 	if (now - flow->last_data > idle) {
 		begin(flow, flow->last_data);
 		flow->is_idle = true;
-		return call_at(receiver, &flow->connection.due, now + FORGET_NS);
+		return call_at(receiver, due, now + FORGET_NS);
 	}
 	adjust(ictcp_of(receiver), flow, now);
-	call_at(receiver, &flow->connection.due, now + interval_of(flow));
+	call_at(receiver, due, now + interval_of(flow));
 }
 
 /* Section 4.4 of the paper: windows above the mean shrink. */
@@ -312,9 +317,10 @@ static void level(struct ictcp *ictcp, u64 now)
 }
 
 /* A half of a slot ends: section 4.2 of the paper. */
-static void turn(struct ictcp *ictcp, u64 now)
+static void turn(struct receiver *receiver, struct due *due, u64 now)
 {
-	u64 capacity = ictcp->receiver.capacity, usable = share(capacity, alpha), rate, weighted = 0, bytes = 0;
+	struct ictcp *ictcp = ictcp_of(receiver);
+	u64 capacity = receiver->capacity, usable = share(capacity, alpha), rate, weighted = 0, bytes = 0;
 	struct connection *connection;
 	bool is_busy = false;
 	int i;
@@ -337,49 +343,18 @@ static void turn(struct ictcp *ictcp, u64 now)
 	}
 	ictcp->half = max3(bytes ? div64_u64(weighted, bytes) : ictcp->half, min_slot, (u64)NSEC_PER_USEC);
 	if (is_busy)
-		call_at(&ictcp->receiver, &ictcp->half_ends, now + ictcp->half);
-}
-
-static void on_due(struct receiver *receiver, struct timerqueue_node *due, u64 now)
-{
-	if (due == &ictcp_of(receiver)->half_ends)
-		turn(ictcp_of(receiver), now);
-	else
-		look(receiver, flow_of(container_of(due, struct connection, due)), now);
+		call_at(receiver, due, now + ictcp->half);
 }
 
 static int ictcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct ictcp *ictcp = qdisc_priv(sch);
 
-	timerqueue_init(&ictcp->half_ends);
+	due_init(&ictcp->half_ends, turn);
 	ictcp->half = max(min_slot, (u64)NSEC_PER_USEC);
 	return receiver_init(sch, opt, extack);
 }
 
-static struct Qdisc_ops ictcp_ops __read_mostly = {
-	.id = "ictcp",
-	.priv_size = sizeof(struct ictcp),
-	.enqueue = receiver_enqueue,
-	.dequeue = qdisc_dequeue_head,
-	.peek = qdisc_peek_head,
-	.init = ictcp_init,
-	.reset = qdisc_reset_queue,
-	.destroy = receiver_destroy,
-	.owner = THIS_MODULE,
-};
-
-static int __init ictcp_register(void)
-{
-	return register_qdisc(&ictcp_ops);
-}
-
-static void __exit ictcp_unregister(void)
-{
-	unregister_qdisc(&ictcp_ops);
-}
-
-module_init(ictcp_register);
-module_exit(ictcp_unregister);
+receiver_qdisc(ictcp, struct ictcp, ictcp_init);
 MODULE_DESCRIPTION("ICTCP: a host divides its spare bandwidth among its connections by their advertised windows");
 MODULE_LICENSE("GPL");

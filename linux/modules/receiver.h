@@ -32,10 +32,18 @@ static unsigned int speed;
 module_param(speed, uint, 0644);
 MODULE_PARM_DESC(speed, "Mbit/s of the interface; 0: what the interface says (0)");
 
+struct receiver;
+
+/* Something that is to be done at a time. */
+struct due {
+	struct timerqueue_node node;
+	void (*call)(struct receiver *receiver, struct due *due, u64 now);
+};
+
 /* What is known of a connection. */
 struct connection {
 	struct hlist_node node;
-	struct timerqueue_node due;	/* when the system looks at it next; on no queue if RB_EMPTY_NODE */
+	struct due due;			/* when the system looks at it next */
 	__be32 own, peer;
 	__be16 own_port, peer_port;
 	u32 mss;			/* bytes of data in a full segment */
@@ -70,38 +78,49 @@ static void on_new(struct receiver *receiver, struct connection *connection, u64
 static void on_data(struct receiver *receiver, struct connection *connection, const struct packet *packet);
 /* Returns whether the packet is held, and so belongs to the system. */
 static bool on_leaving(struct receiver *receiver, struct connection *connection, const struct packet *packet);
-static void on_due(struct receiver *receiver, struct timerqueue_node *due, u64 now);
 static void on_gone(struct receiver *receiver, struct connection *connection);
 
-/* Asks for on_due() at a time, instead of at an earlier request's. */
-static void call_at(struct receiver *receiver, struct timerqueue_node *due, u64 at)
+static void due_init(struct due *due, void (*call)(struct receiver *receiver, struct due *due, u64 now))
 {
-	if (!RB_EMPTY_NODE(&due->node))
-		timerqueue_del(&receiver->dues, due);
-	due->expires = at;
-	if (timerqueue_add(&receiver->dues, due))
-		hrtimer_start(&receiver->timer, at, HRTIMER_MODE_ABS_PINNED_SOFT);
+	timerqueue_init(&due->node);
+	due->call = call;
 }
 
-static void do_not_call(struct receiver *receiver, struct timerqueue_node *due)
+static bool is_due(const struct due *due)
 {
-	if (!RB_EMPTY_NODE(&due->node))
-		timerqueue_del(&receiver->dues, due);
+	return !RB_EMPTY_NODE(&due->node.node);
+}
+
+static void do_not_call(struct receiver *receiver, struct due *due)
+{
+	if (is_due(due))
+		timerqueue_del(&receiver->dues, &due->node);
+}
+
+/* Asks for a call at a time, instead of an earlier request. */
+static void call_at(struct receiver *receiver, struct due *due, u64 at)
+{
+	do_not_call(receiver, due);
+	due->node.expires = at;
+	if (timerqueue_add(&receiver->dues, &due->node))
+		hrtimer_start(&receiver->timer, at, HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 static enum hrtimer_restart on_timer(struct hrtimer *timer)
 {
 	struct receiver *receiver = container_of(timer, struct receiver, timer);
-	struct timerqueue_node *due;
+	struct timerqueue_node *next;
+	struct due *due;
 
 	spin_lock(qdisc_lock(receiver->sch));
-	while ((due = timerqueue_getnext(&receiver->dues)) && due->expires <= ktime_get_ns()) {
-		timerqueue_del(&receiver->dues, due);
+	while ((next = timerqueue_getnext(&receiver->dues)) && next->expires <= ktime_get_ns()) {
+		due = container_of(next, struct due, node);
+		do_not_call(receiver, due);
 		/* Times count from when it was due, so that those that are due at one time stay so. */
-		on_due(receiver, due, due->expires);
+		due->call(receiver, due, next->expires);
 	}
-	if (due)
-		hrtimer_start(timer, due->expires, HRTIMER_MODE_ABS_PINNED_SOFT);
+	if (next)
+		hrtimer_start(timer, next->expires, HRTIMER_MODE_ABS_PINNED_SOFT);
 	spin_unlock(qdisc_lock(receiver->sch));
 	return HRTIMER_NORESTART;
 }
@@ -185,7 +204,6 @@ static struct connection *leaving_on(struct receiver *receiver, const struct pac
 		connection->peer = ip->daddr;
 		connection->own_port = tcp->source;
 		connection->peer_port = tcp->dest;
-		timerqueue_init(&connection->due);
 		connection->mss = segment_of(receiver, true);
 		hash_add(receiver->connections, &connection->node, place(ip->saddr, ip->daddr, tcp->source, tcp->dest));
 		on_new(receiver, connection, packet->now);
@@ -237,7 +255,7 @@ static u32 given(const struct connection *connection, u32 acked)
 }
 
 /* Whether data is new, as far as the host has acknowledged data. */
-static bool is_new(const struct connection *connection, const struct packet *packet)
+static bool __maybe_unused is_new(const struct connection *connection, const struct packet *packet)
 {
 	return !connection->has_edge || after(packet->seq + packet->payload, connection->acked);
 }
@@ -321,5 +339,29 @@ static void receiver_destroy(struct Qdisc *sch)
 	hash_for_each_safe(receiver->connections, i, next, connection, node)
 		forget(receiver, connection);
 }
+
+/* The queueing discipline of a system: its name, and what it keeps of an interface. */
+#define receiver_qdisc(name, kept, begin)		\
+static struct Qdisc_ops name##_ops __read_mostly = {	\
+	.id = #name,					\
+	.priv_size = sizeof(kept),			\
+	.enqueue = receiver_enqueue,			\
+	.dequeue = qdisc_dequeue_head,			\
+	.peek = qdisc_peek_head,			\
+	.init = begin,					\
+	.reset = qdisc_reset_queue,			\
+	.destroy = receiver_destroy,			\
+	.owner = THIS_MODULE,				\
+};							\
+static int __init name##_register(void)			\
+{							\
+	return register_qdisc(&name##_ops);		\
+}							\
+static void __exit name##_unregister(void)		\
+{							\
+	unregister_qdisc(&name##_ops);			\
+}							\
+module_init(name##_register);				\
+module_exit(name##_unregister)
 
 #endif

@@ -227,6 +227,21 @@ impl Module {
     }
 }
 
+/// What of RCC needs senders that announce sizes or follow requests for retransmissions, or was chosen once.
+const ANNOUNCED: &[&str] = &[
+    "skip-cap",
+    "skip-cap-deadline",
+    "skip-cap-other",
+    "push-bonus",
+    "push",
+    "repeats",
+    "requests",
+    "flight",
+    "duplicates",
+    "rto-r-step",
+    "rto-r-wait",
+    "mark-requires-ect",
+];
 /// What a stock sender cannot follow of ICTCP as RCC's authors have it.
 const RDTCP: &[&str] = &["flavour", "slot-clock", "looks"];
 
@@ -247,6 +262,7 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
     Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
+    Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
 ];
 
 /// How a scheme runs in Linux, if it does.
@@ -282,7 +298,7 @@ impl Site {
             links,
             routes: routes(&topology),
             overhead: scenario.network.values.bytes("frame-overhead").get() as u32,
-            stack: stack(transport)?,
+            stack: Stack { ecn: asks_for_ecn(scenario, transport), ..stack(transport)? },
             congestion: scenario
                 .traffic
                 .iter()
@@ -392,6 +408,7 @@ fn parameter(key: &str, value: &Value, mss: u64) -> String {
         Value::Number(number) => format!("{number:.9}"),
         Value::Bytes(bytes) => bytes.get().to_string(),
         Value::Integer(number) => number.to_string(),
+        Value::Bytes(bytes) => bytes.get().to_string(),
         Value::Time(time) => format!("{}ns", time.ps() / 1000),
         Value::Bool(flag) => u8::from(*flag).to_string(),
         Value::Text(word) => word.clone(),
@@ -482,6 +499,11 @@ fn faults(scenario: &Scenario, topology: &Topology) -> Result<Vec<SiteFault>, Sp
     Ok(faults.choosing().map(site).collect())
 }
 
+/// Whether connections ask for ECN: RCC's receiver counts marks, but its senders have a congestion control that does not ask.
+fn asks_for_ecn(scenario: &Scenario, transport: &Values) -> bool {
+    transport.is("ecn", "on") || (scenario.scheme_key() == "rcc" && scenario.scheme("rcc").is("ecn", "on"))
+}
+
 /// The number of segments of an initial window, and the other settings of a host.
 fn stack(transport: &Values) -> Result<Stack, SpecError> {
     let (mss, header) = (transport.bytes("mss").get(), transport.bytes("header").get());
@@ -561,6 +583,12 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
     Ok(())
 }
 
+/// Whether senders were asked to announce sizes.
+fn announces(group: &Values) -> bool {
+    let asked = |value: &Value| matches!(value, Value::Bool(true));
+    group.iter().any(|(key, _, value, origin)| key == "announce-size" && origin.is_some() && asked(value))
+}
+
 /// An error at what cannot be beside a queue of hosts that sets their windows.
 fn refuse_beside_receiver(
     scenario: &Scenario,
@@ -575,8 +603,20 @@ fn refuse_beside_receiver(
         let why = format!("{scheme} is the queue of hosts in the Linux backend, so fq cannot be: set off");
         return Err(transport.fail("pacing", why));
     }
+    if scheme == "rcc"
+        && let Some(group) = scenario.traffic.iter().find(|group| announces(&group.values))
+    {
+        return Err(group
+            .values
+            .fail("announce-size", "Linux's senders announce no sizes: leave it out, or set false"));
+    }
+    if scheme == "rcc" && scenario.scheme(scheme).is("rto-r", "on-queue") {
+        return Err(scenario.scheme(scheme).fail("rto-r", "the module of the Linux backend has on-release and off"));
+    }
     if scenario.transports().count() > 1 {
-        let why = format!("{scheme} sets the windows of all connections of a host in the Linux backend: give no group another");
+        let why = format!(
+            "{scheme} sets the windows of all connections of a host in the Linux backend: give no group another"
+        );
         return Err(transport.fail("scheme", why));
     }
     Ok(())

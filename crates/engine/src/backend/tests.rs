@@ -432,7 +432,11 @@ fn routes_are_all_shortest_ways() {
 #[test]
 fn what_linux_does_not_follow_is_refused_by_name() {
     let cases = [
-        ("transport.scheme", "dctcp", "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, dt-dctcp"),
+        (
+            "transport.scheme",
+            "dctcp",
+            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, dt-dctcp, ictcp, rcc",
+        ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
@@ -449,6 +453,33 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         assert!(error.contains(why), "{key}: {error}");
         let name = key.rsplit('.').next().expect("a key");
         assert!(error.contains(name), "{key}: {error}");
+    }
+}
+
+#[test]
+fn receivers_that_set_windows_take_what_stock_senders_can_follow() {
+    let site =
+        Site::of(&scenario(&[("transport.scheme", "ictcp"), ("scheme.ictcp.min-slot", "40us")])).expect("it runs");
+    assert_eq!((site.receiver, site.congestion, site.stack.ecn), (Some("ictcp"), vec!["reno"], false));
+    let (module, set) = &site.modules[0];
+    assert_eq!(*module, "ictcp");
+    assert!(
+        set.contains("min_slot=40000ns") && set.contains("min_window=2.000000") && !set.contains("flavour"),
+        "{set}"
+    );
+    let site = Site::of(&scenario(&[("transport.scheme", "rcc")])).expect("it runs");
+    assert!(site.stack.ecn && site.stack.quick_ack && site.stack.initial_window == 1, "{:?}", site.stack);
+    let refused: [(&str, &[(&str, &str)], &str); 5] = [
+        ("ictcp", &[("scheme.ictcp.flavour", "rdtcp")], "senders are Linux's own"),
+        ("ictcp", &[("transport.pacing", "fq")], "fq cannot be"),
+        ("rcc", &[("scheme.rcc.push", "request")], "senders are Linux's own"),
+        ("rcc", &[("scheme.rcc.rto-r", "on-queue")], "on-release and off"),
+        ("rcc", &[("traffic.answers.announce-size", "true")], "announce no sizes"),
+    ];
+    for (scheme, changes, why) in refused {
+        let all: Vec<_> = [("transport.scheme", scheme)].iter().chain(changes).copied().collect();
+        let error = Site::of(&scenario(&all)).expect_err(why).to_string();
+        assert!(error.contains(changes[0].0) && error.contains(why), "{error}");
     }
 }
 
