@@ -182,6 +182,8 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 	struct flow *flow = flow_of(connection);
 	u32 segments = DIV_ROUND_UP(packet->payload, connection->mss);
 
+	if (!packet->payload)
+		return;
 	if (flow->is_idle) {
 		begin(flow, packet->now);
 		watch(receiver, flow, packet->now);

@@ -13,7 +13,7 @@
  * What stock senders cannot do is replaced or left out:
  *
  * - They do not announce how much they send. So all connections have one segment each (priority on and size, as RCC has it for
- *   unknown sizes), or equal shares (off). None overtakes another.
+ *   unknown sizes), or equal shares (off). None overtakes another. A transfer ends with FIN, or when the receiver's timer expires.
  * - They have a congestion window too. It starts as on every host, and a loss or timeout halves it.
  * - An acknowledgement with PSH asks them for nothing. When the receiver's timer expires (rto_r), what the connection was allowed
  *   is taken back from the count, and its share goes to others until data arrives; the sender's own timers retransmit.
@@ -73,6 +73,9 @@ choice_param(marks_on_fin, "the mark of a segment with FIN: count or ignore");
 static const char *const releases[] = { "below", "at-most", NULL };
 static struct choice release = { releases, 0 };
 choice_param(release, "acknowledgements leave below queue_max segments in flight, or at-most at it");
+static const char *const turns[] = { "pass", "wait", NULL };
+static struct choice requests = { turns, 0 };
+choice_param(requests, "a request, which allows the first segment of its answer, may pass, or has to wait as acknowledgements");
 static const char *const arms[] = { "on-release", "off", NULL };
 static struct choice rto_r = { arms, 0 };
 choice_param(rto_r, "the receiver's timer starts on-release of an acknowledgement, or is off");
@@ -84,6 +87,7 @@ struct flow {
 	struct list_head active;	/* empty if no transfer is under way */
 	struct list_head waiting;	/* empty if no acknowledgement is held */
 	struct sk_buff *held;
+	bool asks;			/* what is held is a request */
 	u32 share;			/* segments */
 	u32 window, threshold;		/* bytes */
 	u32 next;			/* the next byte in order */
@@ -147,6 +151,7 @@ static void drop_held(struct flow *flow)
 {
 	kfree_skb(flow->held);
 	flow->held = NULL;
+	flow->asks = false;
 	list_del_init(&flow->waiting);
 }
 
@@ -263,6 +268,24 @@ static void take_time(struct flow *flow, const struct packet *packet)
 	flow->timed_at = 0;
 }
 
+static void know(struct flow *flow, u32 next)
+{
+	if (flow->is_known)
+		return;
+	flow->next = next;
+	flow->newest = next;
+	flow->grant_edge = next;
+	flow->is_known = true;
+}
+
+static void activate(struct rcc *rcc, struct flow *flow)
+{
+	if (!list_empty(&flow->active))
+		return;
+	list_add_tail(&flow->active, &rcc->active);
+	rcc->unassigned = true;
+}
+
 static void on_data(struct receiver *receiver, struct connection *connection, const struct packet *packet)
 {
 	u32 end = packet->seq + packet->payload, mss = connection->mss, segments = DIV_ROUND_UP(packet->payload, mss);
@@ -271,16 +294,10 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 	bool counts = ecn.chosen == ON && !(packet->tcp->fin && marks_on_fin.chosen);
 	bool marked = counts && INET_ECN_is_ce(packet->ip->tos);
 
-	if (!flow->is_known) {
-		flow->next = packet->seq;
-		flow->newest = packet->seq;
-		flow->grant_edge = packet->seq;
-		flow->is_known = true;
-	}
-	if (list_empty(&flow->active)) {
-		list_add_tail(&flow->active, &rcc->active);
-		rcc->unassigned = true;
-	}
+	if (!packet->payload)
+		return end_transfer(rcc, flow);
+	know(flow, packet->seq);
+	activate(rcc, flow);
 	if (rcc->unassigned)
 		assign(rcc);
 	call_at(receiver, &connection->due, packet->now + FORGET_NS);
@@ -339,7 +356,7 @@ static void allow(struct rcc *rcc, struct flow *flow, struct packet *packet)
 		rcc->flight += more;
 		flow->grant_edge += more * mss;
 	}
-	if (!flow->timed_at && !flow->in_recovery && !flow->repeats && allowed >= mss) {
+	if (!flow->timed_at && !flow->in_recovery && !flow->repeats && allowed >= mss && !packet->payload) {
 		flow->timed = number + (allowed - mss) / mss * mss;
 		flow->timed_at = packet->now;
 	}
@@ -365,6 +382,7 @@ static bool let_go(struct rcc *rcc)
 			allow(rcc, flow, &packet);
 		qdisc_enqueue_tail(flow->held, rcc->receiver.sch);
 		flow->held = NULL;
+		flow->asks = false;
 		went = true;
 	}
 	return went;
@@ -390,14 +408,21 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 	struct rcc *rcc = rcc_of(receiver);
 	struct flow *flow = flow_of(connection);
 	struct packet leaving = *packet;
+	bool asks = requests.chosen && scheduler.chosen == ON && packet->payload && list_empty(&flow->active) && !flow->held;
 	u32 number = ntohl(packet->tcp->ack_seq), edge;
 
 	if (ecn.chosen == ON)
 		take_echo(&leaving);
-	if (packet->tcp->rst || packet->tcp->fin)
+	if (packet->tcp->rst || (packet->tcp->fin && !flow->asks))
 		drop_held(flow);
+	if (asks) {
+		know(flow, number);
+		activate(rcc, flow);
+	}
 	if (!flow->is_known || packet->tcp->syn) {
 		write_window(connection, &leaving, max(flow->window, 2 * connection->mss));
+		/* It was for the size of segments, and the request that follows says how much may come. */
+		connection->has_edge = false;
 		return false;
 	}
 	if (after(number, flow->next))
@@ -408,7 +433,9 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 		flow->window = min(flow->window, flow->threshold);
 	}
 	/* What is not about data that comes allows nothing beyond what was allowed. */
-	if (packet->payload || packet->tcp->fin || list_empty(&flow->active)) {
+	if (!asks && (packet->payload || packet->tcp->fin || flow->asks || list_empty(&flow->active))) {
+		if (flow->held && !flow->asks && !packet->payload)
+			drop_held(flow);
 		write_window(connection, &leaving,
 			     max(flow->held ? 0 : flow->window, given(connection, number)));
 		let_go(rcc);
@@ -416,7 +443,7 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 	}
 	edge = number + max(flow->window, given(connection, number));
 	drop_held(flow);
-	if (scheduler.chosen == OFF || (flow->repeats && !after(edge, flow->grant_edge))) {
+	if (scheduler.chosen == OFF || (flow->repeats && !asks && !after(edge, flow->grant_edge))) {
 		allow(rcc, flow, &leaving);
 		return false;
 	}
@@ -425,6 +452,7 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 		return false;
 	}
 	flow->held = packet->skb;
+	flow->asks = asks;
 	list_add_tail(&flow->waiting, &rcc->waiting);
 	/* What it was allowed before may be lost. */
 	if (flow->outstanding)

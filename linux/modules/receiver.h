@@ -75,6 +75,7 @@ struct packet {
 /* What a system does; it defines these. A connection that is new is filled with zeros beyond what is shared. */
 static struct connection *new_connection(void);
 static void on_new(struct receiver *receiver, struct connection *connection, u64 now);
+/* Data has arrived, or the end of the connection without data. */
 static void on_data(struct receiver *receiver, struct connection *connection, const struct packet *packet);
 /* Returns whether the packet is held, and so belongs to the system. */
 static bool on_leaving(struct receiver *receiver, struct connection *connection, const struct packet *packet);
@@ -274,7 +275,7 @@ static rx_handler_result_t on_arriving(struct sk_buff **pskb)
 	spin_lock(qdisc_lock(receiver->sch));
 	connection = find(receiver, packet.ip->daddr, packet.ip->saddr, packet.tcp->dest, packet.tcp->source);
 	if (connection) {
-		if (packet.payload)
+		if (packet.payload || packet.tcp->fin || packet.tcp->rst)
 			on_data(receiver, connection, &packet);
 		connection->closing |= packet.tcp->fin || packet.tcp->rst;
 	}

@@ -235,7 +235,6 @@ const ANNOUNCED: &[&str] = &[
     "push-bonus",
     "push",
     "repeats",
-    "requests",
     "flight",
     "duplicates",
     "rto-r-step",
