@@ -100,7 +100,7 @@ struct flow {
 	u64 rtt, deviation;		/* ns; 0: none was measured */
 	u32 timed;			/* the segment that is timed, if timed_at is not 0 */
 	u64 timed_at;
-	struct due period;	/* its end, if a mark has come in it */
+	struct due period;		/* its end, if a mark has come in it */
 	u64 period_end;
 	u32 alpha, total, marked;
 };
@@ -180,15 +180,16 @@ static void on_gone(struct receiver *receiver, struct connection *connection)
 /* Divides queue_max among the active connections. */
 static void assign(struct rcc *rcc)
 {
-	u32 count = 0, share = 1, rest = 0;
+	/* More segments than all windows can allow. */
+	u32 most = min(queue_max, 1U << 20), count = 0, share = 1, rest = 0;
 	struct flow *flow;
 
 	rcc->unassigned = false;
 	list_for_each_entry(flow, &rcc->active, active)
 		count++;
-	if (priority.chosen == PRIORITY_OFF && count && queue_max >= count) {
-		share = queue_max / count;
-		rest = assignment.chosen == ASSIGN_CODE ? queue_max % count : 0;
+	if (priority.chosen == PRIORITY_OFF && count && most >= count) {
+		share = most / count;
+		rest = assignment.chosen == ASSIGN_CODE ? most % count : 0;
 	}
 	list_for_each_entry(flow, &rcc->active, active) {
 		flow->share = share + (rest ? 1 : 0);
@@ -268,6 +269,7 @@ static void take_time(struct flow *flow, const struct packet *packet)
 	flow->timed_at = 0;
 }
 
+/* Data comes next from this number on. */
 static void know(struct flow *flow, u32 next)
 {
 	if (flow->is_known)
@@ -278,6 +280,7 @@ static void know(struct flow *flow, u32 next)
 	flow->is_known = true;
 }
 
+/* A transfer begins. */
 static void activate(struct rcc *rcc, struct flow *flow)
 {
 	if (!list_empty(&flow->active))
@@ -331,11 +334,12 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 		flow->window = flow->threshold;
 	}
 	if (scheduler.chosen == ON)
-		flow->window = min(flow->window, flow->share * mss);
+		flow->window = min_t(u64, flow->window, (u64)flow->share * mss);
 	if (packet->tcp->fin)
 		end_transfer(rcc, flow);
 }
 
+/* Starts the receiver's timer. */
 static void arm(struct rcc *rcc, struct flow *flow, u64 now)
 {
 	if (!rto_r.chosen)

@@ -446,6 +446,76 @@ def test_what_linux_cannot_follow_is_refused_when_it_is_checked() -> None:
         _engine.Scenario(SCENARIO, "scenario.toml", {**LINUX, "transport.ack-delay": "1ms"}).check()
 
 
+ICTCP: dict[str, Any] = {"transport.scheme": "ictcp", "transport.initial-window": "2mss", "traffic.answers.gap": "20ms"}
+RCC: dict[str, Any] = {
+    "transport.scheme": "rcc",
+    "traffic.answers.announce-size": False,
+    "traffic.answers.gap": "20ms",
+    "network.buffer": "1000pkt",
+}
+
+
+def both(changes: dict[str, Any]) -> tuple[Any, Any]:
+    """Completion times in nanoseconds of a run in the kernel, and in the simulator; nothing is lost."""
+    found = []
+    for backend in ({"run.backend": "linux"}, {"network.ties": "scheduled"}):
+        whole = {"traffic.answers.jitter": "0s", **changes, **backend}
+        run = _engine.Scenario(SCENARIO, "scenario.toml", whole).run(1)
+        assert json.loads(run.summary)["drops"] == 0
+        found.append(decode(run.columns("flows"))["fct_s"].to_numpy() * 1e9)
+    return found[0], found[1]
+
+
+@built
+@pytest.mark.parametrize(("senders", "size", "within_ns"), [(1, "200KB", 100), (2, "200KB", 3_000), (32, "64KB", 100)])
+def test_ictcps_receiver_is_the_simulators(senders: int, size: str, within_ns: int) -> None:
+    changes = {**ICTCP, "traffic.answers.senders": senders, "traffic.answers.bytes-each": size}
+    kernel, simulated = both({**changes, "traffic.answers.rounds": 1})
+    assert np.abs(kernel - simulated).max() < within_ns
+    assert len(kernel) == senders
+
+
+@built
+def test_eight_senders_under_ictcp_take_as_long_as_in_the_simulator() -> None:
+    changes = {**ICTCP, "traffic.answers.senders": 8, "traffic.answers.bytes-each": "2MB"}
+    kernel, simulated = both({**changes, "traffic.answers.rounds": 1, "network.buffer": "1000pkt"})
+    # Which windows grow in a slot is decided by nanoseconds, but not how much all of them grow.
+    assert kernel.mean() == pytest.approx(simulated.mean(), rel=0.03)
+    assert kernel.max() == pytest.approx(simulated.max(), rel=0.04)
+
+
+@built
+def test_ictcp_keeps_slow_start_after_a_pause() -> None:
+    changes = {**ICTCP, "traffic.answers.senders": 1, "traffic.answers.bytes-each": "200KB"}
+    kernel, _ = both(changes)
+    assert kernel.max() < 1.05 * kernel.min()
+
+
+@built
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"traffic.answers.senders": 1},
+        {"traffic.answers.senders": 2},
+        {"traffic.answers.senders": 8},
+        {"traffic.answers.senders": 8, "traffic.answers.connections": "fresh"},
+        {"traffic.answers.senders": 8, "scheme.rcc.priority": "off", "traffic.answers.rounds": 1},
+        {"traffic.answers.senders": 64, "scheme.rcc.requests": "wait", "traffic.answers.connections": "fresh"},
+    ],
+    ids=["one", "two", "eight", "fresh", "equal-shares", "requests-wait"],
+)
+def test_rccs_receiver_is_the_simulators(changes: dict[str, Any]) -> None:
+    kernel, simulated = both({**RCC, "traffic.answers.bytes-each": "64KB", **changes})
+    assert np.abs(kernel - simulated).max() < 1_000
+
+
+@built
+def test_segments_of_one_are_acknowledged_late_unless_each_one_is() -> None:
+    changes = {**RCC, "traffic.answers.senders": 1, "traffic.answers.rounds": 1, "transport.ack-every": 2}
+    kernel, _ = both(changes)
+    assert kernel.max() > 20e6
+
+
 def _kernels_of(parent: int) -> list[int]:
     """The kernels that a process has started."""
     found = []
