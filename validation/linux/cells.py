@@ -201,7 +201,7 @@ def kernels() -> dict[int, str]:
 
 def kernel_digest() -> str:
     """Of what makes the kernel and its links: patch, configuration, and module."""
-    module = ["modules/cable.c", "modules/cable.h", "modules/red.h"]
+    module = [f"modules/{name}" for name in ("cable.c", "cable.h", "red.h", "bands.h", "pfdct.h")]
     return digest(["virtual-time.patch", "kernel.config", *module], "", ROOT / "linux")
 
 

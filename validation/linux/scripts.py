@@ -90,7 +90,7 @@ class Script:
     def digest(self) -> str:
         """Of everything that it runs."""
         module = MODULES.get(self.own.get("scheme", ""))
-        sources = ["marks.h", module] if module else []
+        sources = ["parameters.h", "marks.h", module] if module else []
         return digest(sources, self.text + json.dumps(self.settings, sort_keys=True), ROOT / "linux" / "modules")
 
 

@@ -405,7 +405,6 @@ fn parameter(key: &str, value: &Value, mss: u64) -> String {
         Value::Window(window) if key == "min-window" => format!("{:.6}", window.bytes(mss) as f64 / mss as f64),
         Value::Window(window) => window.bytes(mss).to_string(),
         Value::Number(number) => format!("{number:.9}"),
-        Value::Bytes(bytes) => bytes.get().to_string(),
         Value::Integer(number) => number.to_string(),
         Value::Bytes(bytes) => bytes.get().to_string(),
         Value::Time(time) => format!("{}ns", time.ps() / 1000),
