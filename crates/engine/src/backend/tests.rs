@@ -435,7 +435,7 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         (
             "transport.scheme",
             "dctcp",
-            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, dt-dctcp, ictcp, rcc",
+            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, rcc",
         ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
