@@ -17,7 +17,7 @@
  * or was silent for longer than idle, begins with min_window in slow start. A window takes back nothing that it has allowed.
  *
  * The round-trip time is that from an acknowledgement to the last segment that it allows; no other packet is timed, since an answer
- * to a request waits for a program too. `fanin manual ictcp` explains the parameters (its keys have dashes).
+ * to a request waits for a program too. `fanin explain ictcp` explains the parameters (its keys have dashes).
  *
  * On a host: make, insmod ./ictcp.ko, tc qdisc replace dev eth0 root ictcp; the queue is a FIFO of txqueuelen packets. Set the
  * parameter speed where the interface says none, as a virtual one. min_slot has to be below a round trip. Parameters can be

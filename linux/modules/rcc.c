@@ -19,7 +19,7 @@
  *   is taken back from the count, and its share goes to others until data arrives; the sender's own timers retransmit.
  * - They cut segments to half the largest window that they have seen, so packets of the handshake allow two segments.
  *
- * `fanin manual rcc` explains the parameters (its keys have dashes).
+ * `fanin explain rcc` explains the parameters (its keys have dashes).
  *
  * On a host: make, insmod ./rcc.ko, tc qdisc replace dev eth0 root rcc; the queue is a FIFO of txqueuelen packets. Set
  * net.ipv4.tcp_ecn=1 on all hosts, quickack 1 on the routes of receivers (each segment is acknowledged), GRO off, and in switches

@@ -15,7 +15,7 @@
  * A flow is a transfer: it begins when a connection sends and nothing is outstanding. How many bytes it has is said by the
  * socket's mark (SO_MARK) before they are written; without a mark it is endless, and so large. class=alg2 needs no marks.
  *
- * Each option of the paper's text has a parameter; `fanin manual pfdct` explains each (its keys have dashes).
+ * Each option of the paper's text has a parameter; `fanin explain pfdct` explains each (its keys have dashes).
  *
  * On a host: make, insmod ./tcp_pfdct.ko, sysctl net.ipv4.tcp_congestion_control=pfdct. Receivers need it too, or DCTCP. Without
  * switches that write N and M, n_source=const and ki are to be set.

@@ -626,6 +626,7 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         let refused = values.iter().find(|(key, _, _, origin)| origin.is_some() && !followed(key));
         refused.map_or(Ok(()), |(key, ..)| Err(values.fail(&key, why)))
     };
+    let mut loaded = Vec::new();
     for (key, transport) in scenario.transports() {
         let Some(Runs { module, switch, .. }) = runs(key) else {
             let all: Vec<&str> = RUNS.iter().map(|runs| runs.scheme).collect();
@@ -640,6 +641,15 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         let why = if module.receiver().is_some() { STOCK } else { DECIDES };
         set(scenario.scheme(key), &|key| module.follows(key) || switch.contains(&key), why)?;
         refuse_beside_receiver(scenario, key, *module, transport)?;
+        if let Some(name) = module.name() {
+            if loaded.contains(&name) {
+                let why = format!(
+                    "{key} runs by the module {name} like another scheme here, which has one set of parameters"
+                );
+                return Err(transport.fail("scheme", why));
+            }
+            loaded.push(name);
+        }
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
     set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;

@@ -482,6 +482,14 @@ fn receivers_that_set_windows_take_what_stock_senders_can_follow() {
 }
 
 #[test]
+fn a_module_has_the_parameters_of_one_scheme() {
+    let both = [("transport.scheme", "pfdct"), ("traffic.answers.scheme", "pfdct-st")];
+    let error = Site::of(&scenario(&both)).expect_err("one module").to_string();
+    assert!(error.contains("scheme") && error.contains("one set of parameters"), "{error}");
+    Site::of(&scenario(&[("transport.scheme", "linux"), both[1]])).expect("one scheme of the module");
+}
+
+#[test]
 fn values_that_would_have_no_effect_in_linux_are_refused_by_name() {
     let cases: [(&[(&str, &str)], &str); 4] = [
         (&[("transport.ecn", "off"), ("transport.scheme", "linux-dctcp")], "asks for ECN whatever"),
