@@ -105,7 +105,14 @@ impl Hosts {
         if let Some(srtt) = srtt {
             flow.receiver.state.know_srtt(srtt);
         }
-        self.with_sender(response, net, |sender, env| sender.on_data_of_other_direction(env));
+        self.show_data(response, net);
+    }
+
+    /// A segment of the other direction has arrived, and acknowledges nothing new.
+    fn show_data<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
+        if self.flows[id].sender.heeds_idle_data() {
+            self.with_sender(id, net, |sender, env| sender.on_idle_data(env));
+        }
     }
 
     /// The sender of a flow has acted: what it has sent takes the other direction's acknowledgement along.
@@ -145,7 +152,7 @@ impl Hosts {
         let (ridden, id) = (riding.unload(packet.seq, packet.stamp), riding.other);
         let Some(other) = self.flows.get(id) else { return };
         let Some(ridden) = ridden.filter(|ridden| ridden.ack.ack > other.sender.una()) else {
-            return self.with_sender(id, net, |sender, env| sender.on_data_of_other_direction(env));
+            return self.show_data(id, net);
         };
         let age = ridden.ack.stamp.until(net.now());
         let ack = InAck {

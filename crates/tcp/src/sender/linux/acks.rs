@@ -258,12 +258,15 @@ impl Sender {
         self.linux_output(env);
     }
 
+    /// Whether [`on_idle_data`](Self::on_idle_data) changes anything.
+    pub fn heeds_idle_data(&self) -> bool {
+        self.ecn == EcnMode::Accurate && self.nxt == self.una
+    }
+
     /// A segment of the other direction has arrived, and acknowledges nothing new. An idle socket has no memory in reserve
     /// for it, so `tcp_rcv_established` takes it to `tcp_in_ack_event`.
-    pub fn on_data_of_other_direction<I: SenderIo>(&mut self, env: &Env<'_, I>) {
-        if self.ecn == EcnMode::Accurate && self.nxt == self.una {
-            self.with_cc(env, |cc, cx| cc.on_idle_data(cx));
-        }
+    pub fn on_idle_data<I: SenderIo>(&mut self, env: &Env<'_, I>) {
+        self.with_cc(env, |cc, cx| cc.on_idle_data(cx));
     }
 
     /// Nothing is outstanding: what a DSACK shows still counts.
