@@ -242,7 +242,11 @@ impl Sender {
         }
         // What stands in front of other data is not waited for if it may leave as a whole.
         let buffer = self.largest_buffer(env.cfg);
-        let ends = self.nxt + buffer - (self.nxt - interface.buffered_from) % buffer;
+        let ends = match self.nxt.checked_sub(interface.buffered_from) {
+            Some(into) => self.nxt + buffer - into % buffer,
+            // Data of earlier buffers, sent again after a timeout.
+            None => interface.buffered_from,
+        };
         if ends < self.data_end && room >= ends - self.nxt {
             return false;
         }

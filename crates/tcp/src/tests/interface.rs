@@ -101,6 +101,17 @@ fn tso_does_not_hold_the_end_of_a_stream_that_the_windows_let_go() {
 }
 
 #[test]
+fn what_is_sent_again_after_a_timeout_may_lie_before_the_newest_buffer() {
+    let mut bench = Bench::bursts(60, InterfaceConfig { burst: 1000, ..NONE }, Some(6000), false);
+    bench.at(us(100)).push_data(6000);
+    bench.expect_nothing();
+    bench.expire_timer();
+    bench.expect("1:101R");
+    bench.ack(101);
+    bench.expect("101:201R 201:301R");
+}
+
+#[test]
 fn tso_does_not_hold_a_single_segment() {
     let mut bench = Bench::bursts(60, InterfaceConfig { burst: 1000, ..NONE }, Some(6100), false);
     bench.at(us(100)).ack(101);
