@@ -19,7 +19,7 @@ const DELAYS: [&str; 4] = ["0s", "1us", "33us", "1ms"];
 fn network() -> impl Strategy<Value = (String, bool)> {
     let limit = prop_oneof![
         (1_u32..50).prop_map(|packets| format!("buffer = \"{packets}pkt\"")),
-        (1_500_u32..60_000).prop_map(|bytes| format!("buffer = \"{bytes}B\"")),
+        (1_600_u32..60_000).prop_map(|bytes| format!("buffer = \"{bytes}B\"")),
         (3_000_u32..90_000, 0.1_f64..4.0).prop_map(|(memory, alpha)| format!(
             "admission = \"dynamic-threshold\"\nshared-buffer = \"{memory}B\"\ndt-alpha = {alpha:.3}"
         )),
