@@ -207,6 +207,9 @@ impl WindowControl for Interface {
         self.arrived += arrival.payload + self.header;
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let was_idle = std::mem::take(&mut flow.idle);
+        if was_idle && !self.config.two_timers {
+            flow.begin(cx.now);
+        }
         flow.on_data(arrival.seq, arrival.delivery.new_data, arrival.next, cx.now);
         flow.advertise(id, cx.actions);
         if arrival.delivery.finished && self.config.mortal_clock {
@@ -314,6 +317,25 @@ mod tests {
         fn windows(&self) -> Vec<f64> {
             self.interface.flows.values().map(|flow| flow.window).collect()
         }
+    }
+
+    /// A pause that counted would leave a rate near zero, and so end slow start.
+    #[test]
+    fn the_first_look_after_a_pause_begins_with_the_data() {
+        let mut bench = Bench::new("paper");
+        let id = FlowId::new(0);
+        bench.open(&[2000.0]);
+        bench.now = MS * 100;
+        bench.call(|host, cx| host.on_timer(cx, 0));
+        assert!(bench.interface.flows[&id].idle);
+        bench.now = MS * 200;
+        let delivery = Delivery { new_in_order: 1000, new_data: 1000, ..Delivery::default() };
+        let arrival = Arrival { seq: 1, payload: 1000, ce: false, fin: false, field: 0, delivery, next: 1001 };
+        let actions = bench.call(|host, cx| host.on_data(cx, id, &arrival));
+        assert!(actions.contains(&ReceiverAction::Timer { at: bench.now + MS, token: 0 }), "{actions:?}");
+        bench.now += MS;
+        bench.call(|host, cx| host.on_timer(cx, 0));
+        assert!((bench.interface.flows[&id].measured() - 1e6).abs() < 1.0);
     }
 
     #[test]

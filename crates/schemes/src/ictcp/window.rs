@@ -144,6 +144,11 @@ impl FlowWindow {
         self.idle
     }
 
+    /// Data come again after a rest: the pause belongs to no round trip.
+    pub(super) fn begin(&mut self, now: Time) {
+        (self.last_adjusted, self.last_change) = (now, now);
+    }
+
     /// Smoothed throughput in bytes per second.
     #[cfg(test)]
     pub(super) fn measured(&self) -> f64 {
