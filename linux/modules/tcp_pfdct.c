@@ -115,6 +115,7 @@ struct pfdct {
 	u32 threshold;		/* K_t of this flow */
 	u32 divisor;		/* the number of flows by which the queue's was divided, in 2^-8 */
 	bool grows;		/* the acknowledgement ends a window of data without marks */
+	bool is_due;		/* it ends one with marks, and the kernel asks for the threshold of a reduction next */
 	bool was_long;		/* the flow was long when the acknowledgement came */
 };
 
@@ -270,6 +271,17 @@ static void reduce(struct sock *sk)
 		marks_set_window(sk, ca->marks.threshold);
 }
 
+/* Whether the kernel begins to reduce the window for the echo in this acknowledgement, perhaps at the end of a reduction. */
+static bool begins_reduction(const struct sock *sk, u32 flags)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u8 state = inet_csk(sk)->icsk_ca_state;
+
+	if (!(flags & CA_ACK_ECE))
+		return false;
+	return state < TCP_CA_CWR || (state == TCP_CA_CWR && after(tp->snd_una, tp->high_seq));
+}
+
 static void pfdct_sample(struct sock *sk, const struct ack_sample *sample)
 {
 	struct pfdct *ca = inet_csk_ca(sk);
@@ -293,14 +305,18 @@ static void pfdct_observe(struct sock *sk, u32 flags)
 
 	take_share(ca);
 	ca->grows = false;
+	ca->is_due = false;
 	/* The first mark ends slow start, which the kernel only does in other states. */
 	if (flags & CA_ACK_ECE && state == TCP_CA_Loss && tcp_in_slow_start(tcp_sk(sk)))
 		tcp_sk(sk)->snd_ssthresh = tcp_snd_cwnd(tcp_sk(sk));
 	if (marks_observe(sk, flags)) {
 		manage_threshold(sk);
 		/* In recovery the loss has reduced the window. */
-		if (marked && cut.chosen == CUT_WINDOW_END && state != TCP_CA_Recovery)
-			reduce(sk);
+		if (marked && cut.chosen == CUT_WINDOW_END && state != TCP_CA_Recovery) {
+			ca->is_due = begins_reduction(sk, flags);
+			if (!ca->is_due)
+				reduce(sk);
+		}
 		ca->grows = !marked;
 		ca->rtt_sum = 0;
 		ca->rtt_count = 0;
@@ -311,12 +327,14 @@ static void pfdct_observe(struct sock *sk, u32 flags)
 
 static u32 pfdct_ssthresh(struct sock *sk)
 {
-	const struct marks *ca = inet_csk_ca(sk);
+	const struct pfdct *ca = inet_csk_ca(sk);
 
-	if (!ca->echo)
+	if (!ca->marks.echo)
 		return marks_halve(sk);
 	/* The window is reduced once all of it is acknowledged (section 3.2.4), or as DCTCP's. */
-	return cut.chosen == CUT_FIRST_ECHO ? marks_reduce_by(sk, ca->alpha) : marks_reduce_to(sk, marks_window(sk), ONE);
+	if (cut.chosen == CUT_FIRST_ECHO || ca->is_due)
+		return marks_reduce_by(sk, ca->marks.alpha);
+	return marks_reduce_to(sk, marks_window(sk), ONE);
 }
 
 static void pfdct_grow(struct sock *sk, u32 ack, u32 acked)

@@ -1,7 +1,7 @@
 //! The connection around a congestion control under test: it sends whole segments, and has them acknowledged one at a
 //! time with the marks and the round-trip time that a test sets.
 
-use fanin_core::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, CongestionWindow, Cwr, PacketFacts, SenderCx};
 use fanin_core::units::Time;
 
 /// Bytes of a segment, where a test does not choose.
@@ -26,6 +26,7 @@ pub(super) struct TestSender<C> {
     pub(super) window_limited: bool,
     /// It repairs what it sent before a timeout.
     pub(super) in_loss: bool,
+    pub(super) cwr: Option<Cwr>,
 }
 
 impl<C: CongestionControl> TestSender<C> {
@@ -51,6 +52,7 @@ impl<C: CongestionControl> TestSender<C> {
             field: 0,
             window_limited: true,
             in_loss: false,
+            cwr: None,
         };
         sender.call(C::on_start);
         sender
@@ -94,8 +96,9 @@ impl<C: CongestionControl> TestSender<C> {
         let ack = AckEvent {
             acked,
             ece,
-            in_recovery: false,
+            in_recovery: self.cwr.is_some(),
             in_loss: self.in_loss,
+            cwr: self.cwr,
             window_limited: self.window_limited,
             ends_window,
             rtt: self.rtt,

@@ -93,6 +93,8 @@ pub struct AckEvent {
     /// Linux's state Loss: what was sent before a timeout is not all acknowledged. There echoes reduce nothing, and do not
     /// keep the window from growing either (`tcp_may_raise_cwnd`).
     pub in_loss: bool,
+    /// Linux's state CWR, in which the window is on its way to the threshold of an ECN echo; `in_recovery` is set too.
+    pub cwr: Option<Cwr>,
     /// The window may grow: it limited the sender, not the peer's window or a lack of data. A window that is not used
     /// says nothing about the path (RFC 7661 section 4.3); this does not count if `transport.window-validation` is off.
     /// Never set before the end of a reduced window of data if `transport.growth-after-echo` is off.
@@ -104,6 +106,15 @@ pub struct AckEvent {
     pub rtt: Option<Time>,
     /// In-band field that the receiver echoed.
     pub field: u64,
+}
+
+/// How far Linux's reduction for an ECN echo has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cwr {
+    /// This acknowledgement begins it: [`CongestionControl::on_ecn_echo`] follows, which sets its threshold.
+    Begins,
+    /// The window approaches the threshold.
+    Continues,
 }
 
 /// A transfer that the application passes to its sender.

@@ -193,6 +193,7 @@ mod tests {
             ece: false,
             in_recovery: false,
             in_loss: false,
+            cwr: None,
             window_limited: false,
             ends_window: false,
             rtt: None,

@@ -122,6 +122,7 @@ mod tests {
             ece,
             in_recovery,
             in_loss: false,
+            cwr: None,
             window_limited: true,
             ends_window: false,
             rtt: bench.rtt,

@@ -183,6 +183,9 @@ impl CongestionControl for DtCwa {
             self.before = self.now;
             self.now = Extremes::NONE;
         }
+        if let Some(episode) = &mut self.episode {
+            episode.marked |= ack.ece;
+        }
         if ack.in_recovery {
             return;
         }
@@ -190,7 +193,6 @@ impl CongestionControl for DtCwa {
         match &mut self.episode {
             // READING: D7. There is one reaction per episode, and no growth during it.
             Some(episode) => {
-                episode.marked |= ack.ece;
                 let episode = *episode;
                 let ends = match self.rules.episode_end {
                     EpisodeEnd::AllAcked => cx.una >= episode.end,
@@ -230,6 +232,7 @@ mod tests {
     use super::super::{Bundle, PARAMS};
     use super::*;
     use crate::test_sender::{MSS, TestSender};
+    use fanin_core::roles::Cwr;
     use fanin_param::Values;
 
     /// A sender whose window has grown from `low` to `high` segments, all outstanding.
@@ -375,6 +378,16 @@ mod tests {
         // The range is still 16, and ten segments are outstanding.
         near(next.segments(), 19.2 - 1.6);
         assert_eq!(next.cc.episode.expect("a new episode").end, next.nxt);
+        // Echoes count while Linux reduces the window, too.
+        for marked in [false, true] {
+            let mut bench = bench(&[("eq1", "sub"), ("cw-end-if-marked", "false")], 4.0, 20.0);
+            bench.echo();
+            bench.cwr = Some(Cwr::Continues);
+            bench.ack(marked);
+            bench.cwr = None;
+            (0..19).for_each(|_| bench.ack(false));
+            assert_eq!(bench.cc.episode.is_some(), marked);
+        }
         let mut grown = bench(&[("eq1", "sub")], 4.0, 20.0);
         grown.echo();
         (0..20).for_each(|i| grown.ack(i == 3));

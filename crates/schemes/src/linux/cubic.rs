@@ -211,6 +211,7 @@ mod tests {
                 ece: false,
                 in_recovery: false,
                 in_loss: false,
+                cwr: None,
                 window_limited,
                 ends_window: false,
                 rtt,

@@ -6,7 +6,7 @@ use super::oracle::Oracle;
 use super::settings::{ClassRule, Direction, FlowCount, RttOf, SenderSettings, Transport};
 use crate::{FlowFacts, NewReno};
 use fanin_core::ids::FlowId;
-use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, PacketFacts, SenderCx, TransferFacts, half_flight};
+use fanin_core::roles::{AckEvent, CongestionControl, Cwr, EcnMode, PacketFacts, SenderCx, TransferFacts, half_flight};
 use fanin_core::units::Time;
 use fanin_tcp::FIRST_DATA;
 use std::sync::Arc;
@@ -288,8 +288,12 @@ impl Sender {
         self.cut_by(cx, self.alpha);
     }
 
+    fn reduced(&self, window: f64, share: f64) -> f64 {
+        (window * (1.0 - share / 2.0)).max(self.set.min_window)
+    }
+
     fn cut_by(&self, cx: &mut SenderCx<'_>, share: f64) {
-        cx.window.cwnd = (cx.window.cwnd * (1.0 - share / 2.0)).max(self.set.min_window);
+        cx.window.cwnd = self.reduced(cx.window.cwnd, share);
         cx.window.ssthresh = cx.window.cwnd;
     }
 
@@ -318,8 +322,13 @@ impl Sender {
         // READING: P18. Eq. 3 once per window, rather than line 27 for each acknowledgement. In recovery the loss has
         // reduced the window already.
         if marked > 0.0 {
-            if !ack.in_recovery && !self.cuts_at_echo() && !self.set.cuts_each_ack {
-                self.cut(cx);
+            if !self.cuts_at_echo() && !self.set.cuts_each_ack {
+                match ack.cwr {
+                    Some(Cwr::Continues) => cx.window.ssthresh = self.reduced(cx.window.ssthresh, self.alpha),
+                    Some(Cwr::Begins) => self.cut(cx),
+                    None if !ack.in_recovery => self.cut(cx),
+                    None => {}
+                }
             }
         } else if !self.set.grows_each_ack
             && self.long
@@ -360,8 +369,10 @@ impl CongestionControl for Sender {
         let marked = self.is_marked(cx, ack);
         if marked {
             self.bytes_marked += ack.acked;
-            // READING: P33. The first mark ends slow start.
-            cx.window.ssthresh = cx.window.ssthresh.min(cx.window.cwnd);
+            if !ack.in_recovery {
+                // READING: P33. The first mark ends slow start.
+                cx.window.ssthresh = cx.window.ssthresh.min(cx.window.cwnd);
+            }
         }
         let slow_start = cx.window.cwnd < cx.window.ssthresh;
         if self.set.grows_each_ack && !slow_start {

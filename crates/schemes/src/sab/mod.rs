@@ -370,6 +370,7 @@ mod tests {
             ece: false,
             in_recovery,
             in_loss: false,
+            cwr: None,
             window_limited: true,
             ends_window: false,
             rtt: None,

@@ -175,6 +175,7 @@ impl Sender {
             ece,
             in_recovery,
             in_loss: false,
+            cwr: None,
             window_limited,
             ends_window,
             rtt,

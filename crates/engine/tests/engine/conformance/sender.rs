@@ -87,6 +87,7 @@ impl Sender {
             ece: stream.below(3) == 0,
             in_recovery: self.in_recovery,
             in_loss: false,
+            cwr: None,
             window_limited: stream.below(3) > 0,
             ends_window: stream.below(8) == 0,
             rtt,

@@ -496,6 +496,20 @@ fn p18_a_marked_window_is_cut_at_its_first_echo_or_at_its_end_and_once() {
     near(alone.segments(), 20.0);
 }
 
+/// The kernel goes to its threshold by itself.
+#[test]
+fn eq_3_lowers_the_threshold_once_a_window_while_linux_reduces() {
+    let mut bench = sender(SenderSettings { alpha0: 0.5, g: 0.0, ..long() }, None, 20.0);
+    bench.round(1, 0);
+    bench.send(10);
+    bench.cwr = Some(Cwr::Continues);
+    (bench.window.cwnd, bench.window.ssthresh) = (12.0 * MSS, 16.0 * MSS);
+    // The first acknowledgement ends the window before.
+    (0..10).for_each(|_| bench.ack(true));
+    near(bench.segments(), 12.0);
+    near(bench.window.ssthresh, 12.0 * MSS);
+}
+
 #[test]
 fn eq_3_and_algorithm_2_lines_28_to_32_a_window_without_marks_ends_in_one_segment_more() {
     let mut bench = sender(long(), None, 20.0);

@@ -5,7 +5,7 @@ use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp, tick};
 use crate::sack::SackBlocks;
 use crate::sender::{Env, InAck, Sender, SenderIo, pacing_rate};
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, EcnMode};
+use fanin_core::roles::{AckEvent, Cwr, EcnMode};
 use fanin_core::units::Time;
 
 /// More than the error of a stamp in a packet ([`fanin_core::packet::Stamp`]), and less than any timer tells.
@@ -352,6 +352,8 @@ impl Sender {
         let disordered = linux.reordering > env.cfg.duplicate_ack_threshold;
         let may_grow = news.data_acked || disordered && news.data_sacked;
         let (in_recovery, in_loss) = (linux.reduces(), linux.state == CaState::Loss);
+        let begins = linux.reduction.is_some();
+        let cwr = (linux.state == CaState::Cwr).then_some(if begins { Cwr::Begins } else { Cwr::Continues });
         if may_grow && !in_recovery {
             // `tcp_cong_avoid`, whether the window grows or not.
             linux.window_stamp = now;
@@ -362,6 +364,7 @@ impl Sender {
                 ece: news.ece,
                 in_recovery,
                 in_loss,
+                cwr,
                 window_limited: limited && may_grow,
                 ends_window,
                 rtt: news.rtt.map(Time::from_us),
