@@ -127,7 +127,9 @@ class Peer:
                 found.append(Segment(port, flags, seq, ack, window, payload))
         return found
 
-    def send(self, port: int, flags: int, seq: int, ack: int, payload: int = 0, options: bytes = b"") -> None:
+    def send(
+        self, port: int, flags: int, seq: int, ack: int, payload: int = 0, options: bytes = b"", service: int = 0
+    ) -> None:
         """Sends a packet to a port of Linux."""
         tcp = struct.pack(
             "!HHIIBBHHH", PORT, port, seq % 2**32, ack % 2**32, (5 + len(options) // 4) << 4, flags, 65535, 0, 0
@@ -136,7 +138,7 @@ class Peer:
         addresses = socket.inet_aton(PEER) + socket.inet_aton(OWN)
         checked = added(addresses + struct.pack("!HH", socket.IPPROTO_TCP, len(body)) + body)
         body = body[:16] + struct.pack("!H", checked) + body[18:]
-        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(body), 0, 0x4000, 64, socket.IPPROTO_TCP, 0) + addresses
+        head = struct.pack("!BBHHHBBH", 0x45, service, 20 + len(body), 0, 0x4000, 64, socket.IPPROTO_TCP, 0) + addresses
         head = head[:10] + struct.pack("!H", added(head)) + head[12:]
         self.raw.send(self.mac + self.mac + b"\x08\x00" + head + body)
 
@@ -160,9 +162,9 @@ class Connection:
     def __init__(self, peer: Peer, sock: socket.socket, port: int, seq: int, ack: int) -> None:
         self.peer, self.sock, self.port, self.seq, self.ack = peer, sock, port, seq, ack
 
-    def answer(self, payload: int = SEGMENT, flags: int = ACK, skip: int = 0) -> None:
+    def answer(self, payload: int = SEGMENT, flags: int = ACK, skip: int = 0, service: int = 0) -> None:
         """Sends the next data, or what comes behind `skip` bytes of it."""
-        self.peer.send(self.port, flags | ACK, self.seq + skip, self.ack, payload)
+        self.peer.send(self.port, flags | ACK, self.seq + skip, self.ack, payload, service=service)
         if not skip:
             self.seq += payload
 
@@ -212,8 +214,61 @@ def rcc_resets(peer: Peer) -> None:
     assert reset.flags & RST
 
 
-def closed(peer: Peer) -> Connection:
-    """A connection that both ends have closed, Linux first."""
+def rcc_windows(peer: Peer) -> None:
+    """Windows have TCP's rules: slow start up to the threshold, and half of it after three segments out of order."""
+    load("rcc", f"scheduler=off rto_r=off initial_threshold={8 * SEGMENT} mark_period=100s")
+    discipline("rcc")
+    one = peer.connection()
+    # The connection began as one with time stamps.
+    window, threshold, edge = SEGMENT - 12, 8 * SEGMENT, 0
+
+    def allowed() -> bool:
+        """Whether this is what the acknowledgement allows; the scale is 6, and nothing is taken back."""
+        nonlocal edge
+        # It may be delayed.
+        (acknowledgement,) = peer.listen(0.05)
+        edge = max(edge, acknowledgement.ack - (-max(window, edge - acknowledgement.ack) // 64) * 64)
+        return acknowledgement.ack == one.seq and acknowledgement.window == edge - acknowledgement.ack
+
+    def grow(segments: int) -> None:
+        nonlocal window
+        for _ in range(segments):
+            one.answer()
+            window += SEGMENT if window < threshold else SEGMENT * SEGMENT // window
+            assert allowed()
+
+    grow(12)
+    for place in range(1, 4):
+        one.answer(skip=place * SEGMENT)
+        assert allowed()
+    threshold = window = window // 2
+    # A mark halves the threshold, which is the window once all has come.
+    one.answer(skip=4 * SEGMENT, service=3)
+    assert allowed()
+    threshold = window = window // 2
+    one.answer()
+    one.seq += 4 * SEGMENT
+    assert allowed()
+    grow(12)
+
+
+def rcc_closed(peer: Peer) -> None:
+    """A connection whose other end has closed is forgotten, but not before that end knows that its FIN has arrived."""
+    load("rcc")
+    discipline("rcc")
+    one = peer.connection()
+    for after, is_known in ((0.0, True), (0.020, False)):
+        time.sleep(after)
+        one.peer.send(one.port, ACK | FIN, one.seq, one.ack, SEGMENT)
+        (acknowledgement,) = peer.listen()
+        assert acknowledgement.ack == one.seq + SEGMENT + 1
+        assert (acknowledgement.window <= SMALL) == is_known
+
+
+def ictcp_closed(peer: Peer) -> None:
+    """A connection that is closed is forgotten, and what Linux still sends for it does not begin it anew."""
+    load("ictcp")
+    discipline("ictcp")
     one = peer.connection()
     one.answer()
     (acknowledgement,) = peer.listen()
@@ -223,31 +278,12 @@ def closed(peer: Peer) -> Connection:
     (fin,) = peer.listen(0.001)
     assert fin.flags & FIN
     one.ack = fin.seq + 1
-    return one
-
-
-def ictcp_closed(peer: Peer) -> None:
-    """A connection that is closed is forgotten."""
-    load("ictcp")
-    discipline("ictcp")
-    one = closed(peer)
-    one.answer(0, FIN)
-    (last,) = peer.listen()
-    assert last.window > SMALL
-
-
-def rcc_closed(peer: Peer) -> None:
-    """A connection that is closed is forgotten."""
-    load("rcc")
-    discipline("rcc")
-    one = closed(peer)
-    for after, is_known in ((0.0, True), (0.001, True), (0.020, False)):
-        time.sleep(after)
-        # The other end has not heard that its FIN has arrived.
+    # From the second one on the socket is gone.
+    for _ in range(2):
         one.answer(0, FIN)
         (last,) = peer.listen()
         assert last.ack == one.seq + 1
-        assert (last.window <= SMALL) == is_known
+        assert last.window > SMALL
 
 
 def no_socket(peer: Peer) -> None:
@@ -318,7 +354,7 @@ def l2dct_wraps(peer: Peer) -> None:
     assert wrapped(peer, "l2dct", "alpha0=0.25") == int(10 * (1 - alpha**2.5 / 2))
 
 
-_ALL = (rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
+_ALL = (rcc_windows, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
 CASES = {case.__name__: case for case in _ALL}
 
 
