@@ -252,6 +252,30 @@ def rcc_windows(peer: Peer) -> None:
     grow(12)
 
 
+def rcc_pauses(peer: Peer) -> None:
+    """A pause before a request is no round trip, so that the period of marks stays as short as one."""
+    load("rcc", "scheduler=off rto_r=off g=1 mark_period=50us first_rtt=1s")
+    discipline("rcc")
+    one = peer.connection()
+    for _ in range(4):
+        one.answer()
+        peer.listen(0.0001)
+    time.sleep(0.010)
+    one.sock.send(b"?")
+    peer.listen(0.0001)
+    one.ack += 1
+    heard = []
+    for service in (0, 3, 0):
+        one.answer(service=service)
+        one.answer(service=service)
+        heard += peer.listen(0.0001)
+        # To read two segments is acknowledged at once, which is else delayed after a request.
+        one.sock.recv(2**20)
+        heard += peer.listen(0.0002)
+    _, marked, after = (each.window for each in heard)
+    assert after < marked
+
+
 def rcc_closed(peer: Peer) -> None:
     """A connection whose other end has closed is forgotten, but not before that end knows that its FIN has arrived."""
     load("rcc")
@@ -354,7 +378,7 @@ def l2dct_wraps(peer: Peer) -> None:
     assert wrapped(peer, "l2dct", "alpha0=0.25") == int(10 * (1 - alpha**2.5 / 2))
 
 
-_ALL = (rcc_windows, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
+_ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
 CASES = {case.__name__: case for case in _ALL}
 
 

@@ -28,7 +28,7 @@ TESTS = ["test_linux_peer.py", "test_linux_pfdct.py"]
 
 def incast(scheme: str, connections: str) -> Callable[[], object]:
     """An incast that loses packets, with merged segments and interrupts."""
-    changes = {
+    changes: dict[str, str | float] = {
         "transport.scheme": scheme,
         "traffic.answers.senders": 32,
         "traffic.answers.rounds": 5,
