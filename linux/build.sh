@@ -3,10 +3,13 @@
 #
 #   linux/build.sh            everything that is not up to date, into $FANIN_LINUX (default ~/.cache/fanin/linux)
 #   HZ="1000" linux/build.sh  only the kernel with this tick (default: 1000 and 250)
+#   DEBUG=1 linux/build.sh    a kernel that looks for faults of modules (debug.config), into the folder debug there
 #   LINUX_SOURCE=FOLDER       the kernel's sources, in place of Debian's linux-source-6.12
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cache=${FANIN_LINUX:-${XDG_CACHE_HOME:-$HOME/.cache}/fanin/linux}
+folder=${FANIN_LINUX:-${XDG_CACHE_HOME:-$HOME/.cache}/fanin/linux}
+cache=$folder${DEBUG:+/debug}
+configs=("$here/kernel.config" ${DEBUG:+"$here/debug.config"})
 archive=/usr/src/linux-source-6.12.tar.xz
 jobs=$(nproc)
 
@@ -22,7 +25,7 @@ export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSIO
 export KBUILD_BUILD_USER=fanin KBUILD_BUILD_HOST=fanin
 
 # What decides how the kernel is built.
-wanted=$(cat "$here/virtual-time.patch" "$here/kernel.config" "$here/build.sh" | sha256sum | cut -c1-16)
+wanted=$(cat "$here/virtual-time.patch" "${configs[@]}" "$here/build.sh" | sha256sum | cut -c1-16)
 mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9
@@ -50,6 +53,13 @@ prepare_source() {
 # Counts the files that make compiles: of about $1.
 count() { awk -v all="$1" '/^  (CC|AR|LD|CHK|GEN)/ { n++; if (n % 100 == 0) { printf "linux: %d of about %d files\n", n, all; fflush() } }'; }
 
+# Keeps what a kernel says in the file "said" beside it.
+keep_said() {
+	mv "$1/linux" "$1/kernel"
+	printf '#!/bin/sh\n"%s/kernel" "$@" 2>&1 | tee -a "%s/said"\n' "$1" "$1" >"$1/linux"
+	chmod +x "$1/linux"
+}
+
 build_kernel() {
 	local hz=$1 build=$cache/build-$1 to=$cache/hz$1
 	local in_source=(make -C "$cache/source" ARCH=um O="$build" -j"$jobs")
@@ -58,7 +68,7 @@ build_kernel() {
 		mkdir -p "$build" "$to"
 		rm -f "$to/built"
 		"${in_source[@]}" -s tinyconfig
-		{ cat "$here/kernel.config"; echo "CONFIG_HZ=$hz"; } >"$build/fragment"
+		{ cat "${configs[@]}"; echo "CONFIG_HZ=$hz"; } >"$build/fragment"
 		(cd "$build" && "$cache/source/scripts/kconfig/merge_config.sh" -m -O "$build" "$build/.config" "$build/fragment") >/dev/null
 		"${in_source[@]}" -s olddefconfig
 		while read -r line; do
@@ -67,6 +77,7 @@ build_kernel() {
 		# Modules are asked for because module symbols come with them.
 		"${in_source[@]}" linux modules | count 1100
 		strip -o "$to/linux" "$build/linux"
+		[ -z "${DEBUG:-}" ] || keep_said "$to"
 		cp "$build/.config" "$to/config"
 		make -s -C "$cache/source" ARCH=um O="$build" kernelrelease >"$to/release"
 		echo "$wanted" >"$to/built"
@@ -82,12 +93,13 @@ build_guest() {
 	say "guest"
 	# Static: the guest's root holds nothing but the guest.
 	RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --manifest-path "$here/../Cargo.toml" --locked --release \
-		--package fanin-guest --target "$(rustc -vV | sed -n 's/host: //p')" --target-dir "$cache/guest-target"
-	cp "$cache"/guest-target/*/release/guest "$cache/guest"
+		--package fanin-guest --target "$(rustc -vV | sed -n 's/host: //p')" --target-dir "$folder/guest-target"
+	cp "$folder"/guest-target/*/release/guest "$cache/guest"
 	"$here/sources.sh" >"$cache/sources"
 }
 
 prepare_source
-for hz in ${HZ:-1000 250}; do build_kernel "$hz"; done
+all=${DEBUG:+1000}
+for hz in ${HZ:-${all:-1000 250}}; do build_kernel "$hz"; done
 build_guest
 say "ready in $cache"

@@ -16,8 +16,8 @@
  * While less than fair_share of the capacity is spare, windows above the mean shrink by a segment a slot. A connection that is new,
  * or was silent for longer than idle, begins with min_window in slow start. A window takes back nothing that it has allowed.
  *
- * The round-trip time is that from an acknowledgement to the last segment that it allows; no other packet is timed, since an answer
- * to a request waits for a program too. `fanin explain ictcp` explains the parameters (its keys have dashes).
+ * The round-trip time is that from an acknowledgement to the last segment that it allows. What is timed when a request leaves is
+ * dropped, since an answer waits for programs too. `fanin explain ictcp` explains the parameters (its keys have dashes).
  *
  * On a host: make, insmod ./ictcp.ko, tc qdisc replace dev eth0 root ictcp; the queue is a FIFO of txqueuelen packets. Set the
  * parameter speed where the interface says none, as a virtual one. min_slot has to be below a round trip. Parameters can be
@@ -206,6 +206,8 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 	if (packet->tcp->rst)
 		return false;
 	write_window(connection, &leaving, max_t(u64, flow->window, given(connection, number)));
+	if (packet->payload)
+		flow->count = 0;
 	if (packet->payload || packet->tcp->syn || packet->tcp->fin || flow->count == TIMED)
 		return false;
 	allowed = min_t(u64, window_of(connection, &leaving), max_t(u64, flow->window, given(connection, number)));

@@ -102,7 +102,8 @@ struct flow {
 	u64 timed_at;
 	struct due period;		/* its end, if a mark has come in it */
 	u64 period_end;
-	u32 alpha, total, marked;
+	u32 alpha, marked;
+	u64 total;
 };
 
 struct rcc {
@@ -166,6 +167,20 @@ static void end_transfer(struct rcc *rcc, struct flow *flow)
 		list_del_init(&flow->active);
 		rcc->unassigned = true;
 	}
+}
+
+/* The other end has no more data. What it sends again finds the connection. */
+static void on_fin(struct receiver *receiver, struct flow *flow, u64 now)
+{
+	end_transfer(rcc_of(receiver), flow);
+	call_at(receiver, &flow->connection.due, now + rto_r_min);
+}
+
+/* RST ends a connection. No acknowledgement follows with which those of others could leave. */
+static void on_reset(struct receiver *receiver, struct flow *flow, u64 now)
+{
+	drop_held(flow);
+	call_at(receiver, &flow->connection.due, now);
 }
 
 static void on_gone(struct receiver *receiver, struct connection *connection)
@@ -243,7 +258,8 @@ static void count_marks(struct receiver *receiver, struct flow *flow, u32 segmen
 static void on_period(struct receiver *receiver, struct due *due, u64 now)
 {
 	struct flow *flow = container_of(due, struct flow, period);
-	u32 share = mul_u64_u32_div(ONE, flow->marked, max(flow->total, 1U)), weight = min(g, ONE), mss = flow->connection.mss;
+	u32 share = div64_u64((u64)flow->marked << SHIFT, max(flow->total, 1ULL)), weight = min(g, ONE);
+	u32 mss = flow->connection.mss;
 
 	flow->alpha = alpha.chosen == ALPHA_RATIO ? share :
 		      (mul_u32_u32(flow->alpha, ONE - weight) + mul_u32_u32(share, weight)) >> SHIFT;
@@ -297,8 +313,10 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 	bool counts = ecn.chosen == ON && !(packet->tcp->fin && marks_on_fin.chosen);
 	bool marked = counts && INET_ECN_is_ce(packet->ip->tos);
 
+	if (packet->tcp->rst)
+		return on_reset(receiver, flow, packet->now);
 	if (!packet->payload)
-		return end_transfer(rcc, flow);
+		return on_fin(receiver, flow, packet->now);
 	know(flow, packet->seq);
 	activate(rcc, flow);
 	if (rcc->unassigned)
@@ -336,7 +354,7 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 	if (scheduler.chosen == ON)
 		flow->window = min_t(u64, flow->window, (u64)flow->share * mss);
 	if (packet->tcp->fin)
-		end_transfer(rcc, flow);
+		on_fin(receiver, flow, packet->now);
 }
 
 /* Starts the receiver's timer. */
@@ -417,8 +435,15 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 
 	if (ecn.chosen == ON)
 		take_echo(&leaving);
-	if (packet->tcp->rst || (packet->tcp->fin && !flow->asks))
+	if (packet->tcp->rst) {
+		on_reset(receiver, flow, packet->now);
+		return false;
+	}
+	if (packet->tcp->fin && !flow->asks)
 		drop_held(flow);
+	/* An answer has waited for programs too. */
+	if (packet->payload)
+		flow->timed_at = 0;
 	if (asks) {
 		know(flow, number);
 		activate(rcc, flow);
@@ -447,11 +472,8 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 	}
 	edge = number + max(flow->window, given(connection, number));
 	drop_held(flow);
-	if (scheduler.chosen == OFF || (flow->repeats && !asks && !after(edge, flow->grant_edge))) {
-		allow(rcc, flow, &leaving);
-		return false;
-	}
-	if (may_leave(rcc) && list_empty(&rcc->waiting)) {
+	if (scheduler.chosen == OFF || (flow->repeats && !asks && !after(edge, flow->grant_edge)) ||
+	    (may_leave(rcc) && list_empty(&rcc->waiting))) {
 		allow(rcc, flow, &leaving);
 		return false;
 	}
@@ -472,14 +494,16 @@ static void on_due(struct receiver *receiver, struct due *due, u64 now)
 	struct flow *flow = flow_of(connection);
 	struct rcc *rcc = rcc_of(receiver);
 
-	if (!flow->held && (connection->closing || list_empty(&flow->active)))
-		return forget(receiver, connection);
-	if (after(flow->newest, flow->next))
-		halve_threshold(flow);
-	flow->in_recovery = false;
-	flow->timed_at = 0;
-	end_transfer(rcc, flow);
-	call_at(receiver, due, now + FORGET_NS);
+	if (!flow->held && (connection->closing || list_empty(&flow->active))) {
+		forget(receiver, connection);
+	} else {
+		if (after(flow->newest, flow->next))
+			halve_threshold(flow);
+		flow->in_recovery = false;
+		flow->timed_at = 0;
+		end_transfer(rcc, flow);
+		call_at(receiver, due, now + FORGET_NS);
+	}
 	if (let_go(rcc))
 		__netif_schedule(receiver->sch);
 }

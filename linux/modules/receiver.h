@@ -188,7 +188,8 @@ static struct connection *leaving_on(struct receiver *receiver, const struct pac
 	const struct iphdr *ip = packet->ip;
 	const struct tcphdr *tcp = packet->tcp;
 	const struct sock *sk = packet->skb->sk;
-	bool is_full = sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_TCP;
+	/* What is sent for a connection without a socket, such as RST, has a raw one. */
+	bool is_full = sk && sk_fullsock(sk) && sk_is_tcp(sk);
 	struct connection *connection = find(receiver, ip->saddr, ip->daddr, tcp->source, tcp->dest);
 
 	if (connection && tcp->syn) {
@@ -196,7 +197,8 @@ static struct connection *leaving_on(struct receiver *receiver, const struct pac
 		connection = NULL;
 	}
 	if (!connection) {
-		if (!tcp->syn && !is_full)
+		/* Nothing more comes to one that has got a FIN or is closed. */
+		if (!tcp->syn && (!is_full || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
 			return NULL;
 		connection = new_connection();
 		if (!connection)

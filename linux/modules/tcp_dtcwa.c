@@ -87,7 +87,7 @@ static u64 divisor(const struct sock *sk)
 
 	switch (eq1_alpha.chosen) {
 	case ALPHA_SENT_LESS_ACKS:
-		sent = div_u64(tp->bytes_acked + tp->snd_nxt - tp->snd_una, max(tp->mss_cache, 1U));
+		sent = div_u64(tp->bytes_acked + (tp->snd_nxt - tp->snd_una), max(tp->mss_cache, 1U));
 		return sent > ca->acks ? (sent - ca->acks) << SHIFT : ONE;
 	case ALPHA_DCTCP:
 		return max(ca->marks.alpha, 1U);

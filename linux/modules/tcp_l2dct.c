@@ -53,7 +53,7 @@ struct l2dct {
 /* Bytes of the connection that were sent, each once. */
 static u64 bytes_sent(const struct tcp_sock *tp)
 {
-	return tp->bytes_acked + tp->snd_nxt - tp->snd_una;
+	return tp->bytes_acked + (tp->snd_nxt - tp->snd_una);
 }
 
 static u32 weight_of(const struct sock *sk)
