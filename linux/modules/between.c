@@ -2,7 +2,7 @@
 /*
  * The queue of a switch's port for DT-DCTCP and DT-CWA: a FIFO that marks ECN-capable packets between two thresholds (between.h).
  *
- * On a switch of Linux: make, insmod ./between.ko start=30 stop=20 limit=100, tc qdisc replace dev eth0 root between. Below a
+ * On a switch of Linux: make, insmod ./between.ko start=30 stop=50 limit=100, tc qdisc replace dev eth0 root between. Below a
  * queueing discipline that limits the rate (tbf), the queue is here and not in the interface. GRO has to be off on all interfaces,
  * since merged packets count as one. Counts are in packets, without the one on the wire; marks are the overlimits of tc -s.
  * Parameters can be changed at any time in /sys/module/between/parameters.
@@ -15,9 +15,9 @@
 static unsigned int start = 30;
 module_param(start, uint, 0644);
 MODULE_PARM_DESC(start, "packets at which marking begins as the queue rises (30)");
-static unsigned int stop = 20;
+static unsigned int stop = 50;
 module_param(stop, uint, 0644);
-MODULE_PARM_DESC(stop, "packets below which it ends as the queue falls (20)");
+MODULE_PARM_DESC(stop, "packets below which it ends as the queue falls (50)");
 static unsigned int limit = 100;
 module_param(limit, uint, 0644);
 MODULE_PARM_DESC(limit, "packets that the queue holds (100)");

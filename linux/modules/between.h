@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Two thresholds (Chen et al., ICDCS 2013): marking begins when the queue rises to the one (start), and ends when it falls below
- * the other (stop).
+ * the other (stop), which may be the higher one.
  */
 #ifndef BETWEEN_H
 #define BETWEEN_H
