@@ -126,7 +126,7 @@ fn marking(marking: Marking) -> Value {
             "by_port": bands.by_port,
             "ack_tag": bands.ack_tag,
         }),
-        _ => json!({ "kind": "other" }),
+        Marking::Red { .. } => json!({ "kind": "red" }),
     }
 }
 

@@ -54,8 +54,8 @@ def deploy(
     **Examples**
 
     - `fanin deploy linux-dctcp`
-    - `fanin deploy linux-dctcp rack.toml > dctcp.sh`
-    - `fanin deploy l2dct rack.toml --set scheme.l2dct.mark-threshold=30pkt`
+    - `fanin deploy linux-dctcp scenario.toml > dctcp.sh`
+    - `fanin deploy l2dct scenario.toml --set scheme.l2dct.mark-threshold=30pkt`
     """
     from fanin.errors import NotFoundError, ScenarioError
     from fanin.scenario import catalogue

@@ -120,7 +120,7 @@ class HostPort(TypedDict):
     limit: tuple[int, str] | None
     """Packets (pkt) or bytes on the wire (B); ``None`` for no limit."""
     marking: dict[str, Any] | None
-    """``kind`` is threshold, between, bands or other; the rest are its values."""
+    """``kind`` is threshold, between, bands or red; the rest are its values."""
 
 
 class Hosts(TypedDict):
