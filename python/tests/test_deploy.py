@@ -69,7 +69,7 @@ def test_values_are_those_of_the_scenario(deploy):
     assert "sysctl -q -w net.ipv4.tcp_congestion_control=dctcp" in text
     assert "rto_min 20ms initcwnd 10\n" in text
     assert "tbf rate 1000000000bit" in text
-    assert f"min {7 * 1514} max {7 * 1514} avpkt 1514 burst 7 " in text
+    assert f"min {7 * 1514} max {7 * 1514} avpkt 1514 burst 7 bandwidth 1000000000bit ecn nodrop" in text
     assert "pfifo limit 80" in text
     assert "red" not in deploy("linux-reno").out.partition("switch_on")[2]
     between = deploy("dt-dctcp", "--set", "scheme.dt-dctcp.start=5pkt").out
@@ -129,6 +129,7 @@ def run_page(sections: list[str], folder: Path) -> str:
     """The commands of these sections of the page, as they stand but with fewer bytes."""
     text = PAGE.read_text()
     blocks = [re.search(rf"^## \d\. {name}$.*?^```sh\n(.*?)^```$", text, re.M | re.S)[1] for name in sections]
+    blocks.append("echo afterwards\nip -n fan-0 route show\n")
     commands = "\n".join(blocks).replace("1000000 5", "100000 2").replace("100000 20", "100000 3")
     paths = f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     (folder / "fanin").write_text(f'#!/bin/sh\nexec {sys.executable} -m fanin "$@"\n')
@@ -170,6 +171,7 @@ def test_the_testbed_runs_reno(tmp_path):
     for row in rows(printed):
         assert (row["control"], row["ecn"], row["marked"]) == ("reno", "0", "0")
     assert "qdisc pfifo 10: parent 1:1 limit 64p" in printed
+    assert "rto_min" not in printed.partition("afterwards")[2]
     assert states() == before
 
 
