@@ -61,6 +61,7 @@ def test_modules_get_what_the_guest_gives_them(scheme, deploy):
     for name, parameters in modules:
         assert (ROOT / f"linux/modules/{name}.c").is_file()
         assert loads[name].replace("\\\n", " ").split()[-len(parameters.split()) :] == parameters.split()
+    assert ("\nload() {" in text) == bool(loads)
     assert set(loads) == {name for name, _ in modules} | ({"between"} if scheme.startswith("dt-") else set())
 
 
