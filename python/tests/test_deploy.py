@@ -143,7 +143,7 @@ def run_page(sections: list[str], folder: Path) -> str:
             env={**os.environ, "PATH": paths},
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=300,
             check=False,
         )
     finally:

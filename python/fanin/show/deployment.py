@@ -91,8 +91,11 @@ modules=${MODULES:-linux/modules} # in a checkout of fanin
 load() { # NAME PARAMETERS: builds a module for the kernel that runs, and loads it.
     name=$1 && shift
     [ ! -d "/sys/module/$name" ] || return 0
-    make -s -C "$modules"
-    insmod "$modules/$name.ko" "$@"
+    built=$(mktemp -d)
+    cp "$modules"/Makefile "$modules"/*.[ch] "$built"
+    make -s -C "$built"
+    insmod "$built/$name.ko" "$@"
+    rm -r "$built"
 }
 
 unload() {
