@@ -34,6 +34,7 @@
 #include <net/pkt_sched.h>
 #include <net/rtnetlink.h>
 #include <net/tcp.h>
+#include "between.h"
 #include "cable.h"
 #include "red.h"
 #include "bands.h"
@@ -725,7 +726,7 @@ struct port {
 	u64 limit, threshold, stop;
 	enum port_limit limit_kind;
 	u32 threshold_kind;
-	bool marks, was_above_stop;	/* of two thresholds: the last crossing, and the queue after the last arrival */
+	struct between between;
 	u32 pool, alpha;
 	u64 memory;
 	u64 waiting_bytes;	/* on the wire, without the packet that is on it */
@@ -794,23 +795,13 @@ static bool is_above_stop(const struct port *port, const struct backlog *backlog
 	return (port->threshold_kind & THRESHOLD_STOP_BYTES ? backlog->bytes : backlog->packets) >= port->stop;
 }
 
-/*
- * Two thresholds (Chen et al., ICDCS 2013): marking begins when the queue rises to the one, and ends when it falls below the
- * other. Returns whether a packet is marked that finds `found` and has `bytes`.
- */
+/* Whether a packet is marked, by two thresholds, that finds `found` and has `bytes`. */
 static bool is_between(struct port *port, const struct backlog *found, u32 bytes)
 {
 	struct backlog with = { .packets = found->packets + 1, .bytes = found->bytes + bytes };
-	bool was_above = is_at_threshold(port, found), is_above = is_at_threshold(port, &with), marks;
 
-	/* Since the last arrival the queue can only have fallen. */
-	if (!is_above_stop(port, found) && (port->was_above_stop || !was_above))
-		port->marks = false;
-	marks = port->marks;
-	port->was_above_stop = is_above_stop(port, &with);
-	if (is_above && (!was_above || port->was_above_stop))
-		port->marks = true;
-	return marks;
+	return between_marks(&port->between, is_at_threshold(port, found), is_at_threshold(port, &with),
+			     is_above_stop(port, found), is_above_stop(port, &with));
 }
 
 /* Marks a packet if its sender and receiver understand that. Returns whether it carries a mark. */

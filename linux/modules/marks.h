@@ -14,6 +14,13 @@
 #include <net/tcp.h>
 #include "parameters.h"
 
+/* Linux 6.1 has no flags there; the Makefile looks. */
+#ifdef SEND_ACK_HAS_FLAGS
+#define NO_FLAGS , 0
+#else
+#define NO_FLAGS
+#endif
+
 /* More segments than a TCP window can have. */
 #define MOST_SEGMENTS (1U << 20)
 
@@ -202,7 +209,7 @@ static void marks_event(struct sock *sk, enum tcp_ca_event event)
 			/* What waits for its acknowledgement came before, so that goes first. */
 			if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
 				marks_echo(sk, ca->was_ce);
-				__tcp_send_ack(sk, ca->received, 0);
+				__tcp_send_ack(sk, ca->received NO_FLAGS);
 			}
 			icsk->icsk_ack.pending |= ICSK_ACK_NOW;
 		}

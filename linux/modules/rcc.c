@@ -273,13 +273,14 @@ static void on_period(struct receiver *receiver, struct due *due, u64 now)
 
 static void take_time(struct flow *flow, const struct packet *packet)
 {
-	u64 sample;
+	u64 sample, off;
 
 	if (!flow->timed_at || !after(packet->seq + packet->payload, flow->timed))
 		return;
 	if (!before(flow->timed, packet->seq)) {
 		sample = max(packet->now - flow->timed_at, 1ULL);
-		flow->deviation = flow->rtt ? (9 * flow->deviation + abs_diff(sample, flow->rtt)) / 10 : sample;
+		off = max(sample, flow->rtt) - min(sample, flow->rtt);
+		flow->deviation = flow->rtt ? (9 * flow->deviation + off) / 10 : sample;
 		flow->rtt = flow->rtt ? (9 * flow->rtt + sample) / 10 : sample;
 	}
 	flow->timed_at = 0;

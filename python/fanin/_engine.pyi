@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from fanin.results.frames import Column
-from fanin.scenario.engine_rows import Loads, Memory, Network, Preview, ValueRow
+from fanin.scenario.engine_rows import Hosts, Loads, Memory, Network, Preview, ValueRow
 
 __all__ = [
     "RunOutput",
@@ -56,6 +56,7 @@ class Scenario:
     def unused(self) -> list[tuple[str, tuple[str, str] | None]]: ...
     def loads(self) -> Loads: ...
     def network(self) -> Network: ...
+    def hosts(self) -> Hosts: ...
     def memory(self) -> Memory: ...
     def run(
         self,

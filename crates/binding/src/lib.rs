@@ -8,7 +8,7 @@ mod scenario;
 
 pub use measures::WALL;
 pub use registry::registry;
-pub use scenario::{check, loads, memory, network, resolved};
+pub use scenario::{check, hosts, loads, memory, network, resolved};
 
 /// The engine's version and a hash of its source.
 pub const fn version() -> &'static str {

@@ -1,9 +1,11 @@
 //! What can be said of a scenario before it runs.
 
+use fanin_engine::backend::{Limit, Marking, Site, congestion_control};
 use fanin_engine::param::SpecError;
 use fanin_engine::scenario::Scenario;
 use fanin_engine::sim::{self, FanInPort, GroupPreview, MapLink, MapNode, NetworkMap, Preview, TierLoad};
 use fanin_engine::topology::NodeKind;
+use fanin_engine::units::Size;
 use serde_json::{Value, json};
 
 /// A preview of the run: the network's size, and the expected traffic of each group.
@@ -49,6 +51,83 @@ pub fn network(scenario: &Scenario) -> Result<Value, SpecError> {
     let nodes: Vec<Value> = map.nodes.iter().zip(tiers(&map)).map(|(each, tier)| node(each, tier)).collect();
     let links: Vec<Value> = map.links.iter().map(link).collect();
     Ok(json!({ "nodes": nodes, "links": links }))
+}
+
+/// What hosts and switches of Linux are set to for the scenario: the congestion control, modules with their parameters, sysctls,
+/// routes, queues, and the ports of switches.
+///
+/// # Errors
+///
+/// As [`check`], or the scenario asks for something that Linux does not do.
+pub fn hosts(scenario: &Scenario) -> Result<Value, SpecError> {
+    let site = Site::on_hosts(scenario)?;
+    let map = sim::network(scenario)?;
+    let stack = &site.stack;
+    let of_switches = site.links.iter().zip(&map.links).filter(|(link, _)| !site.hosts[link.from.index()]);
+    let ports: Vec<Value> = of_switches
+        .map(|(link, named)| {
+            json!({
+                "name": named.name,
+                "rate_bps": link.rate.bps(),
+                "observed": link.observed,
+                "limit": limit(link.limit),
+                "marking": link.marking.map(marking),
+            })
+        })
+        .collect();
+    let of_hosts = site.links.iter().filter(|link| site.hosts[link.from.index()]).map(|link| link.rate.bps());
+    Ok(json!({
+        "congestion": congestion_control(scenario.scheme_key()),
+        "modules": site.modules,
+        "receiver": site.receiver,
+        "sysctls": stack.sysctls(),
+        "rto_min_ms": stack.rto_min.ps() / 1_000_000_000,
+        "initial_window": stack.initial_window,
+        "quick_ack": stack.quick_ack,
+        "gro": stack.gro > 0,
+        "tso": stack.tso > 0,
+        "fq": stack.fq,
+        "queue": stack.queue,
+        "mtu": stack.mtu,
+        "hz": stack.hz,
+        "overhead": site.overhead,
+        "rate_bps": of_hosts.min(),
+        "ports": ports,
+    }))
+}
+
+/// A port's buffer as a number and its unit.
+fn limit(limit: Limit) -> Value {
+    match limit {
+        // What one port can hold while all others are empty.
+        Limit::Dynamic { memory, alpha, .. } => size(Size::Bytes((memory as f64 * alpha / (1.0 + alpha)) as u64)),
+        own => own.size().map_or(Value::Null, size),
+    }
+}
+
+fn size(size: Size) -> Value {
+    match size {
+        Size::Packets(packets) => json!([packets, "pkt"]),
+        Size::Bytes(bytes) => json!([bytes, "B"]),
+    }
+}
+
+fn marking(marking: Marking) -> Value {
+    match marking {
+        Marking::Threshold { threshold, above, leaving } => {
+            json!({ "kind": "threshold", "threshold": size(threshold), "above": above, "leaving": leaving })
+        }
+        Marking::Between { start, stop } => json!({ "kind": "between", "start": size(start), "stop": size(stop) }),
+        Marking::Bands(bands) => json!({
+            "kind": "bands",
+            "count": bands.count,
+            "room": bands.room,
+            "threshold": f64::from(bands.initial).clamp(bands.clip[0] as f64, bands.clip[1] as f64) / 16.0,
+            "by_port": bands.by_port,
+            "ack_tag": bands.ack_tag,
+        }),
+        Marking::Red { .. } => json!({ "kind": "red" }),
+    }
 }
 
 /// How much memory a run will need at most: bytes for each flow, and besides.

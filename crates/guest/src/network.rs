@@ -22,7 +22,6 @@ const RTAX_RTO_MIN: u32 = 13;
 const UNLIMITED: u32 = 32_767;
 /// What Linux derives from the size of its memory, as a host of 64 GB has it. Here one small memory holds all hosts.
 const TCP_MEM: &str = "750000 1000000 1500000";
-const TCP_RMEM: &str = "4096 131072";
 const TCP_WMEM: &str = "4096 16384 4194304";
 const SOCKETS: u64 = 262_144;
 
@@ -164,17 +163,11 @@ fn fair_queue(queue: u64) -> Vec<Own> {
 
 /// Sets what a namespace has settings for.
 fn settings(site: &Site, is_host: bool) -> io::Result<()> {
-    let Stack { sack, rack, tail_loss_probe, idle_restart, ecn, small_queue, receive_buffer, .. } = site.stack;
     let write = |key: &str, value: u64| set(&format!("net/ipv4/{key}"), value);
     if is_host {
-        write("tcp_no_metrics_save", 1)?;
-        write("tcp_ecn", if ecn { 1 } else { 2 })?;
-        write("tcp_sack", u64::from(sack))?;
-        write("tcp_recovery", u64::from(rack))?;
-        write("tcp_early_retrans", if tail_loss_probe { 3 } else { 0 })?;
-        write("tcp_slow_start_after_idle", u64::from(idle_restart))?;
-        write("tcp_limit_output_bytes", if small_queue > 0 { small_queue } else { i32::MAX as u64 })?;
-        set("net/ipv4/tcp_rmem", format!("{TCP_RMEM} {}", 2 * receive_buffer))?;
+        for (key, value) in site.stack.sysctls() {
+            set(&format!("net/ipv4/{key}"), value)?;
+        }
         set("net/ipv4/tcp_wmem", TCP_WMEM)?;
         write("tcp_max_tw_buckets", SOCKETS)?;
         // As in the scenario, hosts accept all connections that come at once.

@@ -213,6 +213,14 @@ impl Scenario {
         })
     }
 
+    /// What hosts and switches of Linux are set to for the scenario, whether or not it can run in the Linux backend.
+    ///
+    /// Returns:
+    ///     What ``fanin deploy`` prints commands for; ``fanin.scenario.engine_rows.Hosts`` has its keys.
+    fn hosts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.told(py, fanin_binding::hosts)
+    }
+
     /// How much memory a run will need at most. Real peaks may be a quarter of it.
     ///
     /// Returns:

@@ -72,6 +72,7 @@ COMMANDS = {
         "Search parameters that papers do not specify for the settings under which most sentences hold.",
     ),
     "linux": Command("linux", "List the Linux kernels that can run scenarios here, and say how to build one."),
+    "deploy": Command("deploy", "Print the commands that deploy a scheme on hosts and switches of Linux."),
     "list": Command(
         "list_",
         "List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.",

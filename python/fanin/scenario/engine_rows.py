@@ -111,6 +111,47 @@ class Loads(TypedDict):
     """The port whose queue is measured, with the shortest and the longest round trip across it; empty of a host."""
 
 
+class HostPort(TypedDict):
+    """A port of a switch of Linux."""
+
+    name: str
+    rate_bps: int
+    observed: bool
+    limit: tuple[int, str] | None
+    """Packets (pkt) or bytes on the wire (B); ``None`` for no limit."""
+    marking: dict[str, Any] | None
+    """``kind`` is threshold, between, bands or red; the rest are its values."""
+
+
+class Hosts(TypedDict):
+    """What hosts and switches of Linux are set to."""
+
+    congestion: str
+    modules: list[tuple[str, str]]
+    """Those that Linux lacks: names and parameters."""
+    receiver: str | None
+    """The queue of receiving hosts, if it sets windows."""
+    sysctls: list[tuple[str, str]]
+    """Keys of ``net.ipv4``."""
+    rto_min_ms: int
+    initial_window: int
+    """Segments."""
+    quick_ack: bool
+    gro: bool
+    tso: bool
+    fq: bool
+    queue: int
+    """Packets of the queue of a host; 0 for no limit."""
+    mtu: int
+    hz: int
+    """Ticks a second."""
+    overhead: int
+    """Bytes of a frame on the wire beside the IP packet."""
+    rate_bps: int
+    """The lowest rate of a host's interface."""
+    ports: list[HostPort]
+
+
 class Node(TypedDict):
     """A host or a switch."""
 

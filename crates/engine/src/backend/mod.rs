@@ -18,7 +18,7 @@ pub use fanin_network::queue::RedConfig;
 pub use fanin_port::spec::Limit;
 pub use pfdct::Bands;
 pub use record::{BadRecord, Playback, Recorder};
-pub use site::{Marking, Site, SiteFault, SiteLink, Stack};
+pub use site::{Marking, Site, SiteFault, SiteLink, Stack, congestion_control};
 
 use crate::packet::Flags;
 use crate::units::Time;

@@ -148,6 +148,32 @@ pub struct Stack {
     pub hz: u64,
 }
 
+/// The smallest and the first size of a receive buffer.
+const RECEIVE: &str = "4096 131072";
+
+impl Stack {
+    /// What hosts set of `/proc/sys/net/ipv4`.
+    pub fn sysctls(&self) -> [(&'static str, String); 8] {
+        let flag = |value: bool| u8::from(value).to_string();
+        [
+            ("tcp_no_metrics_save", flag(true)),
+            ("tcp_ecn", if self.ecn { "1" } else { "2" }.to_owned()),
+            ("tcp_sack", flag(self.sack)),
+            ("tcp_recovery", flag(self.rack)),
+            ("tcp_early_retrans", if self.tail_loss_probe { "3" } else { "0" }.to_owned()),
+            ("tcp_slow_start_after_idle", flag(self.idle_restart)),
+            (
+                "tcp_limit_output_bytes",
+                match self.small_queue {
+                    0 => i32::MAX.to_string(),
+                    bytes => bytes.to_string(),
+                },
+            ),
+            ("tcp_rmem", format!("{RECEIVE} {}", 2 * self.receive_buffer)),
+        ]
+    }
+}
+
 /// Why no traffic waits for other traffic in the kernel, and what to do.
 const STEADY: &str = "the Linux backend cannot wait for other traffic to be steady: give a time. A simulated run prints when \
                       it was (fanin run --all: \"Start of the traffic that waited\")";
@@ -264,6 +290,11 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
 ];
 
+/// The congestion control of Linux that hosts of a scheme have, if it runs there.
+pub fn congestion_control(scheme: &str) -> Option<&'static str> {
+    runs(scheme).map(|runs| runs.congestion)
+}
+
 /// How a scheme runs in Linux, if it does.
 fn runs(scheme: &str) -> Option<&'static Runs> {
     RUNS.iter().find(|runs| runs.scheme == scheme)
@@ -277,6 +308,23 @@ impl Site {
     /// The scenario has an error, or a key that Linux does not follow.
     pub fn of(scenario: &Scenario) -> Result<Self, SpecError> {
         refuse(scenario)?;
+        Self::built(scenario, faults)
+    }
+
+    /// The network of a scenario as it is on real hosts, whatever the Linux backend can measure and carry of its runs.
+    ///
+    /// # Errors
+    ///
+    /// The scenario has an error, or asks hosts or switches for something that Linux does not do.
+    pub fn on_hosts(scenario: &Scenario) -> Result<Self, SpecError> {
+        refuse_schemes(scenario)?;
+        Self::built(scenario, |_, _| Ok(Vec::new()))
+    }
+
+    fn built(
+        scenario: &Scenario,
+        faults: impl FnOnce(&Scenario, &Topology) -> Result<Vec<SiteFault>, SpecError>,
+    ) -> Result<Self, SpecError> {
         let (topology, ports) = build::topology_and_ports(scenario)?;
         let is_host = |node: NodeId| topology.nodes[node.index()] == NodeKind::Host;
         let mut links = Vec::with_capacity(topology.links.len());
@@ -620,12 +668,14 @@ fn refuse_beside_receiver(
     Ok(())
 }
 
-/// An error at the first key that was set and that Linux does not follow.
-fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
-    let set = |values: &Values, followed: &dyn Fn(&str) -> bool, why: &str| {
-        let refused = values.iter().find(|(key, _, _, origin)| origin.is_some() && !followed(key));
-        refused.map_or(Ok(()), |(key, ..)| Err(values.fail(&key, why)))
-    };
+/// An error at the first key that was set and is not followed.
+fn set(values: &Values, followed: impl Fn(&str) -> bool, why: &str) -> Result<(), SpecError> {
+    let refused = values.iter().find(|(key, _, _, origin)| origin.is_some() && !followed(key));
+    refused.map_or(Ok(()), |(key, ..)| Err(values.fail(&key, why)))
+}
+
+/// An error at the first key of hosts and switches that was set and that Linux does not follow.
+fn refuse_schemes(scenario: &Scenario) -> Result<(), SpecError> {
     let mut loaded = Vec::new();
     for (key, transport) in scenario.transports() {
         let Some(Runs { module, switch, .. }) = runs(key) else {
@@ -633,13 +683,13 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
             let message = format!("{key} is no congestion control of the Linux backend; it runs {}", all.join(", "));
             return Err(transport.fail("scheme", message));
         };
-        set(transport, &|key| TRANSPORT.contains(&key), DECIDES)?;
+        set(transport, |key| TRANSPORT.contains(&key), DECIDES)?;
         refuse_values(key, transport)?;
         if *switch == pfdct::SWITCH {
             pfdct::refuse(scenario.scheme(key))?;
         }
         let why = if module.receiver().is_some() { STOCK } else { DECIDES };
-        set(scenario.scheme(key), &|key| module.follows(key) || switch.contains(&key), why)?;
+        set(scenario.scheme(key), |key| module.follows(key) || switch.contains(&key), why)?;
         refuse_beside_receiver(scenario, key, *module, transport)?;
         if let Some(name) = module.name() {
             if loaded.contains(&name) {
@@ -651,9 +701,15 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
             loaded.push(name);
         }
     }
-    set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
-    set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
-    set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
+    Ok(())
+}
+
+/// An error at the first key that was set and that the Linux backend does not follow.
+fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
+    refuse_schemes(scenario)?;
+    set(&scenario.network.values, |key| !NETWORK.contains(&key), DECIDES)?;
+    set(&scenario.control, |_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
+    set(&scenario.measure, |key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }
