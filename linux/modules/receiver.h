@@ -24,6 +24,7 @@
 #include <net/pkt_sched.h>
 #include <net/tcp.h>
 #include "parameters.h"
+#include "window.h"
 
 /* A connection from which nothing has come for so long is forgotten. */
 #define FORGET_NS (60ULL * NSEC_PER_SEC)
@@ -223,23 +224,13 @@ static u32 window_of(const struct connection *connection, const struct packet *p
 	return (u32)ntohs(packet->tcp->window) << (packet->tcp->syn ? 0 : connection->scale);
 }
 
-/*
- * Lowers the window of a packet to so many bytes, rounded up to what its field can say: never to zero, and never above what
- * TCP has written. Then notes what the packet allows.
- */
+/* Lowers the window of a packet, and notes what the packet allows. */
 static void write_window(struct connection *connection, struct packet *packet, u64 bytes)
 {
-	u32 unit = 1U << (packet->tcp->syn ? 0 : connection->scale), old = ntohs(packet->tcp->window);
-	u32 field = min_t(u64, max_t(u64, DIV_ROUND_UP_ULL(bytes, unit), 1), old), edge;
-	__be16 was;
+	u32 edge;
 
-	if (field < old && !skb_cow_head(packet->skb, 0)) {
-		packet->ip = ip_hdr(packet->skb);
-		packet->tcp = (struct tcphdr *)((u8 *)packet->ip + packet->ip->ihl * 4);
-		was = packet->tcp->window;
-		packet->tcp->window = htons(field);
-		inet_proto_csum_replace2(&packet->tcp->check, packet->skb, was, packet->tcp->window, false);
-	}
+	packet->tcp = lower_window(packet->skb, packet->tcp, bytes, packet->tcp->syn ? 0 : connection->scale);
+	packet->ip = ip_hdr(packet->skb);
 	if (!packet->tcp->ack)
 		return;
 	connection->acked = ntohl(packet->tcp->ack_seq);

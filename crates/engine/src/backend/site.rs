@@ -2,6 +2,7 @@
 //! refused by name.
 
 use super::pfdct::{self, Bands};
+use super::sab::{self, Shares};
 use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
@@ -71,6 +72,8 @@ pub struct SiteLink {
     pub limit: Limit,
     /// When the port marks packets, if it does.
     pub marking: Option<Marking>,
+    /// What the port divides among its flows, if it does.
+    pub shares: Shares,
     /// Whether its queue is measured.
     pub observed: bool,
 }
@@ -181,7 +184,7 @@ const TRANSPORT: &[&str] = &[
 /// Keys of `[measure]` that can be measured.
 const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup", "probes", "probe-flows"];
 /// Values of a sender that Linux tells.
-const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto"];
+const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto", "share"];
 
 /// A scheme that runs in Linux.
 struct Runs {
@@ -261,6 +264,7 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
     Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
+    Runs { scheme: "sab", congestion: "reno", module: Module::None, switch: sab::SWITCH },
     Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
 ];
 
@@ -279,6 +283,7 @@ impl Site {
         refuse(scenario)?;
         let (topology, ports) = build::topology_and_ports(scenario)?;
         let is_host = |node: NodeId| topology.nodes[node.index()] == NodeKind::Host;
+        let shares = sab::shares(scenario, &topology);
         let mut links = Vec::with_capacity(topology.links.len());
         for (number, (link, port)) in topology.links.iter().zip(&ports).enumerate() {
             links.push(SiteLink {
@@ -288,6 +293,7 @@ impl Site {
                 delay: link.delay,
                 limit: port.limit,
                 marking: if is_host(link.from) { None } else { marking(scenario, number, link.tier, port.buffer)? },
+                shares: if is_host(link.from) { Shares::default() } else { shares(link.rate, port.limit) },
                 observed: port.observed,
             });
         }
@@ -563,7 +569,7 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
         let why = format!("{DECIDES}, and set transport.stack = \"linux-6\" where the scheme has another");
         return Err(transport.fail("loss-detection", why));
     }
-    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp") && transport.is("ecn", "off") {
+    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp" | "sab") && transport.is("ecn", "off") {
         let why =
             "this congestion control asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
         return Err(transport.fail("ecn", why));
@@ -651,6 +657,7 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
             loaded.push(name);
         }
     }
+    sab::refuse(scenario)?;
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
     set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
     set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
@@ -658,7 +665,8 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }
     let mut probes = scenario.measure.text("probes").split(',').map(str::trim);
-    if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !PROBES.contains(name)) {
+    let reported = |name: &str| PROBES.contains(&name) && (name != "share" || scenario.scheme_key() == "sab");
+    if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !reported(name)) {
         let message = format!("Linux does not report {other} of a sender; it reports {}", PROBES.join(", "));
         return Err(scenario.measure.fail("probes", message));
     }

@@ -94,6 +94,7 @@ impl Carrier for Fixed {
             in_flight: 9,
             srtt: Time::ZERO,
             rto: self.now,
+            allowed: 5,
         };
         assert!(senders.iter().all(|(line, by_client)| *line < 3 && !by_client));
         Ok(vec![window; senders.len()])
@@ -435,12 +436,13 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         (
             "transport.scheme",
             "dctcp",
-            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, rcc",
+            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, sab, rcc",
         ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
         ("measure.probes", "cwnd, duplicate-acks", "Linux does not report duplicate-acks"),
+        ("measure.probes", "share", "Linux does not report share"),
         ("measure.bin", "1ms", "not measured"),
         ("control.delay", "1ms", "controller"),
         ("queue.kind", "wred", "drop-tail, ecn-threshold, double-threshold and red"),
