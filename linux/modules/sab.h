@@ -21,8 +21,6 @@
 #include <linux/jhash.h>
 #include <linux/list.h>
 #include <linux/slab.h>
-#include <linux/unaligned.h>
-#include <net/tcp.h>
 #include "bands.h"
 #include "window.h"
 
@@ -41,9 +39,7 @@ struct sab_flow {
 	__be16 from_port, to_port;
 	enum sab_state state;
 	struct sab_port *port;		/* that counts it, if it is active */
-	u16 mss;			/* what its sender's SYN says; 0: none was seen */
-	u8 scale;
-	bool scales, stamps;
+	struct syn syn;			/* of its sender */
 };
 
 /* What all ports of a switch know. */
@@ -134,49 +130,12 @@ static inline struct sab_flow *sab_add(struct sab *sab, const struct iphdr *ip, 
 	return flow;
 }
 
-/* Reads the options of a SYN. */
-static inline void sab_hear_syn(struct sab_flow *flow, const struct tcphdr *tcp)
-{
-	const u8 *option = (const u8 *)(tcp + 1), *end = (const u8 *)tcp + tcp->doff * 4;
-
-	flow->mss = TCP_MSS_DEFAULT;
-	flow->scale = 0;
-	flow->scales = false;
-	flow->stamps = false;
-	while (option < end && *option != TCPOPT_EOL) {
-		if (*option == TCPOPT_NOP) {
-			option++;
-			continue;
-		}
-		if (end - option < 2 || option[1] < 2 || option[1] > end - option)
-			return;
-		if (option[0] == TCPOPT_MSS && option[1] == TCPOLEN_MSS) {
-			flow->mss = max_t(u16, get_unaligned_be16(option + 2), TCP_MIN_MSS);
-		} else if (option[0] == TCPOPT_WINDOW && option[1] == TCPOLEN_WINDOW) {
-			flow->scale = min_t(u8, option[2], TCP_MAX_WSCALE);
-			flow->scales = true;
-		} else if (option[0] == TCPOPT_TIMESTAMP && option[1] == TCPOLEN_TIMESTAMP) {
-			flow->stamps = true;
-		}
-		option += option[1];
-	}
-}
-
 /* The window that a port grants to a flow with segments of this size. */
 static inline u64 sab_window(const struct sab_port *port, u32 mss)
 {
 	u64 share = div_u64(port->pipe, max(port->active, 1U));
 
 	return max_t(u64, div_u64(share, mss), port->least) * mss;
-}
-
-/* Writes the share of the flow that a packet acknowledges into its window. */
-static inline void sab_write(const struct sab_flow *back, const struct sab_flow *own, struct sk_buff *skb, struct tcphdr *tcp)
-{
-	bool scales = own->scales && back->scales, stamps = own->stamps && back->stamps;
-	u32 mss = min(own->mss, back->mss) - (stamps ? TCPOLEN_TSTAMP_ALIGNED : 0);
-
-	lower_window(skb, tcp, sab_window(back->port, mss), scales ? own->scale : 0);
 }
 
 /* A packet comes to a port. */
@@ -191,7 +150,7 @@ static inline void sab_pass(struct sab_port *port, struct sk_buff *skb, struct t
 	if (!own)
 		return;
 	if (tcp->syn)
-		sab_hear_syn(own, tcp);
+		own->syn = read_syn(tcp);
 	/* A retransmission after the FIN does not count its flow again, but another connection with the same ports does. */
 	if (tcp->syn && own->state == SAB_ENDED)
 		own->state = SAB_UNKNOWN;
@@ -201,8 +160,9 @@ static inline void sab_pass(struct sab_port *port, struct sk_buff *skb, struct t
 		port->active++;
 	}
 	back = tcp->ack && !tcp->syn ? sab_find(port->sab, ip->daddr, ip->saddr, tcp->dest, tcp->source) : NULL;
-	if (back && back->port && back->mss && own->mss)
-		sab_write(back, own, skb, tcp);
+	if (back && back->port)
+		lower_window(skb, tcp, sab_window(back->port, full_segment(&own->syn, &back->syn)),
+			     scale_of(&own->syn, &back->syn));
 	if ((tcp->fin || tcp->rst) && !port->keeps)
 		sab_end(own);
 }

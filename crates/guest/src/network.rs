@@ -200,6 +200,9 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
         devices.push(device);
         if link.limit != Limit::Unlimited {
             netlink.discipline(device, "port", &port(link, node))?;
+            if site.edges.iter().any(|edge| edge.index() == number) {
+                fs::write("/sys/module/rcce/parameters/attach", name(number))?;
+            }
         } else if let Some(kind) = site.receiver {
             netlink.discipline(device, kind, &[])?;
         } else if site.stack.fq {

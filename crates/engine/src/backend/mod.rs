@@ -7,6 +7,7 @@
 
 mod drive;
 mod pfdct;
+mod rcce;
 mod record;
 mod sab;
 mod site;

@@ -2,6 +2,7 @@
 //! refused by name.
 
 use super::pfdct::{self, Bands};
+use super::rcce;
 use super::sab::{self, Shares};
 use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
@@ -36,6 +37,8 @@ pub struct Site {
     pub modules: Vec<(&'static str, String)>,
     /// The queue of all hosts, if it sets the windows that they advertise.
     pub receiver: Option<&'static str>,
+    /// Links whose ports have the scheduler of the host behind.
+    pub edges: Vec<LinkId>,
     /// What faults do to packets.
     pub faults: Vec<SiteFault>,
     /// Seed of the run.
@@ -205,7 +208,7 @@ enum Module {
     /// The congestion control.
     Sender(&'static str),
     /// The queue of hosts, which sets the windows that they advertise; and the keys that it does not follow.
-    Receiver(&'static str, &'static [&'static str]),
+    Receiver(&'static str, &'static [&'static [&'static str]]),
 }
 
 impl Module {
@@ -220,7 +223,7 @@ impl Module {
         match self {
             Self::None => false,
             Self::Sender(_) => true,
-            Self::Receiver(_, without) => !without.contains(&key),
+            Self::Receiver(_, without) => !without.iter().any(|keys| keys.contains(&key)),
         }
     }
 
@@ -263,9 +266,15 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "pfdct", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
-    Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
+    Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", &[RDTCP]), switch: &[] },
     Runs { scheme: "sab", congestion: "reno", module: Module::None, switch: sab::SWITCH },
-    Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
+    Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", &[ANNOUNCED]), switch: THRESHOLD },
+    Runs {
+        scheme: "rcce",
+        congestion: "reno",
+        module: Module::Receiver("rcc", &[ANNOUNCED, rcce::TREES]),
+        switch: rcce::SWITCH,
+    },
 ];
 
 /// How a scheme runs in Linux, if it does.
@@ -310,7 +319,10 @@ impl Site {
                 .map(|group| runs(group.scheme.unwrap_or(scenario.scheme_key())).map_or("", |runs| runs.congestion))
                 .collect(),
             modules: modules(scenario),
-            receiver: runs(scenario.scheme_key()).and_then(|runs| runs.module.receiver()),
+            receiver: runs(scenario.scheme_key())
+                .filter(|_| !rcce::in_switch(scenario))
+                .and_then(|runs| runs.module.receiver()),
+            edges: rcce::edges(scenario, &topology)?,
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
@@ -392,6 +404,7 @@ fn modules(scenario: &Scenario) -> Vec<(&'static str, String)> {
     for (key, transport) in scenario.transports() {
         let Some(Runs { module, switch, .. }) = runs(key) else { continue };
         let Some(name) = module.name() else { continue };
+        let name = if rcce::in_switch(scenario) { rcce::EDGE } else { name };
         let mss = transport.bytes("mss").get();
         // An ideal threshold below zero is that of an equation, which the module takes if it gets none.
         let is_set = |key: &str, value: &Value| key != "ki" || !matches!(value, Value::Number(number) if *number < 0.0);
@@ -429,7 +442,7 @@ fn marking(
 ) -> Result<Option<Marking>, SpecError> {
     let at = |values: &Values| tier.map_or_else(|| values.clone(), |tier| values.at_tier(tier));
     match (scenario.queue.kind, scenario.scheme_key()) {
-        ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == THRESHOLD) => {
+        ("auto", scheme) if runs(scheme).is_some_and(|runs| [THRESHOLD, rcce::SWITCH].contains(&runs.switch)) => {
             let values = at(scenario.scheme(scheme));
             let (threshold, leaving) = (values.size("mark-threshold"), MarkAt::chosen(&values) == MarkAt::Dequeue);
             Ok(Some(Marking::Threshold { threshold, above: false, leaving }))
@@ -503,9 +516,15 @@ fn faults(scenario: &Scenario, topology: &Topology) -> Result<Vec<SiteFault>, Sp
     Ok(faults.choosing().map(site).collect())
 }
 
+/// Whether a scheme has the scheduler of RCC.
+fn schedules(scheme: &str) -> bool {
+    matches!(scheme, "rcc" | "rcce")
+}
+
 /// Whether connections ask for ECN: RCC's receiver counts marks, but its senders have a congestion control that does not ask.
 fn asks_for_ecn(scenario: &Scenario, transport: &Values) -> bool {
-    transport.is("ecn", "on") || (scenario.scheme_key() == "rcc" && scenario.scheme("rcc").is("ecn", "on"))
+    let scheme = scenario.scheme_key();
+    transport.is("ecn", "on") || (schedules(scheme) && scenario.scheme(scheme).is("ecn", "on"))
 }
 
 /// The number of segments of an initial window, and the other settings of a host.
@@ -603,19 +622,16 @@ fn refuse_beside_receiver(
     if module.receiver().is_none() {
         return Ok(());
     }
-    if !transport.is("pacing", "off") {
+    if !transport.is("pacing", "off") && !rcce::in_switch(scenario) {
         let why = format!("{scheme} is the queue of hosts in the Linux backend, so fq cannot be: set off");
         return Err(transport.fail("pacing", why));
     }
-    if scheme == "rcc"
+    if schedules(scheme)
         && let Some(group) = scenario.traffic.iter().find(|group| announces(&group.values))
     {
         return Err(group
             .values
             .fail("announce-size", "Linux's senders announce no sizes: leave it out, or set false"));
-    }
-    if scheme == "rcc" && scenario.scheme(scheme).is("rto-r", "on-queue") {
-        return Err(scenario.scheme(scheme).fail("rto-r", "the module of the Linux backend has on-release and off"));
     }
     if scenario.transports().count() > 1 {
         let why = format!(
@@ -658,6 +674,7 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         }
     }
     sab::refuse(scenario)?;
+    rcce::refuse(scenario)?;
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
     set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
     set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;

@@ -436,7 +436,7 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         (
             "transport.scheme",
             "dctcp",
-            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, sab, rcc",
+            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, sab, rcc, rcce",
         ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
@@ -475,7 +475,9 @@ fn receivers_that_set_windows_take_what_stock_senders_can_follow() {
         ("ictcp", "scheme.ictcp.flavour", "rdtcp", "senders are Linux's own"),
         ("ictcp", "transport.pacing", "fq", "fq cannot be"),
         ("rcc", "scheme.rcc.push", "request", "senders are Linux's own"),
-        ("rcc", "scheme.rcc.rto-r", "on-queue", "on-release and off"),
+        ("rcce", "scheme.rcce.push", "request", "senders are Linux's own"),
+        ("rcce", "scheme.rcce.st-enable", "on", "no labels"),
+        ("rcce", "traffic.answers.announce-size", "true", "announce no sizes"),
         ("rcc", "traffic.answers.announce-size", "true", "announce no sizes"),
     ] {
         let error = Site::of(&scenario(&[("transport.scheme", scheme), (key, value)])).expect_err(why).to_string();
