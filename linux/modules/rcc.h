@@ -53,10 +53,9 @@ choice_param(release, "acknowledgements leave below queue_max segments in flight
 static const char *const turns[] = { "pass", "wait", NULL };
 static struct choice requests = { turns, 0 };
 choice_param(requests, "a request, which allows the first segment of its answer, may pass, or has to wait as acknowledgements");
-static const char *const arms[] = { "on-release", "on-queue", "off", NULL };
-enum { ARM_ON_RELEASE, ARM_ON_QUEUE, ARM_OFF };
-static struct choice rto_r = { arms, ARM_ON_RELEASE };
-choice_param(rto_r, "the receiver's timer starts on-release of an acknowledgement, runs also while one is held (on-queue), or is off");
+static const char *const arms[] = { "on-release", "off", NULL };
+static struct choice rto_r = { arms, 0 };
+choice_param(rto_r, "the receiver's timer starts on-release of an acknowledgement, or is off");
 static u64 rto_r_min = 10 * NSEC_PER_MSEC;
 time_param(rto_r_min, "least time of that timer (10ms)");
 
@@ -326,7 +325,7 @@ static void on_data(struct receiver *receiver, struct connection *connection, co
 /* Starts the receiver's timer. */
 static void arm(struct rcc *rcc, struct flow *flow, u64 now)
 {
-	if (rto_r.chosen != ARM_OFF)
+	if (!rto_r.chosen)
 		call_at(&rcc->receiver, &flow->connection.due,
 			now + max3(rto_r_min, flow->rtt + 4 * flow->deviation, (u64)NSEC_PER_USEC));
 }
@@ -443,7 +442,7 @@ static bool on_leaving(struct receiver *receiver, struct connection *connection,
 	flow->asks = asks;
 	list_add_tail(&flow->waiting, &rcc->waiting);
 	/* What it was allowed before may be lost. */
-	if (flow->outstanding || rto_r.chosen == ARM_ON_QUEUE)
+	if (flow->outstanding)
 		arm(rcc, flow, packet->now);
 	let_go(rcc);
 	return true;

@@ -406,8 +406,13 @@ fn modules(scenario: &Scenario) -> Vec<(&'static str, String)> {
         let Some(name) = module.name() else { continue };
         let name = if rcce::in_switch(scenario) { rcce::EDGE } else { name };
         let mss = transport.bytes("mss").get();
-        // An ideal threshold below zero is that of an equation, which the module takes if it gets none.
-        let is_set = |key: &str, value: &Value| key != "ki" || !matches!(value, Value::Number(number) if *number < 0.0);
+        // An ideal threshold below zero is that of an equation, which the module takes if it gets none. A timer that runs while
+        // acknowledgements are held would request something of senders.
+        let is_set = |key: &str, value: &Value| match value {
+            Value::Number(number) => key != "ki" || *number >= 0.0,
+            Value::Text(word) => key != "rto-r" || word != "on-queue",
+            _ => true,
+        };
         let follows = |key: &str| module.follows(key) && !switch.contains(&key);
         let own = scenario.scheme(key).iter();
         let own = own.filter(|(key, param, value, _)| follows(param.key) && is_set(key, value));
@@ -625,6 +630,13 @@ fn refuse_beside_receiver(
     if !transport.is("pacing", "off") && !rcce::in_switch(scenario) {
         let why = format!("{scheme} is the queue of hosts in the Linux backend, so fq cannot be: set off");
         return Err(transport.fail("pacing", why));
+    }
+    let own = scenario.scheme(scheme);
+    if schedules(scheme)
+        && own.is("rto-r", "on-queue")
+        && own.iter().any(|(key, _, _, origin)| key == "rto-r" && origin.is_some())
+    {
+        return Err(own.fail("rto-r", "the module of the Linux backend has on-release and off"));
     }
     if schedules(scheme)
         && let Some(group) = scenario.traffic.iter().find(|group| announces(&group.values))
