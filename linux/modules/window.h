@@ -6,7 +6,6 @@
 #include <linux/ip.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <linux/unaligned.h>
 #include <net/checksum.h>
 #include <net/tcp.h>
 
@@ -47,7 +46,7 @@ static inline struct syn read_syn(const struct tcphdr *tcp)
 		if (end - option < 2 || option[1] < 2 || option[1] > end - option)
 			break;
 		if (option[0] == TCPOPT_MSS && option[1] == TCPOLEN_MSS) {
-			syn.mss = max_t(u16, get_unaligned_be16(option + 2), TCP_MIN_MSS);
+			syn.mss = max_t(u16, option[2] << 8 | option[3], TCP_MIN_MSS);
 		} else if (option[0] == TCPOPT_WINDOW && option[1] == TCPOLEN_WINDOW) {
 			syn.scale = min_t(u8, option[2], TCP_MAX_WSCALE);
 			syn.scales = true;
