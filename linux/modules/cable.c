@@ -38,6 +38,7 @@
 #include "cable.h"
 #include "red.h"
 #include "bands.h"
+#include "sab.h"
 
 /* By how much a timer expires late, at most: it waits for the next nanosecond, and up to two more. */
 #define LATE_PS 3000
@@ -732,6 +733,7 @@ struct port {
 	u64 waiting_bytes;	/* on the wire, without the packet that is on it */
 	struct red red;
 	struct bands bands;
+	struct sab_port sab;
 };
 
 /* Bytes in use of each shared memory, by its number. */
@@ -739,6 +741,8 @@ struct port {
 static u64 pool_used[POOLS];
 /* The table of sequence numbers of each switch, which has the number of its memory. */
 static struct seen *seen_of[POOLS];
+/* The flows of each switch, if it allocates windows. */
+static struct sab *sab_of[POOLS];
 
 /* What a port holds, the packet on the wire included unless its last bit leaves just now, and the bytes of that one. */
 struct backlog {
@@ -906,6 +910,9 @@ static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	bool is_full = !has_room(port, &backlog, bytes);
 	int band = 0;
 
+	/* Also what is dropped then has come to the port. */
+	if (port->sab.sab && tcp_of(skb))
+		sab_pass(&port->sab, skb, (struct tcphdr *)tcp_of(skb));
 	if (port->bands.count) {
 		band = into_band(sch, skb, &backlog, is_full);
 		is_full = band < 0;
@@ -1007,6 +1014,9 @@ static const struct nla_policy port_policy[PORT_LAST + 1] = {
 	[PORT_SILENCE] = { .type = NLA_U64 },
 	[PORT_ACK_TAG] = NLA_POLICY_MAX(NLA_U32, TAG_LONG),
 	[PORT_SEEN] = { .type = NLA_U32 },
+	[PORT_PIPE] = { .type = NLA_U64 },
+	[PORT_LEAST] = { .type = NLA_U32 },
+	[PORT_KEEPS] = { .type = NLA_U32 },
 };
 
 /* Gives a port its bands. */
@@ -1035,6 +1045,20 @@ static int init_bands(struct port *port, struct nlattr *tb[])
 		seen_of[port->pool] = seen_new(entries);
 	port->bands.seen = seen_of[port->pool];
 	return entries && !port->bands.seen ? -ENOMEM : 0;
+}
+
+/* Lets a port allocate windows. */
+static int init_sab(struct port *port, struct nlattr *tb[])
+{
+	port->sab.pipe = nla_get_u64(tb[PORT_PIPE]);
+	port->sab.least = max(nla_get_u32(tb[PORT_LEAST]), 1U);
+	port->sab.keeps = nla_get_u32(tb[PORT_KEEPS]);
+	if (!port->sab.pipe)
+		return 0;
+	if (!sab_of[port->pool])
+		sab_of[port->pool] = sab_new();
+	port->sab.sab = sab_of[port->pool];
+	return port->sab.sab ? 0 : -ENOMEM;
 }
 
 static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -1075,7 +1099,15 @@ static int port_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 		.was_idle_ps = RED_BUSY,
 	};
 	((struct cable *)netdev_priv(qdisc_dev(sch)))->memory_used = &pool_used[port->pool];
-	return init_bands(port, tb);
+	error = init_bands(port, tb);
+	return error ?: init_sab(port, tb);
+}
+
+static void port_destroy(struct Qdisc *sch)
+{
+	struct port *port = qdisc_priv(sch);
+
+	sab_clear(port->sab.sab, &port->sab);
 }
 
 static struct Qdisc_ops port_ops __read_mostly = {
@@ -1086,6 +1118,7 @@ static struct Qdisc_ops port_ops __read_mostly = {
 	.peek = qdisc_peek_head,
 	.init = port_init,
 	.reset = port_reset,
+	.destroy = port_destroy,
 	.owner = THIS_MODULE,
 };
 
@@ -1212,10 +1245,13 @@ static void __exit cable_unregister(void)
 {
 	u32 pool;
 
-	for (pool = 0; pool < POOLS; pool++)
-		vfree(seen_of[pool]);
 	rtnl_link_unregister(&cable_link_ops);
 	unregister_qdisc(&port_ops);
+	for (pool = 0; pool < POOLS; pool++) {
+		vfree(seen_of[pool]);
+		sab_clear(sab_of[pool], NULL);
+		kfree(sab_of[pool]);
+	}
 	remove_proc_entry("cable_faults", NULL);
 	remove_proc_entry("cable_ends", NULL);
 	remove_proc_entry("cable_log", NULL);

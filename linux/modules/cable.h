@@ -64,6 +64,9 @@ enum port_attribute {
 	PORT_SILENCE,		/* u64: after which a long flow does not count, picoseconds */
 	PORT_ACK_TAG,		/* u32: acknowledgements are as retransmissions (0), data of short flows (1) or of long ones (2) */
 	PORT_SEEN,		/* u32: entries of the switch's table of sequence numbers; 0: none */
+	PORT_PIPE,		/* u64: bytes that SAB divides among the port's flows; 0: it does not */
+	PORT_LEAST,		/* u32: segments that it grants at least */
+	PORT_KEEPS,		/* u32: whether a FIN leaves its flow counted */
 	__PORT_END_OF_LIST,
 	PORT_LAST = __PORT_END_OF_LIST - 1
 };

@@ -70,14 +70,15 @@ pub(crate) fn window(socket: &Socket) -> io::Result<Window> {
         // It knows neither its segments nor its first window.
         return Ok(Window::default());
     }
-    let [rto, mss, unacked, sacked, lost, retransmitted, srtt, ssthresh, cwnd] =
-        [8, 16, 24, 28, 32, 36, 68, 76, 80].map(|at| word(&bytes, at));
+    let [rto, mss, unacked, sacked, lost, retransmitted, srtt, ssthresh, cwnd, allowed] =
+        [8, 16, 24, 28, 32, 36, 68, 76, 80, 228].map(|at| word(&bytes, at));
     Ok(Window {
         cwnd: cwnd * mss,
         ssthresh: if ssthresh >= INFINITE { u64::MAX } else { ssthresh * mss },
         in_flight: (unacked + retransmitted).saturating_sub(sacked + lost) * mss,
         srtt: Time::from_us(srtt),
         rto: Time::from_us(rto),
+        allowed,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::netlink::{Device, Netlink, Own};
 use fanin_engine::backend::{
-    Bands, FIRST_ADDRESS, FaultAct, Limit, Marking, Packets, RedConfig, Site, SiteLink, Stack,
+    Bands, FIRST_ADDRESS, FaultAct, Limit, Marking, Packets, RedConfig, Shares, Site, SiteLink, Stack,
 };
 use fanin_engine::units::{Size, Time};
 use netlink_packet_route::route::RouteMetric;
@@ -192,7 +192,10 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
         let device = device(number)?;
         devices.push(device);
         if link.limit != Limit::Unlimited {
-            netlink.discipline(device, "port", &port(link.limit, link.marking, node))?;
+            netlink.discipline(device, "port", &port(link, node))?;
+            if site.edges.iter().any(|edge| edge.index() == number) {
+                fs::write("/sys/module/rcce/parameters/attach", name(number))?;
+            }
         } else if let Some(kind) = site.receiver {
             netlink.discipline(device, kind, &[])?;
         } else if site.stack.fq {
@@ -226,8 +229,8 @@ fn metrics(stack: &Stack) -> Vec<RouteMetric> {
 }
 
 /// The attributes of a port's queue; those of `enum port_attribute` in linux/modules/cable.h.
-fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> Vec<Own> {
-    let (limit, kind, memory, alpha) = match limit {
+fn port(link: &SiteLink, switch: usize) -> Vec<Own> {
+    let (limit, kind, memory, alpha) = match link.limit {
         Limit::Unlimited => (u64::MAX, 1, 0, 0),
         Limit::Packets(packets) => (u64::from(packets), 0, 0, 0),
         Limit::Bytes(bytes) => (bytes, 1, 0, 0),
@@ -240,7 +243,7 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> Vec<Own> {
         Size::Bytes(bytes) => (bytes, 1),
     };
     let (mut red, mut red_how, mut seed, mut bands) = ([0; 5], 0, 0, None);
-    match marking {
+    match link.marking {
         Some(Marking::Threshold { threshold, above, leaving }) => {
             let (queue, bytes) = counted(threshold);
             (mark_from, mark_how) = (queue, bytes | u32::from(above) << 1 | u32::from(leaving) << 2);
@@ -277,6 +280,8 @@ fn port(limit: Limit, marking: Option<Marking>, switch: usize) -> Vec<Own> {
         Own::U64(seed),
     ];
     own.extend(banded(bands));
+    let Shares { pipe, least, keeps } = link.shares;
+    own.extend([Own::U64(pipe), Own::U32(least), Own::U32(u32::from(keeps))]);
     own
 }
 

@@ -164,13 +164,14 @@ impl Driver<'_> {
         let senders: Vec<(usize, bool)> = looked.values().copied().collect();
         let windows = self.carrier.windows(&senders).map_err(|what| halt(now, what))?;
         for (flow, window) in looked.into_keys().zip(windows).filter(|(_, window)| window.cwnd > 0) {
-            let Window { cwnd, ssthresh, in_flight, srtt, rto } = window;
+            let Window { cwnd, ssthresh, in_flight, srtt, rto, allowed } = window;
             let values = [
                 ("cwnd", cwnd as f64),
                 ("ssthresh", if ssthresh == u64::MAX { f64::INFINITY } else { ssthresh as f64 }),
                 ("in-flight", in_flight as f64),
                 ("srtt", if srtt == Time::ZERO { f64::NAN } else { srtt.secs() }),
                 ("rto", rto.secs()),
+                ("share", allowed as f64),
             ];
             self.world.hosts.probes.record_values(flow, now, &values);
         }

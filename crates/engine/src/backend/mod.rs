@@ -7,7 +7,9 @@
 
 mod drive;
 mod pfdct;
+mod rcce;
 mod record;
+mod sab;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,7 @@ pub use fanin_network::queue::RedConfig;
 pub use fanin_port::spec::Limit;
 pub use pfdct::Bands;
 pub use record::{BadRecord, Playback, Recorder};
+pub use sab::Shares;
 pub use site::{Marking, Site, SiteFault, SiteLink, Stack, congestion_control};
 
 use crate::packet::Flags;
@@ -107,6 +110,8 @@ pub struct Window {
     pub srtt: Time,
     /// Retransmission timeout.
     pub rto: Time,
+    /// What the window of the newest acknowledgement allows, in bytes.
+    pub allowed: u64,
 }
 
 /// Something that has happened to a transfer.

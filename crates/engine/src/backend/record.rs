@@ -68,9 +68,9 @@ impl<C: Carrier, W: Write> Carrier for Recorder<'_, C, W> {
     fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String> {
         let windows = self.carrier.windows(senders)?;
         let mut lines = String::new();
-        for Window { cwnd, ssthresh, in_flight, srtt, rto } in &windows {
+        for Window { cwnd, ssthresh, in_flight, srtt, rto, allowed } in &windows {
             let (srtt, rto) = (srtt.ps(), rto.ps());
-            writeln!(lines, "window {cwnd} {ssthresh} {in_flight} {srtt} {rto}").expect("a text grows");
+            writeln!(lines, "window {cwnd} {ssthresh} {in_flight} {srtt} {rto} {allowed}").expect("a text grows");
         }
         self.write(&lines)?;
         Ok(windows)
@@ -214,11 +214,11 @@ impl<R: Read> Carrier for Playback<'_, R> {
     fn windows(&mut self, senders: &[(usize, bool)]) -> Result<Vec<Window>, String> {
         let mut windows = Vec::with_capacity(senders.len());
         for _ in senders {
-            let Some(&[cwnd, ssthresh, in_flight, srtt, rto]) = self.numbers("window").as_deref() else {
+            let Some(&[cwnd, ssthresh, in_flight, srtt, rto, allowed]) = self.numbers("window").as_deref() else {
                 return Err(self.bad("a window"));
             };
             let [srtt, rto] = [srtt, rto].map(Time::from_ps);
-            windows.push(Window { cwnd, ssthresh, in_flight, srtt, rto });
+            windows.push(Window { cwnd, ssthresh, in_flight, srtt, rto, allowed });
             self.next += 1;
         }
         Ok(windows)

@@ -2,6 +2,8 @@
 //! refused by name.
 
 use super::pfdct::{self, Bands};
+use super::rcce;
+use super::sab::{self, Shares};
 use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
@@ -35,6 +37,8 @@ pub struct Site {
     pub modules: Vec<(&'static str, String)>,
     /// The queue of all hosts, if it sets the windows that they advertise.
     pub receiver: Option<&'static str>,
+    /// Links whose ports have the scheduler of the host behind.
+    pub edges: Vec<LinkId>,
     /// What faults do to packets.
     pub faults: Vec<SiteFault>,
     /// Seed of the run.
@@ -71,6 +75,8 @@ pub struct SiteLink {
     pub limit: Limit,
     /// When the port marks packets, if it does.
     pub marking: Option<Marking>,
+    /// What the port divides among its flows, if it does.
+    pub shares: Shares,
     /// Whether its queue is measured.
     pub observed: bool,
 }
@@ -207,7 +213,7 @@ const TRANSPORT: &[&str] = &[
 /// Keys of `[measure]` that can be measured.
 const MEASURE: &[&str] = &["queues", "bottleneck", "queue-trace", "warmup", "probes", "probe-flows"];
 /// Values of a sender that Linux tells.
-const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto"];
+const PROBES: &[&str] = &["cwnd", "ssthresh", "in-flight", "srtt", "rto", "share"];
 
 /// A scheme that runs in Linux.
 struct Runs {
@@ -228,7 +234,7 @@ enum Module {
     /// The congestion control.
     Sender(&'static str),
     /// The queue of hosts, which sets the windows that they advertise; and the keys that it does not follow.
-    Receiver(&'static str, &'static [&'static str]),
+    Receiver(&'static str, &'static [&'static [&'static str]]),
 }
 
 impl Module {
@@ -243,7 +249,7 @@ impl Module {
         match self {
             Self::None => false,
             Self::Sender(_) => true,
-            Self::Receiver(_, without) => !without.contains(&key),
+            Self::Receiver(_, without) => !without.iter().any(|keys| keys.contains(&key)),
         }
     }
 
@@ -286,8 +292,15 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "pfdct", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
-    Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
-    Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
+    Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", &[RDTCP]), switch: &[] },
+    Runs { scheme: "sab", congestion: "reno", module: Module::None, switch: sab::SWITCH },
+    Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", &[ANNOUNCED]), switch: THRESHOLD },
+    Runs {
+        scheme: "rcce",
+        congestion: "reno",
+        module: Module::Receiver("rcc", &[ANNOUNCED, rcce::TREES]),
+        switch: rcce::SWITCH,
+    },
 ];
 
 /// The congestion control of Linux that hosts of a scheme have, if it runs there.
@@ -327,6 +340,7 @@ impl Site {
     ) -> Result<Self, SpecError> {
         let (topology, ports) = build::topology_and_ports(scenario)?;
         let is_host = |node: NodeId| topology.nodes[node.index()] == NodeKind::Host;
+        let shares = sab::shares(scenario, &topology);
         let mut links = Vec::with_capacity(topology.links.len());
         for (number, (link, port)) in topology.links.iter().zip(&ports).enumerate() {
             links.push(SiteLink {
@@ -336,6 +350,7 @@ impl Site {
                 delay: link.delay,
                 limit: port.limit,
                 marking: if is_host(link.from) { None } else { marking(scenario, number, link.tier, port.buffer)? },
+                shares: if is_host(link.from) { Shares::default() } else { shares(link.rate, port.limit) },
                 observed: port.observed,
             });
         }
@@ -352,7 +367,10 @@ impl Site {
                 .map(|group| runs(group.scheme.unwrap_or(scenario.scheme_key())).map_or("", |runs| runs.congestion))
                 .collect(),
             modules: modules(scenario),
-            receiver: runs(scenario.scheme_key()).and_then(|runs| runs.module.receiver()),
+            receiver: runs(scenario.scheme_key())
+                .filter(|_| !rcce::in_switch(scenario))
+                .and_then(|runs| runs.module.receiver()),
+            edges: rcce::edges(scenario, &topology)?,
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
@@ -434,9 +452,15 @@ fn modules(scenario: &Scenario) -> Vec<(&'static str, String)> {
     for (key, transport) in scenario.transports() {
         let Some(Runs { module, switch, .. }) = runs(key) else { continue };
         let Some(name) = module.name() else { continue };
+        let name = if rcce::in_switch(scenario) { rcce::EDGE } else { name };
         let mss = transport.bytes("mss").get();
-        // An ideal threshold below zero is that of an equation, which the module takes if it gets none.
-        let is_set = |key: &str, value: &Value| key != "ki" || !matches!(value, Value::Number(number) if *number < 0.0);
+        // An ideal threshold below zero is that of an equation, which the module takes if it gets none. A timer that runs while
+        // acknowledgements are held would request something of senders.
+        let is_set = |key: &str, value: &Value| match value {
+            Value::Number(number) => key != "ki" || *number >= 0.0,
+            Value::Text(word) => key != "rto-r" || word != "on-queue",
+            _ => true,
+        };
         let follows = |key: &str| module.follows(key) && !switch.contains(&key);
         let own = scenario.scheme(key).iter();
         let own = own.filter(|(key, param, value, _)| follows(param.key) && is_set(key, value));
@@ -471,7 +495,7 @@ fn marking(
 ) -> Result<Option<Marking>, SpecError> {
     let at = |values: &Values| tier.map_or_else(|| values.clone(), |tier| values.at_tier(tier));
     match (scenario.queue.kind, scenario.scheme_key()) {
-        ("auto", scheme) if runs(scheme).is_some_and(|runs| runs.switch == THRESHOLD) => {
+        ("auto", scheme) if runs(scheme).is_some_and(|runs| [THRESHOLD, rcce::SWITCH].contains(&runs.switch)) => {
             let values = at(scenario.scheme(scheme));
             let (threshold, leaving) = (values.size("mark-threshold"), MarkAt::chosen(&values) == MarkAt::Dequeue);
             Ok(Some(Marking::Threshold { threshold, above: false, leaving }))
@@ -545,9 +569,15 @@ fn faults(scenario: &Scenario, topology: &Topology) -> Result<Vec<SiteFault>, Sp
     Ok(faults.choosing().map(site).collect())
 }
 
+/// Whether a scheme has the scheduler of RCC.
+fn schedules(scheme: &str) -> bool {
+    matches!(scheme, "rcc" | "rcce")
+}
+
 /// Whether connections ask for ECN: RCC's receiver counts marks, but its senders have a congestion control that does not ask.
 fn asks_for_ecn(scenario: &Scenario, transport: &Values) -> bool {
-    transport.is("ecn", "on") || (scenario.scheme_key() == "rcc" && scenario.scheme("rcc").is("ecn", "on"))
+    let scheme = scenario.scheme_key();
+    transport.is("ecn", "on") || (schedules(scheme) && scenario.scheme(scheme).is("ecn", "on"))
 }
 
 /// The number of segments of an initial window, and the other settings of a host.
@@ -611,7 +641,7 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
         let why = format!("{DECIDES}, and set transport.stack = \"linux-6\" where the scheme has another");
         return Err(transport.fail("loss-detection", why));
     }
-    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp") && transport.is("ecn", "off") {
+    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp" | "sab") && transport.is("ecn", "off") {
         let why =
             "this congestion control asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
         return Err(transport.fail("ecn", why));
@@ -645,19 +675,23 @@ fn refuse_beside_receiver(
     if module.receiver().is_none() {
         return Ok(());
     }
-    if !transport.is("pacing", "off") {
+    if !transport.is("pacing", "off") && !rcce::in_switch(scenario) {
         let why = format!("{scheme} is the queue of hosts in the Linux backend, so fq cannot be: set off");
         return Err(transport.fail("pacing", why));
     }
-    if scheme == "rcc"
+    let own = scenario.scheme(scheme);
+    if schedules(scheme)
+        && own.is("rto-r", "on-queue")
+        && own.iter().any(|(key, _, _, origin)| key == "rto-r" && origin.is_some())
+    {
+        return Err(own.fail("rto-r", "the module of the Linux backend has on-release and off"));
+    }
+    if schedules(scheme)
         && let Some(group) = scenario.traffic.iter().find(|group| announces(&group.values))
     {
         return Err(group
             .values
             .fail("announce-size", "Linux's senders announce no sizes: leave it out, or set false"));
-    }
-    if scheme == "rcc" && scenario.scheme(scheme).is("rto-r", "on-queue") {
-        return Err(scenario.scheme(scheme).fail("rto-r", "the module of the Linux backend has on-release and off"));
     }
     if scenario.transports().count() > 1 {
         let why = format!(
@@ -701,20 +735,23 @@ fn refuse_schemes(scenario: &Scenario) -> Result<(), SpecError> {
             loaded.push(name);
         }
     }
+    sab::refuse(scenario)?;
+    rcce::refuse(scenario)?;
     Ok(())
 }
 
 /// An error at the first key that was set and that the Linux backend does not follow.
 fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     refuse_schemes(scenario)?;
-    set(&scenario.network.values, |key| !NETWORK.contains(&key), DECIDES)?;
-    set(&scenario.control, |_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
-    set(&scenario.measure, |key| MEASURE.contains(&key), MEASURES)?;
+    set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
+    set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
+    set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }
     let mut probes = scenario.measure.text("probes").split(',').map(str::trim);
-    if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !PROBES.contains(name)) {
+    let reported = |name: &str| PROBES.contains(&name) && (name != "share" || scenario.scheme_key() == "sab");
+    if let Some(other) = probes.find(|name| !matches!(*name, "" | "off") && !reported(name)) {
         let message = format!("Linux does not report {other} of a sender; it reports {}", PROBES.join(", "));
         return Err(scenario.measure.fail("probes", message));
     }

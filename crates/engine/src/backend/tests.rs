@@ -94,6 +94,7 @@ impl Carrier for Fixed {
             in_flight: 9,
             srtt: Time::ZERO,
             rto: self.now,
+            allowed: 5,
         };
         assert!(senders.iter().all(|(line, by_client)| *line < 3 && !by_client));
         Ok(vec![window; senders.len()])
@@ -435,12 +436,13 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         (
             "transport.scheme",
             "dctcp",
-            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, rcc",
+            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, sab, rcc, rcce",
         ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
         ("measure.probes", "cwnd, duplicate-acks", "Linux does not report duplicate-acks"),
+        ("measure.probes", "share", "Linux does not report share"),
         ("measure.bin", "1ms", "not measured"),
         ("control.delay", "1ms", "controller"),
         ("queue.kind", "wred", "drop-tail, ecn-threshold, double-threshold and red"),
@@ -474,10 +476,35 @@ fn receivers_that_set_windows_take_what_stock_senders_can_follow() {
         ("ictcp", "transport.pacing", "fq", "fq cannot be"),
         ("rcc", "scheme.rcc.push", "request", "senders are Linux's own"),
         ("rcc", "scheme.rcc.rto-r", "on-queue", "on-release and off"),
+        ("rcce", "scheme.rcce.rto-r", "on-queue", "on-release and off"),
+        ("rcce", "scheme.rcce.push", "request", "senders are Linux's own"),
+        ("rcce", "scheme.rcce.st-enable", "on", "no labels"),
+        ("rcce", "traffic.answers.announce-size", "true", "announce no sizes"),
         ("rcc", "traffic.answers.announce-size", "true", "announce no sizes"),
     ] {
         let error = Site::of(&scenario(&[("transport.scheme", scheme), (key, value)])).expect_err(why).to_string();
         assert!(error.contains(key) && error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn rcces_scheduler_is_at_receivers_or_at_the_port_towards_one() {
+    let of = |mode| {
+        let changes =
+            [("transport.scheme", "rcce"), ("traffic.answers.connections", "fresh"), ("scheme.rcce.edge-mode", mode)];
+        Site::of(&scenario(&changes)).expect("it runs")
+    };
+    let [host, edge] = ["none", "tor-proxy"].map(of);
+    assert_eq!((host.receiver, host.modules[0].0, host.edges.len()), (Some("rcc"), "rcc", 0));
+    assert_eq!((edge.receiver, edge.modules[0].0), (None, "rcce"));
+    let [to] = edge.edges[..] else { panic!("{:?}", edge.edges) };
+    let link = &edge.links[to.index()];
+    assert!(!edge.hosts[link.from.index()] && edge.hosts[link.to.index()]);
+    assert!(edge.stack.ecn && link.marking.is_some());
+    let set = &edge.modules[0].1;
+    assert!(set.contains("queue_max=40") && set.contains("requests=wait"), "{set}");
+    for absent in [" st_", " edge_", "on-queue", "mark_threshold"] {
+        assert!(!set.contains(absent), "{set}");
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults:
 
 /// Longest propagation delay from a sender to the first receiver and back. Senders on the same switch have the same
 /// distance.
-pub(super) fn base_rtt(topology: &Topology) -> Time {
+pub(crate) fn base_rtt(topology: &Topology) -> Time {
     let places = topology.senders.iter().map(|host| {
         let cable = topology.links[topology.uplink(*host).index()];
         ((cable.to, cable.delay), *host)

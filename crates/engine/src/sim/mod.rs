@@ -16,6 +16,7 @@ pub use fanin_measure::rows::Spill;
 pub use fanin_measure::timeouts::TimeoutCause;
 pub use fanin_work::error::RunError;
 pub use fanin_world::Progress;
+pub(crate) use limits::base_rtt;
 pub use loads::{FanInPort, Loads, TierLoad};
 pub use map::{MapLink, MapNode, NetworkMap};
 pub use memory::Memory;
