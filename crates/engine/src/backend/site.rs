@@ -743,9 +743,9 @@ fn refuse_schemes(scenario: &Scenario) -> Result<(), SpecError> {
 /// An error at the first key that was set and that the Linux backend does not follow.
 fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     refuse_schemes(scenario)?;
-    set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
-    set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
-    set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
+    set(&scenario.network.values, |key| !NETWORK.contains(&key), DECIDES)?;
+    set(&scenario.control, |_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
+    set(&scenario.measure, |key| MEASURE.contains(&key), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }
