@@ -303,6 +303,9 @@ const RUNS: &[Runs] = &[
     },
 ];
 
+/// Schemes whose switches no switch of Linux can be.
+const AT_SWITCHES: &[&str] = &["sab", "rcce", "sdtcp"];
+
 /// The congestion control of Linux that hosts of a scheme have, if it runs there.
 pub fn congestion_control(scheme: &str) -> Option<&'static str> {
     runs(scheme).map(|runs| runs.congestion)
@@ -331,6 +334,9 @@ impl Site {
     /// The scenario has an error, or asks hosts or switches for something that Linux does not do.
     pub fn on_hosts(scenario: &Scenario) -> Result<Self, SpecError> {
         refuse_schemes(scenario)?;
+        if let Some((key, transport)) = scenario.transports().find(|(key, _)| AT_SWITCHES.contains(key)) {
+            return Err(transport.fail("scheme", format!("{key}'s switches are part of the Linux backend's own links")));
+        }
         Self::built(scenario, |_, _| Ok(Vec::new()))
     }
 
