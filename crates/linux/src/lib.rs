@@ -43,6 +43,9 @@ pub enum Error {
     /// The kernel is of other sources.
     #[error(transparent)]
     OtherSources(#[from] OtherSources),
+    /// A program that the guest runs is not on the host.
+    #[error("the switch of SDTCP in Linux is Open vSwitch, which has no {0} here: apt-get install openvswitch-switch")]
+    NoOpenVswitch(&'static str),
     /// The kernel or the guest failed.
     #[error("Linux: {0}")]
     Machine(String),
@@ -83,17 +86,35 @@ pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'
     let site = Site::of(scenario)?;
     let built = Built::with(site.stack.hz)?;
     built.check_sources()?;
+    if site.open_flow.is_some() {
+        check_open_vswitch()?;
+    }
     let machine = Machine::new(source, &site, &built)?;
     machine.run(site.mebibytes(&sim::check(scenario)?), progress)?;
-    replay(scenario, machine.root(), site.links.len())
+    let mut outcome = replay(scenario, machine.root(), site.links.len())?;
+    if site.open_flow.is_some_and(|open_flow| open_flow.captured) {
+        outcome.capture = Some(read(machine.root(), "control.pcapng")?);
+    }
+    Ok(outcome)
+}
+
+/// Whether the programs are there that the guest runs as the host's.
+fn check_open_vswitch() -> Result<(), Error> {
+    const PROGRAMS: [&str; 5] = ["ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-vswitchd", "ovs-ofctl"];
+    let is_there =
+        |program: &&str| ["/usr/sbin", "/usr/bin"].iter().any(|folder| Path::new(folder).join(program).exists());
+    PROGRAMS.into_iter().find(|program| !is_there(program)).map_or(Ok(()), |program| Err(Error::NoOpenVswitch(program)))
+}
+
+/// A file that the guest has written.
+fn read(root: &Path, name: &str) -> Result<Vec<u8>, Error> {
+    std::fs::read(root.join(name)).map_err(|error| Error::Folder { what: format!("reading {name}"), error })
 }
 
 /// The outcome that a guest has written down.
 fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Error> {
-    let read = |name: &str| {
-        std::fs::read(root.join(name)).map_err(|error| Error::Folder { what: format!("reading {name}"), error })
-    };
-    let record = String::from_utf8(read("record")?).map_err(|_| Error::Machine("the record is no text".to_owned()))?;
+    let record =
+        String::from_utf8(read(root, "record")?).map_err(|_| Error::Machine("the record is no text".to_owned()))?;
     let log = File::open(root.join("log")).map_err(|error| Error::Folder { what: "reading log".to_owned(), error })?;
     let mut playback = Playback::new(&record, BufReader::new(log), links);
     Ok(drive(scenario, &mut playback, None)?)

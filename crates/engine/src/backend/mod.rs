@@ -8,6 +8,7 @@
 mod drive;
 mod pfdct;
 mod record;
+mod sdtcp;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ pub use fanin_network::queue::RedConfig;
 pub use fanin_port::spec::Limit;
 pub use pfdct::Bands;
 pub use record::{BadRecord, Playback, Recorder};
+pub use sdtcp::{Deed, Extension, Keeping, OpenFlow, Trigger, controller};
 pub use site::{Marking, Site, SiteFault, SiteLink, Stack};
 
 use crate::packet::Flags;

@@ -2,6 +2,7 @@
 //! refused by name.
 
 use super::pfdct::{self, Bands};
+use super::sdtcp::{self, OpenFlow};
 use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
@@ -35,6 +36,8 @@ pub struct Site {
     pub modules: Vec<(&'static str, String)>,
     /// The queue of all hosts, if it sets the windows that they advertise.
     pub receiver: Option<&'static str>,
+    /// What switches have if a controller decides their flow tables; otherwise Linux routes.
+    pub open_flow: Option<OpenFlow>,
     /// What faults do to packets.
     pub faults: Vec<SiteFault>,
     /// Seed of the run.
@@ -261,6 +264,7 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
     Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
+    Runs { scheme: "sdtcp", congestion: "reno", module: Module::None, switch: sdtcp::FOLLOWED },
     Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
 ];
 
@@ -305,6 +309,7 @@ impl Site {
                 .collect(),
             modules: modules(scenario),
             receiver: runs(scenario.scheme_key()).and_then(|runs| runs.module.receiver()),
+            open_flow: OpenFlow::of(scenario),
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
@@ -334,6 +339,8 @@ impl Write for Fingerprint {
 const START: f64 = 0.1;
 const HOST: f64 = 0.005;
 const HOP: f64 = 30e-6;
+/// MiB of Open vSwitch.
+const OPEN_VSWITCH: u64 = 256;
 /// Packets for each data segment: every other one is acknowledged.
 const PACKETS: f64 = 1.5;
 
@@ -355,7 +362,8 @@ impl Site {
     /// Memory of the kernel's machine in MiB: of the kernel and its log, of hosts, and of connections.
     pub fn mebibytes(&self, preview: &Preview) -> u64 {
         let flows: f64 = preview.groups.iter().map(|group| group.forecast.at_once).sum();
-        512 + self.hosts.len() as u64 + flows as u64 / 4
+        let open_flow = if self.open_flow.is_some() { OPEN_VSWITCH } else { 0 };
+        512 + open_flow + self.hosts.len() as u64 + flows as u64 / 4
     }
 
     /// Links from the first host to the farthest one.
@@ -563,7 +571,7 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
         let why = format!("{DECIDES}, and set transport.stack = \"linux-6\" where the scheme has another");
         return Err(transport.fail("loss-detection", why));
     }
-    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp") && transport.is("ecn", "off") {
+    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp" | "sdtcp") && transport.is("ecn", "off") {
         let why =
             "this congestion control asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
         return Err(transport.fail("ecn", why));
@@ -652,8 +660,12 @@ fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
         }
     }
     set(&scenario.network.values, &|key| !NETWORK.contains(&key), DECIDES)?;
-    set(&scenario.control, &|_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
-    set(&scenario.measure, &|key| MEASURE.contains(&key), MEASURES)?;
+    let controlled = scenario.scheme_key() == "sdtcp";
+    if controlled {
+        sdtcp::refuse(scenario)?;
+    }
+    set(&scenario.control, &|_| controlled, "has no effect: this scheme has no controller")?;
+    set(&scenario.measure, &|key| MEASURE.contains(&key) || (controlled && key == "capture-control"), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }
