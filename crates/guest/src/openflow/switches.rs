@@ -79,7 +79,8 @@ impl Programs {
 
     /// Adds all bridges with their ports, and what they do with packets of which no controller has heard.
     pub(super) fn add(&self, switches: &[Switch], site: &Site) -> Result<()> {
-        let mut words = Vec::new();
+        // Without a word on its queue, Open vSwitch removes that of a port.
+        let mut words = ["--id=@queue", "create", "qos", "type=linux-noop"].map(str::to_owned).to_vec();
         for switch in switches {
             let bridge = switch.bridge();
             let datapath = format!("other-config:datapath-id={:016x}", switch.node.index() + 1);
@@ -89,14 +90,16 @@ impl Programs {
             for (port, link) in (1..).zip(&switch.ports) {
                 let link = format!("link-{}", link.index());
                 words.extend(["--", "add-port", &bridge, &link, "--", "set", "interface", &link].map(str::to_owned));
-                words.push(format!("ofport_request={port}"));
+                words.extend([format!("ofport_request={port}"), "--".to_owned()]);
+                words.extend(["set", "port", &link, "qos=@queue"].map(str::to_owned));
             }
         }
         self.run("ovs-vsctl", &words.iter().map(String::as_str).collect::<Vec<_>>())?;
         for switch in switches {
-            self.forward(switch, site)?;
+            // The first controller of a bridge empties its tables.
             let target = format!("unix:{RUN}/{}.controller", switch.bridge());
             self.run("ovs-vsctl", &["set-controller", &switch.bridge(), &target])?;
+            self.forward(switch, site)?;
         }
         Ok(())
     }
