@@ -533,6 +533,9 @@ impl Carrier for Sockets {
             }
         }
         counters.extend(tagged.into_iter().filter(|(_, packets)| *packets > 0).map(|(name, of)| (name.to_owned(), of)));
+        if self.switches.is_some() {
+            counters.extend(Switches::counters().map_err(text)?);
+        }
         Ok(Ending { segments: self.segments, links, counters })
     }
 }

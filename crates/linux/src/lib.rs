@@ -87,7 +87,8 @@ pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'
     let built = Built::with(site.stack.hz)?;
     built.check_sources()?;
     if site.open_flow.is_some() {
-        check_open_vswitch()?;
+        let missing = missing_of_open_vswitch(&["/usr/sbin", "/usr/bin"].map(Path::new));
+        missing.map_or(Ok(()), |program| Err(Error::NoOpenVswitch(program)))?;
     }
     let machine = Machine::new(source, &site, &built)?;
     machine.run(site.mebibytes(&sim::check(scenario)?), progress)?;
@@ -98,12 +99,10 @@ pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'
     Ok(outcome)
 }
 
-/// Whether the programs are there that the guest runs as the host's.
-fn check_open_vswitch() -> Result<(), Error> {
+/// The first program that the guest runs as the host's and that is in none of these folders.
+fn missing_of_open_vswitch(folders: &[&Path]) -> Option<&'static str> {
     const PROGRAMS: [&str; 5] = ["ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-vswitchd", "ovs-ofctl"];
-    let is_there =
-        |program: &&str| ["/usr/sbin", "/usr/bin"].iter().any(|folder| Path::new(folder).join(program).exists());
-    PROGRAMS.into_iter().find(|program| !is_there(program)).map_or(Ok(()), |program| Err(Error::NoOpenVswitch(program)))
+    PROGRAMS.into_iter().find(|program| !folders.iter().any(|folder| folder.join(program).exists()))
 }
 
 /// A file that the guest has written.
@@ -123,4 +122,23 @@ fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Err
 /// The error for a run that its caller stopped.
 fn stopped() -> Error {
     Failure::Run(RunError::Stopped { at: Time::ZERO }).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_named_with_what_installs_it() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let folders = [Path::new("/nowhere"), folder.path()];
+        for program in ["ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-ofctl"] {
+            std::fs::write(folder.path().join(program), "").unwrap();
+        }
+        let missing = missing_of_open_vswitch(&folders).unwrap();
+        let error = Error::NoOpenVswitch(missing).to_string();
+        assert!(error.contains("no ovs-vswitchd") && error.contains("apt-get install openvswitch-switch"), "{error}");
+        std::fs::write(folder.path().join("ovs-vswitchd"), "").unwrap();
+        assert_eq!(missing_of_open_vswitch(&folders), None);
+    }
 }

@@ -264,8 +264,8 @@ const RUNS: &[Runs] = &[
     Runs { scheme: "pfdct-st", congestion: "pfdct", module: Module::Sender("tcp_pfdct"), switch: pfdct::SWITCH },
     Runs { scheme: "dt-dctcp", congestion: "dctcp", module: Module::None, switch: THRESHOLDS },
     Runs { scheme: "ictcp", congestion: "reno", module: Module::Receiver("ictcp", RDTCP), switch: &[] },
-    Runs { scheme: "sdtcp", congestion: "reno", module: Module::None, switch: sdtcp::FOLLOWED },
     Runs { scheme: "rcc", congestion: "reno", module: Module::Receiver("rcc", ANNOUNCED), switch: THRESHOLD },
+    Runs { scheme: "sdtcp", congestion: "reno", module: Module::None, switch: sdtcp::FOLLOWED },
 ];
 
 /// How a scheme runs in Linux, if it does.
@@ -339,6 +339,8 @@ impl Write for Fingerprint {
 const START: f64 = 0.1;
 const HOST: f64 = 0.005;
 const HOP: f64 = 30e-6;
+/// Seconds of one core that Open vSwitch takes for a packet.
+const FORWARDING: f64 = 1e-3;
 /// MiB of Open vSwitch.
 const OPEN_VSWITCH: u64 = 256;
 /// Packets for each data segment: every other one is acknowledged.
@@ -356,7 +358,9 @@ impl Site {
         };
         let all: f64 = preview.groups.iter().map(bytes).sum();
         let segments = all.min(rate * duration * preview.hosts as f64) / scenario.transport.bytes("mss").get() as f64;
-        START + HOST * preview.hosts as f64 + HOP * PACKETS * segments * self.hops() as f64
+        let (hops, packets) = (self.hops() as f64, PACKETS * segments);
+        let forwarding = if self.open_flow.is_some() { FORWARDING * (hops - 1.0) } else { 0.0 };
+        START + HOST * preview.hosts as f64 + packets * (HOP * hops + forwarding)
     }
 
     /// Memory of the kernel's machine in MiB: of the kernel and its log, of hosts, and of connections.

@@ -120,6 +120,12 @@ impl Switches {
     pub(crate) fn begin(&self) -> std::io::Result<()> {
         self.bridges.iter().try_for_each(|bridge| self.programs.send_connections(bridge, self.holds))
     }
+
+    /// What the switches have counted, by name.
+    pub(crate) fn counters() -> std::io::Result<Vec<(String, u64)>> {
+        let rewritten = fs::read_to_string("/sys/module/cable/parameters/sdtcp_rewritten")?;
+        Ok(vec![("PortWindowsRewritten".to_owned(), rewritten.trim().parse().unwrap_or(0))])
+    }
 }
 
 /// Gives all ports their triggers; the format is in linux/modules/sdtcp.h.
