@@ -41,7 +41,7 @@ struct Sessions<'a> {
     controller: Box<dyn Controller>,
     open_flow: &'a OpenFlow,
     draws: Stream,
-    sessions: Vec<Framed<TcpStream>>,
+    streams: Vec<Framed<TcpStream>>,
     /// When the last message to and from the controller arrives.
     last: Vec<[Time; 2]>,
     free_at: Time,
@@ -62,19 +62,18 @@ pub(super) fn run(
     let epoll = Epoll::new(EpollCreateFlags::empty())?;
     let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
     epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
-    let mut sessions = Vec::new();
+    let mut streams = Vec::new();
     for mark in 0..count {
         let (stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let all = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         epoll.add(&stream, EpollEvent::new(all, mark as u64))?;
-        sessions.push(Framed::new(stream));
+        streams.push(Framed::new(stream));
     }
     let draws = Stream::named(seed, "control-channel");
     let (last, due) = (vec![[Time::ZERO; 2]; count], BTreeMap::new());
-    let mut all =
-        Sessions { controller, open_flow, draws, sessions, last, free_at: Time::ZERO, due, next: 0, is_ready };
+    let mut all = Sessions { controller, open_flow, draws, streams, last, free_at: Time::ZERO, due, next: 0, is_ready };
     all.ask(now(), |controller, cx| controller.on_start(cx));
     loop {
         if let Some((at, _)) = all.due.keys().next() {
@@ -112,8 +111,8 @@ impl Sessions<'_> {
     }
 
     fn on_session(&mut self, session: usize) -> Result<()> {
-        self.sessions[session].flush()?;
-        for message in self.sessions[session].messages()? {
+        self.streams[session].flush()?;
+        for message in self.streams[session].messages()? {
             let at = self.arrival(session, false, now());
             self.put(at, Due::Arrives(session, message));
         }
@@ -135,7 +134,7 @@ impl Sessions<'_> {
                         let _ = self.is_ready.send(());
                     }
                 }
-                Due::Sent(session, message) => self.sessions[session].send(&message)?,
+                Due::Sent(session, message) => self.streams[session].send(&message)?,
                 Due::Timer(token) => self.ask(at, |controller, cx| controller.on_timer(cx, token)),
             }
         }

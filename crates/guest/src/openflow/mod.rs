@@ -86,7 +86,8 @@ impl Switches {
         nodes[first.node.index()].enter()?;
         let programs = switches::Programs::new(nodes[first.node.index()].again()?)?;
         triggers(&switches, open_flow)?;
-        let listeners = switches.iter().map(|switch| programs.listen(&switch.bridge())).collect::<Result<Vec<_>>>()?;
+        let listeners =
+            switches.iter().map(|switch| switches::Programs::listen(&switch.bridge())).collect::<Result<Vec<_>>>()?;
         unshare(CloneFlags::CLONE_NEWNET)?;
         start_loopback()?;
         if open_flow.captured {

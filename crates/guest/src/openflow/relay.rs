@@ -33,7 +33,7 @@ pub(super) struct Relayed {
 struct Switch {
     node: NodeId,
     extension: Extension,
-    switch: Framed<UnixStream>,
+    open_vswitch: Framed<UnixStream>,
     controller: Framed<TcpStream>,
 }
 
@@ -68,11 +68,11 @@ pub(super) fn run(
         epoll.add(&stream, EpollEvent::new(all, 2 * number as u64))?;
         epoll.add(&session, EpollEvent::new(all, 2 * number as u64 + 1))?;
         relay.ports.extend((1..).zip(&of.ports).map(|(port, link)| (link.index(), (number, port))));
-        let (switch, controller) = (Framed::new(stream), Framed::new(session));
+        let (open_vswitch, controller) = (Framed::new(stream), Framed::new(session));
         relay.switches.push(Switch {
             node: of.node,
             extension: Extension::new(keeping, of.routes),
-            switch,
+            open_vswitch,
             controller,
         });
     }
@@ -109,8 +109,8 @@ impl Relay {
             at.controller.flush()?;
             at.controller.messages()?
         } else {
-            at.switch.flush()?;
-            at.switch.messages().map_err(|error| format!("Open vSwitch: {error}"))?
+            at.open_vswitch.flush()?;
+            at.open_vswitch.messages().map_err(|error| format!("Open vSwitch: {error}"))?
         };
         for message in messages {
             let extension = &mut self.switches[number].extension;
@@ -144,10 +144,10 @@ impl Relay {
 
     fn act(&mut self, number: usize, deeds: Vec<Deed>) -> Result<()> {
         for deed in deeds {
-            let Switch { node, switch, controller, .. } = &mut self.switches[number];
+            let Switch { node, open_vswitch, controller, .. } = &mut self.switches[number];
             match deed {
                 Deed::ToController(message) => controller.send(&message)?,
-                Deed::ToSwitch(message) => switch.send(&message)?,
+                Deed::ToSwitch(message) => open_vswitch.send(&message)?,
                 Deed::Limit(connection, bytes) => write(&mut self.module, "limit", *node, connection, Some(bytes))?,
                 Deed::Lift(connection) => write(&mut self.module, "lift", *node, connection, None)?,
                 Deed::Forget(connection) => write(&mut self.module, "forget", *node, connection, None)?,

@@ -19,7 +19,7 @@ impl<S: Read + Write> Framed<S> {
 
     /// The messages that have arrived whole.
     pub(super) fn messages(&mut self) -> io::Result<Vec<Vec<u8>>> {
-        let mut piece = [0; 1 << 16];
+        let mut piece = vec![0; 1 << 16];
         loop {
             match self.stream.read(&mut piece) {
                 Ok(0) => return Err(io::Error::other("the other side has closed the connection")),

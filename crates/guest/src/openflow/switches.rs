@@ -73,7 +73,7 @@ impl Programs {
     }
 
     /// The socket to which a bridge connects as to its controller.
-    pub(super) fn listen(&self, bridge: &str) -> Result<UnixListener> {
+    pub(super) fn listen(bridge: &str) -> Result<UnixListener> {
         Ok(UnixListener::bind(format!("{HOST}{RUN}/{bridge}.controller"))?)
     }
 
@@ -113,8 +113,9 @@ impl Programs {
             let action = if let [port] = ports[..] {
                 format!("output:{port}")
             } else {
-                let buckets: String = ports.iter().map(|port| format!(",bucket=output:{port}")).collect();
-                writeln!(groups, "group_id={number},type=select{buckets}")?;
+                write!(groups, "group_id={number},type=select")?;
+                ports.iter().try_for_each(|port| write!(groups, ",bucket=output:{port}"))?;
+                groups.push('\n');
                 format!("group:{number}")
             };
             writeln!(flows, "table=1,priority=1,ip,nw_dst={address},actions={action}")?;

@@ -139,9 +139,10 @@ impl Extension {
     fn port_towards(&self, addresses: &Addresses) -> Option<u32> {
         let ports = self.routes.get(&addresses.dst)?;
         let Addresses { src, dst, src_port, dst_port } = *addresses;
-        let parts = [u32::from_be_bytes(src), u32::from_be_bytes(dst), u32::from(src_port) << 16 | u32::from(dst_port)];
-        let hash =
-            parts.iter().fold(0x811C_9DC5_u32, |hash, part| (hash ^ part).wrapping_mul(0x0100_0193).rotate_left(13));
+        let [src_port, dst_port] = [src_port, dst_port].map(u16::to_be_bytes);
+        let bytes = [&src[..], &dst, &src_port, &dst_port].concat();
+        // FNV-1a.
+        let hash = bytes.iter().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
         ports.get(hash as usize % ports.len().max(1)).copied()
     }
 
