@@ -3,8 +3,8 @@
 //! A message is served after its delay, and after those before it; orders take as long on their way back. That is what the
 //! simulator's channel does, but bytes cross it at once and are delayed here.
 
-use super::now;
 use super::stream::Framed;
+use super::{now, set_timer};
 use crate::Result;
 use fanin_engine::backend::OpenFlow;
 use fanin_engine::ids::NodeId;
@@ -12,8 +12,7 @@ use fanin_engine::rng::Stream;
 use fanin_engine::roles::{Controller, ControllerAction, ControllerCx};
 use fanin_engine::units::Time;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::Sender;
@@ -76,13 +75,7 @@ pub(super) fn run(
     let mut all = Sessions { controller, open_flow, draws, streams, last, free_at: Time::ZERO, due, next: 0, is_ready };
     all.ask(now(), |controller, cx| controller.on_start(cx));
     loop {
-        if let Some((at, _)) = all.due.keys().next() {
-            let nanoseconds = at.ps().div_ceil(1000);
-            let at = TimeSpec::new((nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64);
-            timer.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
-        } else {
-            timer.unset()?;
-        }
+        set_timer(&timer, all.due.keys().next().map(|(at, _)| *at))?;
         let mut events = [EpollEvent::empty(); 16];
         let count = epoll.wait(&mut events, EpollTimeout::NONE)?;
         for event in &events[..count] {

@@ -14,8 +14,10 @@ use crate::{Result, fail};
 use fanin_engine::backend::{self, OpenFlow, Site};
 use fanin_engine::ids::{LinkId, NodeId};
 use fanin_engine::scenario::Scenario;
-use fanin_engine::units::Size;
+use fanin_engine::units::{Size, Time};
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{Expiration, TimerFd, TimerSetTimeFlags};
 use nix::time::clock_gettime;
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,9 +59,16 @@ impl Switch {
 }
 
 /// Nanoseconds of the kernel's clock, as a time.
-fn now() -> fanin_engine::units::Time {
+fn now() -> Time {
     let now = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).expect("every kernel has this clock");
-    fanin_engine::units::Time::from_ns(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+    Time::from_ns(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+}
+
+/// Lets a timer expire at a time of the kernel's clock, or not at all.
+fn set_timer(timer: &TimerFd, at: Option<Time>) -> nix::Result<()> {
+    let Some(nanoseconds) = at.map(|at| at.ps().div_ceil(1000)) else { return timer.unset() };
+    let at = TimeSpec::new((nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64);
+    timer.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)
 }
 
 /// Does something in a thread of its own; the run ends if it fails.

@@ -1,16 +1,15 @@
 //! Carries messages between Open vSwitch and the controller, by way of each switch's [`Extension`], and between that and the
 //! kernel's module, which has the ports' triggers and rewrites windows.
 
-use super::now;
 use super::stream::Framed;
+use super::{now, set_timer};
 use crate::Result;
 use fanin_engine::backend::{Deed, Extension, Keeping};
 use fanin_engine::ids::{LinkId, NodeId};
 use fanin_engine::packet::Addresses;
 use fanin_engine::units::Time;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -78,13 +77,7 @@ pub(super) fn run(
     }
     epoll.add(&relay.module, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, REPORTS))?;
     loop {
-        if let Some((at, _)) = relay.timers.keys().next() {
-            let nanoseconds = at.ps().div_ceil(1000);
-            let at = TimeSpec::new((nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64);
-            timer.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
-        } else {
-            timer.unset()?;
-        }
+        set_timer(&timer, relay.timers.keys().next().map(|(at, _)| *at))?;
         let mut events = [EpollEvent::empty(); 16];
         let count = epoll.wait(&mut events, EpollTimeout::NONE)?;
         for event in &events[..count] {
