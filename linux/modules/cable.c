@@ -39,6 +39,7 @@
 #include "red.h"
 #include "bands.h"
 #include "sab.h"
+#include "sdtcp.h"
 
 /* By how much a timer expires late, at most: it waits for the next nanosecond, and up to two more. */
 #define LATE_PS 3000
@@ -469,6 +470,11 @@ static int poll_landed(struct napi_struct *napi, int budget)
 		memset(skb->cb, 0, sizeof(skb->cb));
 		if (has_fields && limits_bytes(cable))
 			hear_field(cable, skb);
+		/* Programs of a switch get whole packets. */
+		if (sdtcp_is_used() && skb->ip_summed == CHECKSUM_PARTIAL && !limits_bytes(cable) && skb_checksum_help(skb)) {
+			kfree_skb(skb);
+			continue;
+		}
 		if (cable->merges)
 			napi_gro_receive(napi, skb);
 		else
@@ -495,6 +501,8 @@ static void on_arrival(struct tasklet_struct *rest)
 			continue;
 		}
 		skb->protocol = eth_type_trans(skb, other->dev);
+		/* A cable has one other end, whatever address Open vSwitch has left in the frame. */
+		skb->pkt_type = PACKET_HOST;
 		receive(other, skb);
 	}
 	if (skb)
@@ -913,6 +921,7 @@ static int port_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	/* Also what is dropped then has come to the port. */
 	if (port->sab.sab && tcp_of(skb))
 		sab_pass(&port->sab, skb, (struct tcphdr *)tcp_of(skb));
+	sdtcp_on_arrival(cable->number, skb, backlog.packets + 1, backlog.bytes + bytes, cable->rate, now_ps());
 	if (port->bands.count) {
 		band = into_band(sch, skb, &backlog, is_full);
 		is_full = band < 0;
@@ -1221,15 +1230,20 @@ static int __init cable_register(void)
 		goto remove_log;
 	if (!proc_create("cable_faults", 0200, NULL, &faults_ops))
 		goto remove_ends;
-	error = register_qdisc(&port_ops);
+	error = sdtcp_register();
 	if (error)
 		goto remove_faults;
+	error = register_qdisc(&port_ops);
+	if (error)
+		goto unregister_sdtcp;
 	error = rtnl_link_register(&cable_link_ops);
 	if (error)
 		goto unregister;
 	return 0;
 unregister:
 	unregister_qdisc(&port_ops);
+unregister_sdtcp:
+	sdtcp_unregister();
 remove_faults:
 	remove_proc_entry("cable_faults", NULL);
 remove_ends:
@@ -1247,6 +1261,7 @@ static void __exit cable_unregister(void)
 
 	rtnl_link_unregister(&cable_link_ops);
 	unregister_qdisc(&port_ops);
+	sdtcp_unregister();
 	for (pool = 0; pool < POOLS; pool++) {
 		vfree(seen_of[pool]);
 		sab_clear(sab_of[pool], NULL);

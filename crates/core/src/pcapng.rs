@@ -141,6 +141,14 @@ impl PcapNg {
         self.enhanced_packet(interface, at, &whole, whole.len());
     }
 
+    /// Appends a packet that was captured whole, from its IPv4 header on.
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn captured(&mut self, interface: u32, at: Time, packet: &[u8]) {
+        self.enhanced_packet(interface, at, packet, packet.len());
+    }
+
     fn enhanced_packet(&mut self, interface: u32, at: Time, captured: &[u8], original: usize) {
         assert!((interface as usize) < self.interfaces, "interface {interface} of {}", self.interfaces);
         let (_, unit) = self.resolution.unit();

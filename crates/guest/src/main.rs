@@ -7,6 +7,7 @@
 mod info;
 mod netlink;
 mod network;
+mod openflow;
 mod sockets;
 
 use fanin_engine::backend::{Recorder, Site, drive};
@@ -30,10 +31,18 @@ const FILES: u64 = 1_000_000;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() {
-    let outcome = match run() {
-        Ok(()) => "done".to_owned(),
-        Err(error) => format!("error: {error}"),
-    };
+    match run() {
+        Ok(()) => end("done"),
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+/// Ends the run with an error.
+fn fail(error: &str) {
+    end(&format!("error: {error}"));
+}
+
+fn end(outcome: &str) {
     // The host reads it; without it the run has failed.
     let _ = fs::write("/outcome", outcome);
     nix::unistd::sync();
@@ -57,7 +66,9 @@ fn run() -> Result<()> {
     }
     let nodes = network::build(&site)?;
     network::faults(&site)?;
-    let mut sockets = Sockets::new(nodes, &site.hosts, site.congestion.clone(), File::create("/log")?)?;
+    let start = |open_flow| openflow::Switches::start(&site, open_flow, &scenario, &nodes);
+    let switches = site.open_flow.as_ref().map(start).transpose()?;
+    let mut sockets = Sockets::new(nodes, &site.hosts, site.congestion.clone(), File::create("/log")?, switches)?;
     let mut recorder = Recorder::new(&mut sockets, BufWriter::new(File::create("/record")?));
     let mut told = 0.0;
     let mut progress = |share: f64| {

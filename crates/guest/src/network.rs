@@ -37,6 +37,11 @@ impl Node {
     pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
     }
+
+    /// Its network namespace.
+    pub(crate) fn again(&self) -> io::Result<File> {
+        self.namespace.try_clone()
+    }
 }
 
 /// The address of a node.
@@ -48,7 +53,7 @@ pub(crate) fn address(node: usize) -> Ipv4Addr {
 pub(crate) fn build(site: &Site) -> io::Result<Vec<Node>> {
     set("net/ipv4/tcp_mem", TCP_MEM)?;
     set("net/ipv4/tcp_max_orphans", SOCKETS)?;
-    let nodes = (0..site.hosts.len()).map(|node| build_node(site, node)).collect::<io::Result<Vec<_>>>()?;
+    let nodes = build_nodes(site)?;
     // A cable carries nothing before both ends are there.
     for (node, (at, is_host)) in nodes.iter().zip(&site.hosts).enumerate() {
         at.enter()?;
@@ -91,8 +96,28 @@ pub(crate) fn faults_count_from(origin: u64) -> io::Result<()> {
     fs::write("/proc/cable_faults", format!("origin {origin}"))
 }
 
+/// Builds all nodes. Switches that speak OpenFlow share a namespace, as they are one program.
+fn build_nodes(site: &Site) -> io::Result<Vec<Node>> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(site.hosts.len());
+    let mut shared: Option<usize> = None;
+    for (node, is_host) in site.hosts.iter().enumerate() {
+        match shared.filter(|_| !is_host) {
+            Some(first) => nodes[first].enter()?,
+            None => unshare(CloneFlags::CLONE_NEWNET)?,
+        }
+        shared = shared.or((site.open_flow.is_some() && !is_host).then_some(node));
+        nodes.push(build_node(site, node)?);
+    }
+    Ok(nodes)
+}
+
+/// Starts the loopback device of the current namespace.
+pub(crate) fn start_loopback() -> io::Result<()> {
+    Netlink::open()?.start(1)
+}
+
+/// Builds a node in the current namespace.
 fn build_node(site: &Site, node: usize) -> io::Result<Node> {
-    unshare(CloneFlags::CLONE_NEWNET)?;
     let built = Node {
         namespace: File::open("/proc/thread-self/ns/net")?,
         counters: File::open("/proc/thread-self/net/netstat")?,
@@ -174,6 +199,9 @@ fn settings(site: &Site, is_host: bool) -> io::Result<()> {
         set("net/core/somaxconn", 65_535)?;
         return write("tcp_max_syn_backlog", 65_535);
     }
+    if site.open_flow.is_some() {
+        return Ok(());
+    }
     write("ip_forward", 1)?;
     write("fib_multipath_hash_policy", 1)?;
     write("fib_multipath_hash_seed", site.seed & u64::from(u32::MAX))
@@ -191,7 +219,7 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
     for (number, link) in egress(site, node) {
         let device = device(number)?;
         devices.push(device);
-        if link.limit != Limit::Unlimited {
+        if link.limit != Limit::Unlimited || (site.open_flow.is_some() && !is_host) {
             netlink.discipline(device, "port", &port(link, node))?;
             if site.edges.iter().any(|edge| edge.index() == number) {
                 fs::write("/sys/module/rcce/parameters/attach", name(number))?;
@@ -207,6 +235,9 @@ fn start(site: &Site, node: usize, is_host: bool) -> io::Result<()> {
         let device = *devices.first().ok_or_else(|| io::Error::other("a host without a cable"))?;
         netlink.address(device, address(node))?;
         return netlink.route(None, &[device], metrics(&site.stack));
+    }
+    if site.open_flow.is_some() {
+        return Ok(());
     }
     for (_, host, links) in site.routes.iter().filter(|(switch, ..)| switch.index() == node) {
         let devices: Vec<u32> = links.iter().map(|link| device(link.index())).collect::<io::Result<_>>()?;

@@ -2,6 +2,7 @@
 
 use crate::info::{Info, counters, loss_probes, tcp_info, window};
 use crate::network::{Node, address, faults_count_from};
+use crate::openflow::Switches;
 use fanin_engine::backend::{Act, Carrier, Ending, Happening, LISTENING, Line, Seen, State, What, Window};
 use fanin_engine::ids::TransferId;
 use fanin_engine::units::Time;
@@ -92,6 +93,8 @@ pub(crate) struct Sockets {
     segments: u64,
     log: File,
     log_to: File,
+    /// Switches that speak OpenFlow.
+    switches: Option<Switches>,
     rounds: u32,
     piece: Vec<u8>,
 }
@@ -118,6 +121,7 @@ impl Sockets {
         hosts: &[bool],
         congestion: Vec<&'static str>,
         log_to: File,
+        switches: Option<Switches>,
     ) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::empty())?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
@@ -150,6 +154,7 @@ impl Sockets {
             segments: 0,
             log: File::open("/proc/cable_log")?,
             log_to,
+            switches,
             rounds: 0,
             piece: vec![0; PIECE],
         })
@@ -429,6 +434,9 @@ impl Sockets {
         // On a whole second, so that timers have the same phase in all runs.
         self.origin = (clock() + SETTLING).next_multiple_of(1_000_000_000);
         faults_count_from(self.origin)?;
+        if let Some(switches) = &self.switches {
+            switches.begin()?;
+        }
         self.sleep_until(self.origin)
     }
 
@@ -525,6 +533,9 @@ impl Carrier for Sockets {
             }
         }
         counters.extend(tagged.into_iter().filter(|(_, packets)| *packets > 0).map(|(name, of)| (name.to_owned(), of)));
+        if self.switches.is_some() {
+            counters.extend(Switches::counters().map_err(text)?);
+        }
         Ok(Ending { segments: self.segments, links, counters })
     }
 }

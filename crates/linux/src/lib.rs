@@ -43,6 +43,9 @@ pub enum Error {
     /// The kernel is of other sources.
     #[error(transparent)]
     OtherSources(#[from] OtherSources),
+    /// A program that the guest runs is not on the host.
+    #[error("the switch of SDTCP in Linux is Open vSwitch, which has no {0} here: apt-get install openvswitch-switch")]
+    NoOpenVswitch(&'static str),
     /// The kernel or the guest failed.
     #[error("Linux: {0}")]
     Machine(String),
@@ -83,17 +86,34 @@ pub fn run(scenario: &Scenario, source: &Source<'_>, progress: Option<Progress<'
     let site = Site::of(scenario)?;
     let built = Built::with(site.stack.hz)?;
     built.check_sources()?;
+    if site.open_flow.is_some() {
+        let missing = missing_of_open_vswitch(&["/usr/sbin", "/usr/bin"].map(Path::new));
+        missing.map_or(Ok(()), |program| Err(Error::NoOpenVswitch(program)))?;
+    }
     let machine = Machine::new(source, &site, &built)?;
     machine.run(site.mebibytes(&sim::check(scenario)?), progress)?;
-    replay(scenario, machine.root(), site.links.len())
+    let mut outcome = replay(scenario, machine.root(), site.links.len())?;
+    if site.open_flow.is_some_and(|open_flow| open_flow.captured) {
+        outcome.capture = Some(read(machine.root(), "control.pcapng")?);
+    }
+    Ok(outcome)
+}
+
+/// The first program that the guest runs as the host's and that is in none of these folders.
+fn missing_of_open_vswitch(folders: &[&Path]) -> Option<&'static str> {
+    const PROGRAMS: [&str; 5] = ["ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-vswitchd", "ovs-ofctl"];
+    PROGRAMS.into_iter().find(|program| !folders.iter().any(|folder| folder.join(program).exists()))
+}
+
+/// A file that the guest has written.
+fn read(root: &Path, name: &str) -> Result<Vec<u8>, Error> {
+    std::fs::read(root.join(name)).map_err(|error| Error::Folder { what: format!("reading {name}"), error })
 }
 
 /// The outcome that a guest has written down.
 fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Error> {
-    let read = |name: &str| {
-        std::fs::read(root.join(name)).map_err(|error| Error::Folder { what: format!("reading {name}"), error })
-    };
-    let record = String::from_utf8(read("record")?).map_err(|_| Error::Machine("the record is no text".to_owned()))?;
+    let record =
+        String::from_utf8(read(root, "record")?).map_err(|_| Error::Machine("the record is no text".to_owned()))?;
     let log = File::open(root.join("log")).map_err(|error| Error::Folder { what: "reading log".to_owned(), error })?;
     let mut playback = Playback::new(&record, BufReader::new(log), links);
     Ok(drive(scenario, &mut playback, None)?)
@@ -102,4 +122,23 @@ fn replay(scenario: &Scenario, root: &Path, links: usize) -> Result<Outcome, Err
 /// The error for a run that its caller stopped.
 fn stopped() -> Error {
     Failure::Run(RunError::Stopped { at: Time::ZERO }).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_named_with_what_installs_it() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let folders = [Path::new("/nowhere"), folder.path()];
+        for program in ["ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-ofctl"] {
+            std::fs::write(folder.path().join(program), "").unwrap();
+        }
+        let missing = missing_of_open_vswitch(&folders).unwrap();
+        let error = Error::NoOpenVswitch(missing).to_string();
+        assert!(error.contains("no ovs-vswitchd") && error.contains("apt-get install openvswitch-switch"), "{error}");
+        std::fs::write(folder.path().join("ovs-vswitchd"), "").unwrap();
+        assert_eq!(missing_of_open_vswitch(&folders), None);
+    }
 }

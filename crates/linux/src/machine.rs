@@ -49,7 +49,7 @@ impl Machine {
         sweep(&env::temp_dir());
         let root = TempDir::with_prefix(PREFIX).map_err(fail("making a folder"))?;
         let alive = locked(root.path()).map_err(fail("locking a folder"))?;
-        for name in ["proc", "sys", "files"] {
+        for name in ["proc", "sys", "files", "host"] {
             fs::create_dir(root.path().join(name)).map_err(fail("making a folder"))?;
         }
         fs::copy(&built.guest, root.path().join("init")).map_err(fail("copying the guest"))?;

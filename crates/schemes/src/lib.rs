@@ -25,6 +25,7 @@ pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
 pub use row::{Effort, Reading, SchemeRow, Signal, Wish};
+pub use sdtcp::extension as sdtcp_extension;
 pub use sdtcp::stress as sdtcp_stress;
 
 use dctcp::DctcpSender;

@@ -10,6 +10,7 @@ mod pfdct;
 mod rcce;
 mod record;
 mod sab;
+mod sdtcp;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ pub use fanin_port::spec::Limit;
 pub use pfdct::Bands;
 pub use record::{BadRecord, Playback, Recorder};
 pub use sab::Shares;
+pub use sdtcp::{Deed, Extension, Keeping, OpenFlow, Trigger, controller};
 pub use site::{Marking, Site, SiteFault, SiteLink, Stack, congestion_control};
 
 use crate::packet::Flags;

@@ -4,6 +4,7 @@
 use super::pfdct::{self, Bands};
 use super::rcce;
 use super::sab::{self, Shares};
+use super::sdtcp::{self, OpenFlow};
 use crate::sim::{GroupPreview, Preview, build};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
@@ -39,6 +40,8 @@ pub struct Site {
     pub receiver: Option<&'static str>,
     /// Links whose ports have the scheduler of the host behind.
     pub edges: Vec<LinkId>,
+    /// What switches have if a controller decides their flow tables; otherwise Linux routes.
+    pub open_flow: Option<OpenFlow>,
     /// What faults do to packets.
     pub faults: Vec<SiteFault>,
     /// Seed of the run.
@@ -301,6 +304,7 @@ const RUNS: &[Runs] = &[
         module: Module::Receiver("rcc", &[ANNOUNCED, rcce::TREES]),
         switch: rcce::SWITCH,
     },
+    Runs { scheme: "sdtcp", congestion: "reno", module: Module::None, switch: sdtcp::FOLLOWED },
 ];
 
 /// Schemes whose switches no switch of Linux can be.
@@ -377,6 +381,7 @@ impl Site {
                 .filter(|_| !rcce::in_switch(scenario))
                 .and_then(|runs| runs.module.receiver()),
             edges: rcce::edges(scenario, &topology)?,
+            open_flow: OpenFlow::of(scenario),
             faults: faults(scenario, &topology)?,
             seed: scenario.run.integer("seed"),
         })
@@ -406,6 +411,10 @@ impl Write for Fingerprint {
 const START: f64 = 0.1;
 const HOST: f64 = 0.005;
 const HOP: f64 = 30e-6;
+/// Seconds of one core that Open vSwitch takes for a packet.
+const FORWARDING: f64 = 1e-3;
+/// MiB of Open vSwitch.
+const OPEN_VSWITCH: u64 = 256;
 /// Packets for each data segment: every other one is acknowledged.
 const PACKETS: f64 = 1.5;
 
@@ -421,13 +430,16 @@ impl Site {
         };
         let all: f64 = preview.groups.iter().map(bytes).sum();
         let segments = all.min(rate * duration * preview.hosts as f64) / scenario.transport.bytes("mss").get() as f64;
-        START + HOST * preview.hosts as f64 + HOP * PACKETS * segments * self.hops() as f64
+        let (hops, packets) = (self.hops() as f64, PACKETS * segments);
+        let forwarding = if self.open_flow.is_some() { FORWARDING * (hops - 1.0) } else { 0.0 };
+        START + HOST * preview.hosts as f64 + packets * (HOP * hops + forwarding)
     }
 
     /// Memory of the kernel's machine in MiB: of the kernel and its log, of hosts, and of connections.
     pub fn mebibytes(&self, preview: &Preview) -> u64 {
         let flows: f64 = preview.groups.iter().map(|group| group.forecast.at_once).sum();
-        512 + self.hosts.len() as u64 + flows as u64 / 4
+        let open_flow = if self.open_flow.is_some() { OPEN_VSWITCH } else { 0 };
+        512 + open_flow + self.hosts.len() as u64 + flows as u64 / 4
     }
 
     /// Links from the first host to the farthest one.
@@ -647,7 +659,8 @@ fn refuse_values(scheme: &str, transport: &Values) -> Result<(), SpecError> {
         let why = format!("{DECIDES}, and set transport.stack = \"linux-6\" where the scheme has another");
         return Err(transport.fail("loss-detection", why));
     }
-    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp" | "sab") && transport.is("ecn", "off") {
+    if !matches!(scheme, "linux" | "linux-reno" | "linux-bbr" | "ictcp" | "sab" | "sdtcp") && transport.is("ecn", "off")
+    {
         let why =
             "this congestion control asks for ECN whatever its hosts are set to; leave it out, or take another scheme";
         return Err(transport.fail("ecn", why));
@@ -743,6 +756,9 @@ fn refuse_schemes(scenario: &Scenario) -> Result<(), SpecError> {
     }
     sab::refuse(scenario)?;
     rcce::refuse(scenario)?;
+    if scenario.scheme_key() == "sdtcp" {
+        sdtcp::refuse(scenario)?;
+    }
     Ok(())
 }
 
@@ -750,8 +766,9 @@ fn refuse_schemes(scenario: &Scenario) -> Result<(), SpecError> {
 fn refuse(scenario: &Scenario) -> Result<(), SpecError> {
     refuse_schemes(scenario)?;
     set(&scenario.network.values, |key| !NETWORK.contains(&key), DECIDES)?;
-    set(&scenario.control, |_| false, "has no effect: nothing that the Linux backend runs has a controller")?;
-    set(&scenario.measure, |key| MEASURE.contains(&key), MEASURES)?;
+    let controlled = scenario.scheme_key() == "sdtcp";
+    set(&scenario.control, |_| controlled, "has no effect: this scheme has no controller")?;
+    set(&scenario.measure, |key| MEASURE.contains(&key) || (controlled && key == "capture-control"), MEASURES)?;
     if scenario.measure.is("queue-trace", "sampled") {
         return Err(scenario.measure.fail("queue-trace", "the Linux backend records each change: set on-change"));
     }

@@ -436,7 +436,7 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         (
             "transport.scheme",
             "dctcp",
-            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, sab, rcc, rcce",
+            "linux, linux-reno, linux-dctcp, linux-bbr, l2dct, d2tcp, dt-cwa, pfdct, pfdct-st, dt-dctcp, ictcp, sab, rcc, rcce, sdtcp",
         ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
@@ -505,6 +505,32 @@ fn rcces_scheduler_is_at_receivers_or_at_the_port_towards_one() {
     assert!(set.contains("queue_max=40") && set.contains("requests=wait"), "{set}");
     for absent in [" st_", " edge_", "on-queue", "mark_threshold"] {
         assert!(!set.contains(absent), "{set}");
+    }
+}
+
+#[test]
+fn switches_that_speak_openflow_have_the_triggers_of_the_simulators_and_its_channel() {
+    let sdtcp = ("transport.scheme", "sdtcp");
+    let site =
+        Site::of(&scenario(&[sdtcp, ("control.delay", "10us"), ("scheme.sdtcp.jump", "highest")])).expect("it runs");
+    let open_flow = site.open_flow.expect("a controller decides");
+    let full = open_flow.trigger.packet;
+    assert_eq!(full, site.stack.mtu + u64::from(site.overhead));
+    assert_eq!(open_flow.trigger.thresholds, [30, 60, 85].map(|packets| Size::Bytes(packets * full)));
+    assert!(open_flow.trigger.jumps && !open_flow.trigger.steps_down && !open_flow.captured);
+    assert_eq!((open_flow.delay, open_flow.service), (Time::from_us(10), Time::from_us(5)));
+    assert_eq!((site.congestion[0], site.modules.len()), ("reno", 0), "hosts are unmodified");
+    let packets = Site::of(&scenario(&[sdtcp, ("scheme.sdtcp.queue-counts", "packets")])).expect("it runs");
+    assert_eq!(packets.open_flow.expect("a controller").trigger.thresholds, [30, 60, 85].map(Size::Packets));
+    let captured = Site::of(&scenario(&[sdtcp, ("measure.capture-control", "true")])).expect("it runs");
+    assert!(captured.open_flow.expect("a controller").captured);
+    for (changes, why) in [
+        ([sdtcp, ("control.loss", "0.1")], "loses no message"),
+        ([("scheme.sdtcp.buffers", "false"), ("scheme.sdtcp.buffer-timeout", "1ms")], "without buffers"),
+        ([("transport.scheme", "linux"), ("measure.capture-control", "true")], "not measured"),
+    ] {
+        let error = Site::of(&scenario(&[&[sdtcp][..], &changes].concat())).expect_err(why).to_string();
+        assert!(error.contains(changes[1].0) && error.contains(why), "{error}");
     }
 }
 

@@ -14,9 +14,11 @@
 //! | section 3.4, Eqs. 2 to 8 | `fair_share.rs`: `limit`; `window_control.rs`: `regulate` |
 //! | section 3.5, rules in switches, Eq. 9 | `table.rs`: `change`, `pass` |
 //! | messages (OpenFlow 1.3) | `wire` |
+//! | the same with an ordinary switch beside a real port (Linux) | `extension.rs` |
 //! | section 5.2.5, load of the controller | `stress.rs` |
 
 mod controller;
+pub mod extension;
 mod fair_share;
 mod flows;
 mod lists;

@@ -11,6 +11,7 @@ pub(crate) use layout::Substitutes;
 
 use fanin_core::ids::GroupId;
 use fanin_core::rng::Stream;
+use fanin_core::roles::Controller;
 use fanin_core::units::Time;
 use fanin_event::order::TieBreak;
 use fanin_event::{CoreParts, EventCore};
@@ -102,6 +103,12 @@ pub(crate) fn topology_and_ports(scenario: &Scenario) -> Result<(Topology, Vec<P
     let agents = vec![false; layout.topology.nodes.len()];
     let ports = ports::ports(scenario, &layout, &agents, scenario.run.integer("seed"))?;
     Ok((layout.topology, ports))
+}
+
+/// The controller of a scenario's network, if its scheme has one.
+pub(crate) fn controller(scenario: &Scenario) -> Result<Option<Box<dyn Controller>>, SpecError> {
+    let layout = Layout::of(scenario, Substitutes::default())?;
+    Ok(layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt }))
 }
 
 /// The queues of hosts, if somebody asks when packets leave them, or they are limited.

@@ -147,10 +147,8 @@ impl FlowStats {
         let (age, priority) = (Counters::read_age(&mut entry)?, entry.u16()?);
         entry.skip(10)?;
         let (cookie, packets, bytes) = (entry.u64()?, entry.u64()?, entry.u64()?);
+        // The entry's instructions follow, which switches may report.
         let matching = Match::read(&mut entry)?;
-        if entry.left() > 0 {
-            return Err(Malformed::Length);
-        }
         Ok(Self { cookie, priority, counters: Counters { age, packets, bytes }, matching })
     }
 }

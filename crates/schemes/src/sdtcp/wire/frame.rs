@@ -60,6 +60,11 @@ impl Frame {
         self.flags & flag.tcp_byte() != 0
     }
 
+    /// Bytes of the headers of a frame of so many bytes, which were read.
+    pub(crate) fn heads(&self, bytes: usize) -> usize {
+        bytes.saturating_sub(usize::from(self.payload))
+    }
+
     /// Bytes of the whole frame, including the payload.
     pub(crate) fn length(&self) -> usize {
         self.head().len() + usize::from(self.payload)
