@@ -104,8 +104,25 @@ pub struct AckEvent {
     pub ends_window: bool,
     /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
     pub rtt: Option<Time>,
+    /// The delay of a segment that this acknowledgement is the first to report, with SACK blocks and of a retransmission too:
+    /// if congestion control [asks](Asks::delays) for it.
+    pub delay: Option<Delay>,
     /// In-band field that the receiver echoed.
     pub field: u64,
+}
+
+/// What became of the time from a segment's departure to its acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay {
+    /// All of it.
+    pub rtt: Time,
+}
+
+/// What congestion control wants beyond what every sender reports. Who asks for nothing costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// [`AckEvent::delay`].
+    pub delays: bool,
 }
 
 /// How far Linux's reduction for an ECN echo has come.
@@ -150,6 +167,10 @@ pub trait CongestionControl: Send {
     /// An acknowledgement with PSH is only a request to retransmit: it acknowledges nothing.
     fn push_is_only_a_request(&self) -> bool {
         false
+    }
+    /// What it asks for; always the same.
+    fn asks(&self) -> Asks {
+        Asks::default()
     }
     /// The connection is open and the window has its initial value.
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}

@@ -215,6 +215,7 @@ mod tests {
                 window_limited,
                 ends_window: false,
                 rtt,
+                delay: None,
                 field: 0,
             };
             self.call(|cc, cx| cc.on_ack(cx, &ack));

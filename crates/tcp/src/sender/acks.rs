@@ -1,10 +1,10 @@
 //! The effects of an acknowledgement: on the window (RFC 5681), on ECN (RFC 3168), and as a signal of loss.
 
-use super::quirks::LossRecovery;
+use super::quirks::{LossRecovery, RttOf};
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::FIRST_DATA;
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, CongestionWindow, EcnMode};
+use fanin_core::roles::{AckEvent, CongestionWindow, Delay, EcnMode};
 use fanin_core::units::{Time, real};
 
 impl Sender {
@@ -57,7 +57,13 @@ impl Sender {
             Some(history) => {
                 let echoed = ack.echo.filter(|_| history.covers_oldest(ack.ack));
                 let rtt = history.on_ack(ack.ack, env.now);
-                if env.cfg.stamps_time_all() { echoed.map(|sent| env.now.saturating_sub(sent)) } else { rtt }
+                if env.cfg.quirks.rtt_of == RttOf::Cause {
+                    ack.rtt
+                } else if env.cfg.stamps_time_all() {
+                    echoed.map(|sent| env.now.saturating_sub(sent))
+                } else {
+                    rtt
+                }
             }
         };
         self.sample(rtt, acked, env);
@@ -170,6 +176,7 @@ impl Sender {
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = lacked || self.fills_window(env.cfg) || !env.cfg.window_validation;
         let window_limited = limits && (self.growth == Growth::Free || self.may_grow_again(env.cfg));
+        let delay = if self.asks.delays { self.delay_shown(acked, ack, env.now) } else { None };
         let event = AckEvent {
             acked: counted,
             ece,
@@ -179,11 +186,25 @@ impl Sender {
             window_limited,
             ends_window,
             rtt,
+            delay,
             field: ack.field,
         };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
+    }
+
+    /// The delay that an acknowledgement of `acked` bytes shows. RFC 7323 section 4.1: the time stamp that it echoes is of a
+    /// segment that it acknowledges only if it acknowledges new data; what blocks report is timed by when it was sent.
+    #[cold]
+    fn delay_shown(&mut self, acked: u64, ack: &InAck<'_>, now: Time) -> Option<Delay> {
+        let rtt = if acked > 0 {
+            ack.echo.map(|sent| now.saturating_sub(sent))
+        } else {
+            let newest = ack.sack.and_then(|sack| sack.as_slice().first().copied());
+            newest.zip(self.history.as_mut()).and_then(|(block, history)| history.on_report(block, now))
+        };
+        rtt.map(|rtt| Delay { rtt })
     }
 
     /// Whether the window may grow, given what is acknowledged.

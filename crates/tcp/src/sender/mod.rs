@@ -54,7 +54,7 @@ use crate::FIRST_DATA;
 use crate::marks::Marks;
 use crate::rto::RtoEstimator;
 use crate::sack::Scoreboard;
-use fanin_core::roles::{CongestionControl, CongestionWindow, EcnMode, PacketFacts, SenderCx, TransferFacts};
+use fanin_core::roles::{Asks, CongestionControl, CongestionWindow, EcnMode, PacketFacts, SenderCx, TransferFacts};
 use fanin_core::units::{Time, real};
 use guesses::Guesses;
 use history::History;
@@ -136,7 +136,8 @@ pub struct Sender {
     pub(crate) retransmissions: u64,
 
     scoreboard: Option<Box<Scoreboard>>,
-    /// When each segment was sent, where acknowledgements time others than the one that caused them ([`Quirks::rtt_of`]).
+    /// When each segment was sent, where acknowledgements time others than the one whose stamp they echo: by
+    /// [`Quirks::rtt_of`], and those that SACK blocks report if congestion control [`Asks`].
     history: Option<Box<History>>,
     /// What lies between the windows and the host's queue, if anything.
     interface: Option<Box<Interface>>,
@@ -157,6 +158,8 @@ pub struct Sender {
     resumes: Time,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
+    /// [`CongestionControl::asks`].
+    asks: Asks,
     /// [`CongestionControl::push_is_only_a_request`].
     push_is_only_a_request: bool,
     /// In ns-3.18: recovery has just begun with a retransmission, and nothing else leaves now.
@@ -198,6 +201,8 @@ const ENDLESS: u64 = u64::MAX / 2;
 impl Sender {
     /// A closed sender without data.
     pub fn new(cfg: &SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode) -> Self {
+        let asks = cc.asks();
+        let times = cfg.quirks.rtt_of != RttOf::Cause || (asks.delays && cfg.sack && cfg.linux.is_none());
         Self {
             una: 0,
             nxt: 0,
@@ -208,6 +213,7 @@ impl Sender {
             packet: PacketFacts { ect: ecn != EcnMode::Off, ..PacketFacts::default() },
             obeys_peer: cc.obeys_peer(),
             push_is_only_a_request: cc.push_is_only_a_request(),
+            asks,
             cc,
             estimator: RtoEstimator::new(),
             deadline: Time::NEVER,
@@ -239,7 +245,7 @@ impl Sender {
             high_rxt: 0,
             rescue_rxt: None,
             silent: false,
-            history: (cfg.quirks.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.quirks.rtt_of))),
+            history: times.then(|| Box::new(History::new(cfg.quirks.rtt_of))),
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)
                 .then(|| Box::new(Marks::new(cfg.quirks.ns3.lost_goes_first))),

@@ -3,6 +3,7 @@
 //! Segments have 100 bytes. A segment reads `201:301`, first number and number after the last byte, with letters for
 //! S(YN), F(IN), E(CT), C(WR) and R for one that was sent before. The SYN is `0:0S`.
 
+mod asks;
 mod congestion;
 mod connection;
 mod ecn;

@@ -91,6 +91,7 @@ impl Sender {
             window_limited: stream.below(3) > 0,
             ends_window: stream.below(8) == 0,
             rtt,
+            delay: None,
             field: field(stream),
         };
         self.tell(cc, |cc, cx| cc.on_ack(cx, &event));

@@ -5,7 +5,7 @@ use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp, tick};
 use crate::sack::SackBlocks;
 use crate::sender::{Env, InAck, Sender, SenderIo, pacing_rate};
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, Cwr, EcnMode};
+use fanin_core::roles::{AckEvent, Cwr, Delay, EcnMode};
 use fanin_core::units::Time;
 
 /// More than the error of a stamp in a packet ([`fanin_core::packet::Stamp`]), and less than any timer tells.
@@ -45,6 +45,13 @@ impl News {
     /// `FLAG_NOT_DUP`
     pub(super) fn not_duplicate(&self) -> bool {
         self.window || self.data_acked
+    }
+
+    /// The delay that an acknowledgement shows: of the segment whose time stamp it echoes, if it acknowledges that
+    /// (`tcp_rtt_tsopt_us`, with stamps in microseconds or better), else of the newest that its blocks report.
+    fn delay(&self, ack: &InAck<'_>, now: Time) -> Option<Delay> {
+        let echoed = ack.echo.filter(|_| self.data_acked).map(|sent| now.saturating_sub(sent));
+        echoed.or(self.rtt.map(Time::from_us)).map(|rtt| Delay { rtt })
     }
 
     /// `tcp_rate_skb_delivered`
@@ -250,7 +257,7 @@ impl Sender {
         }
         let linux = self.linux();
         let (delivered, lost) = (linux.delivered - delivered, linux.lost - lost);
-        self.control_congestion(delivered, lost, &news, ack.field, env);
+        self.control_congestion(delivered, lost, &news, ack, env);
         if self.closing() && self.una == self.stream_end() && self.nxt == self.una {
             return self.finish(env);
         }
@@ -341,13 +348,13 @@ impl Sender {
         delivered: u32,
         lost: u32,
         news: &News,
-        field: u64,
+        ack: &InAck<'_>,
         env: &mut Env<'_, I>,
     ) {
         let flight = self.in_flight() + news.delivered_bytes;
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
-        let (limited, now) = (self.is_window_limited(env.cfg), tick(env));
+        let (limited, now, asks) = (self.is_window_limited(env.cfg), tick(env), self.asks);
         let linux = self.linux();
         let disordered = linux.reordering > env.cfg.duplicate_ack_threshold;
         let may_grow = news.data_acked || disordered && news.data_sacked;
@@ -368,7 +375,8 @@ impl Sender {
                 window_limited: limited && may_grow,
                 ends_window,
                 rtt: news.rtt.map(Time::from_us),
-                field,
+                delay: if asks.delays { news.delay(ack, env.now) } else { None },
+                field: ack.field,
             };
             self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
             self.arm_wake(env);
