@@ -81,6 +81,9 @@ impl Hosts {
         let segment = Segment { parts, push, ..segment(packet, seq, payload) };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
+        if cfg.tells_hold {
+            flow.arrivals.note(Time::from_ps(packet.arrival), side.state.echo());
+        }
         let next = side.state.next();
         side.segments += u64::from(parts);
         let delay = (parts == 1).then(|| net.age(packet));

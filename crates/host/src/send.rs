@@ -5,7 +5,7 @@ use crate::hosts::{Endpoint, Host, Hosts};
 use crate::riding::Riding;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
-use fanin_core::roles::{Announcement, PacketFacts, PathRequest};
+use fanin_core::roles::{Announcement, HostDelay, PacketFacts, PathRequest};
 use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_event::order::Class;
@@ -240,7 +240,7 @@ impl Hosts {
             HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
             HeldRequest::Handshake { window, flags, rtt, field } => {
                 let echo = rtt.map(|rtt| net.now().saturating_sub(rtt));
-                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, sack: None, field };
+                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, hosts: None, sack: None, field };
                 self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
             }
         }
@@ -293,13 +293,18 @@ impl Hosts {
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
         let option =
-            if packet.flags.has(Flags::SACK) { net.core.blocks().take(packet.stamp.bits() as usize) } else { None };
+            if packet.flags.has(Flags::OPTION) { net.core.options().take(packet.stamp.bits() as usize) } else { None };
+        let kept = option.as_ref().map(|option| HostDelay {
+            remote: option.held,
+            local: net.now().saturating_sub(Time::from_ps(packet.arrival)),
+        });
+        let blocks = option.as_ref().map(|option| &option.blocks).filter(|blocks| !blocks.all().is_empty());
         let age = match &option {
             Some(option) => option.stamp.until(net.now()),
             None => net.age(packet),
         };
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks gives no sample either.
-        let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
+        let timed = !packet.flags.has(Flags::RETRANSMITTED) && blocks.is_none();
         let rtt = timed.then_some(age);
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
@@ -307,7 +312,8 @@ impl Hosts {
             flags: packet.flags,
             rtt,
             echo: Some(net.now().saturating_sub(age)),
-            sack: option.as_ref().map(|option| &option.blocks),
+            hosts: kept.as_ref(),
+            sack: blocks,
             field: packet.field,
         };
         let around = Around { hosts, endpoints, probes };

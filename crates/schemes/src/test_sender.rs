@@ -105,7 +105,7 @@ impl<C: CongestionControl> TestSender<C> {
             window_limited: self.window_limited,
             ends_window,
             rtt: self.rtt,
-            delay: self.delay.or(self.rtt.map(|rtt| Delay { rtt })),
+            delay: self.delay.or(self.rtt.map(|rtt| Delay { rtt, ..Delay::default() })),
             field: self.field,
         };
         self.call(|cc, cx| cc.on_ack(cx, &ack));

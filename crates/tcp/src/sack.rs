@@ -7,6 +7,7 @@
 use super::FIRST_DATA;
 use super::ranges::RangeSet;
 use fanin_core::packet::Stamp;
+use fanin_core::units::Time;
 
 /// The SACK option of one ACK: up to three blocks, most recent first (RFC 2018 section 3; timestamps take the
 /// room of a fourth). Before them there may be a DSACK block, which takes the room of one (RFC 2883 section 4).
@@ -19,9 +20,12 @@ pub struct SackBlocks {
 
 /// What an acknowledgement under way carries that has no room in its packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackOption {
-    /// Its blocks.
+pub struct AckOption {
+    /// Its SACK blocks, if any.
     pub blocks: SackBlocks,
+    /// How long its host kept the segment that it acknowledges ([`HostDelay`](fanin_core::roles::HostDelay)), if that is asked
+    /// for.
+    pub held: Time,
     /// The echoed stamp, in whose place the packet names this.
     pub stamp: Stamp,
 }

@@ -116,6 +116,31 @@ pub struct AckEvent {
 pub struct Delay {
     /// All of it.
     pub rtt: Time,
+    /// The part that the hosts took.
+    pub hosts: HostDelay,
+}
+
+impl Delay {
+    /// The part that the network took, the sending host's queue included.
+    pub fn fabric(&self) -> Time {
+        self.rtt.saturating_sub(self.hosts.total())
+    }
+}
+
+/// How long the hosts kept a segment and its acknowledgement, by the time stamps of their interfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostDelay {
+    /// From the arrival of the segment at the remote interface until its acknowledgement left, which says so.
+    pub remote: Time,
+    /// From the arrival of the acknowledgement at the own interface until TCP saw it.
+    pub local: Time,
+}
+
+impl HostDelay {
+    /// Both.
+    pub fn total(&self) -> Time {
+        self.remote.saturating_add(self.local)
+    }
 }
 
 /// What congestion control wants beyond what every sender reports. Who asks for nothing costs nothing.

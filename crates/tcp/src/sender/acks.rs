@@ -204,7 +204,7 @@ impl Sender {
             let newest = ack.sack.and_then(|sack| sack.as_slice().first().copied());
             newest.zip(self.history.as_mut()).and_then(|(block, history)| history.on_report(block, now))
         };
-        rtt.map(|rtt| Delay { rtt })
+        rtt.map(|rtt| Delay { rtt, hosts: ack.hosts.copied().unwrap_or_default() })
     }
 
     /// Whether the window may grow, given what is acknowledged.

@@ -3,7 +3,7 @@
 use super::config::SenderConfig;
 use crate::sack::SackBlocks;
 use fanin_core::packet::Flags;
-use fanin_core::roles::PacketFacts;
+use fanin_core::roles::{HostDelay, PacketFacts};
 use fanin_core::units::Time;
 
 /// A segment that leaves the sender.
@@ -57,6 +57,8 @@ pub struct InAck<'a> {
     pub rtt: Option<Time>,
     /// When the segment was sent whose time stamp it echoes (`TSecr` of RFC 7323), a retransmission too.
     pub echo: Option<Time>,
+    /// How long the hosts kept it and the segment whose stamp it echoes, if it says so.
+    pub hosts: Option<&'a HostDelay>,
     /// SACK blocks, if any; the first one may be a DSACK.
     pub sack: Option<&'a SackBlocks>,
     /// Echoed in-band field.

@@ -3,7 +3,7 @@
 use super::{Bench, CFG, SACK, ms};
 use crate::sender::{LinuxConfig, SenderConfig};
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, Asks, CongestionControl, Delay, EcnMode, SenderCx};
+use fanin_core::roles::{AckEvent, Asks, CongestionControl, Delay, EcnMode, HostDelay, SenderCx};
 use fanin_core::units::Time;
 use std::sync::{Arc, Mutex};
 
@@ -100,5 +100,18 @@ fn who_does_not_ask_is_told_nothing() {
         bench.wait(ms(5));
         bench.ack(101);
         assert_eq!(told(&seen), [None]);
+    }
+}
+
+#[test]
+fn the_delay_says_how_much_of_it_the_hosts_took() {
+    for cfg in both() {
+        let (mut bench, seen) = asking(cfg, DELAYS);
+        bench.wait(ms(7));
+        bench.echo = Some(ms(0));
+        bench.hosts = Some(HostDelay { remote: ms(3), local: ms(1) });
+        bench.ack(101);
+        let delay = seen.lock().unwrap()[0].unwrap();
+        assert_eq!((delay.rtt, delay.hosts.remote, delay.fabric()), (ms(7), ms(3), ms(3)));
     }
 }

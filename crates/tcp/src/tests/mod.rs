@@ -26,7 +26,7 @@ use super::sender::{
     Env, InAck, InterfaceConfig, OutSegment, Quirks, Sender, SenderConfig, SenderIo, State, TimerOutcome,
 };
 use fanin_core::packet::Flags;
-use fanin_core::roles::{CongestionControl, EcnMode, PacketFacts};
+use fanin_core::roles::{CongestionControl, EcnMode, HostDelay, PacketFacts};
 use fanin_core::units::Time;
 use fanin_schemes::NewReno;
 
@@ -110,6 +110,8 @@ struct Bench {
     rtt: Option<Time>,
     /// When the segment was sent whose time stamp they echo, if not the round-trip time says it.
     echo: Option<Time>,
+    /// How long the hosts kept segment and acknowledgement.
+    hosts: Option<HostDelay>,
 }
 
 #[derive(Default)]
@@ -164,7 +166,7 @@ impl Bench {
     fn with(cfg: SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode, bytes: Option<u64>, fin: bool) -> Self {
         let mut sender = Sender::new(&cfg, cc, ecn);
         sender.push_data(bytes, fin);
-        Self { sender, cfg, wire: Wire::default(), now: Time::ZERO, window: WIDE, rtt: None, echo: None }
+        Self { sender, cfg, wire: Wire::default(), now: Time::ZERO, window: WIDE, rtt: None, echo: None, hosts: None }
     }
 
     /// An endless sender on an open connection that has sent its first window and forgotten about it.
@@ -207,9 +209,10 @@ impl Bench {
             assert!(blocks.push(start, end));
         }
         let sack = (!blocks.all().is_empty()).then_some(&blocks);
-        let (window, rtt) = (self.window, self.rtt);
+        let (window, rtt, hosts) = (self.window, self.rtt, self.hosts);
         let echo = self.echo.or(rtt.map(|rtt| self.now.saturating_sub(rtt)));
-        let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, sack, field: 0 };
+        let ack =
+            InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, hosts: hosts.as_ref(), sack, field: 0 };
         self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn syn_ack(&mut self, flags: Flags) {

@@ -26,6 +26,8 @@ fn sender(set: SenderSettings, bytes: Option<u64>, segments: f64) -> TestSender<
         mss: 1460,
         packet: 1500,
         rate: Rate::from_bps(1_000_000_000),
+        hops: 1,
+        base_rtt: Time::ZERO,
         idle_rtt: set.rtt_min_known.then_some(Time::from_us(64)),
         paced: false,
     };

@@ -51,7 +51,8 @@ impl News {
     /// (`tcp_rtt_tsopt_us`, with stamps in microseconds or better), else of the newest that its blocks report.
     fn delay(&self, ack: &InAck<'_>, now: Time) -> Option<Delay> {
         let echoed = ack.echo.filter(|_| self.data_acked).map(|sent| now.saturating_sub(sent));
-        echoed.or(self.rtt.map(Time::from_us)).map(|rtt| Delay { rtt })
+        let rtt = echoed.or(self.rtt.map(Time::from_us));
+        rtt.map(|rtt| Delay { rtt, hosts: ack.hosts.copied().unwrap_or_default() })
     }
 
     /// `tcp_rate_skb_delivered`
