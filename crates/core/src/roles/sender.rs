@@ -150,6 +150,28 @@ pub struct Asks {
     pub delays: bool,
 }
 
+/// What a loss or a timeout does to the windows, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    /// The new slow-start threshold.
+    pub ssthresh: f64,
+    /// The new window, which is congestion control's own until the repair is over: the sender neither inflates nor deflates
+    /// it, nor lets it approach the threshold. None leaves it to the sender, which takes the threshold and what duplicates
+    /// stand for at a loss, and a segment at a timeout (RFC 5681), or does what Linux does.
+    pub cwnd: Option<f64>,
+}
+
+impl Cut {
+    /// Only a threshold.
+    pub const fn to(ssthresh: f64) -> Self {
+        Self { ssthresh, cwnd: None }
+    }
+    /// A window, and the threshold there.
+    pub const fn window(cwnd: f64) -> Self {
+        Self { ssthresh: cwnd, cwnd: Some(cwnd) }
+    }
+}
+
 /// How far Linux's reduction for an ECN echo has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cwr {
@@ -213,13 +235,14 @@ pub trait CongestionControl: Send {
         // The lower bound of the threshold must not enlarge a window of one segment.
         cx.window.cwnd = cx.window.cwnd.min(halved);
     }
-    /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        half_flight(cx)
+    /// A loss was detected by duplicate acknowledgements.
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
+        Cut::to(half_flight(cx))
     }
-    /// The retransmission timer expired for the first time on this segment. Returns the new threshold in bytes.
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        half_flight(cx)
+    /// The retransmission timer expired, `_times` in a row: 1 for the first time. The threshold of a further time counts only
+    /// with a window (RFC 5681 section 3.1).
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
+        Cut::to(half_flight(cx))
     }
     /// A loss in a round trip in which an echo has reduced the window reduces it again, as `dctcp_state` of Linux does.
     fn cuts_again_for_loss(&self) -> bool {

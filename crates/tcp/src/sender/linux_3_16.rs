@@ -79,8 +79,10 @@ impl Sender {
         }
         self.end_probe();
         if !needless && ack.sack.and_then(SackBlocks::dsack).is_none() {
-            self.window.ssthresh = self.with_cc(env, |cc, cx| cc.on_loss(cx));
-            self.window.cwnd = self.window.ssthresh;
+            self.ask_for_loss(self.in_flight(), env);
+            if !self.owns_window {
+                self.window.cwnd = self.window.ssthresh;
+            }
             self.cut_fractions(env.cfg);
             self.end_echoes(env.cfg);
             self.arm_wake(env);

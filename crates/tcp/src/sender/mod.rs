@@ -162,6 +162,8 @@ pub struct Sender {
     asks: Asks,
     /// [`CongestionControl::push_is_only_a_request`].
     push_is_only_a_request: bool,
+    /// The window is congestion control's own until the repair is over ([`Cut`](fanin_core::roles::Cut)).
+    owns_window: bool,
     /// In ns-3.18: recovery has just begun with a retransmission, and nothing else leaves now.
     silent: bool,
 
@@ -169,6 +171,8 @@ pub struct Sender {
     recover: u64,
     /// `una` at the last timeout, 0 before: which segment it was that timed out.
     timed_out: u64,
+    /// Timeouts of that segment in a row.
+    times: u32,
     round_end: u64,
     /// What [`AckEvent::ends_window`](fanin_core::roles::AckEvent) goes by: `nxt` of then, which a timeout takes back, and
     /// not the highest number sent, as `round_end`.
@@ -240,11 +244,13 @@ impl Sender {
             syn_timeouts: 0,
             open_rtt: None,
             timed_out: 0,
+            times: 0,
             probes: 0,
             scoreboard: (cfg.sack && cfg.linux.is_none()).then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
             silent: false,
+            owns_window: false,
             history: times.then(|| Box::new(History::new(cfg.quirks.rtt_of))),
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)

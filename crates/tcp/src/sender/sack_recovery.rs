@@ -10,7 +10,9 @@ impl Sender {
     /// RFC 6675 section 5 step 4. The threshold is set and `recover` holds the recovery point.
     pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.recovery = Recovery::Sack;
-        self.window.cwnd = self.window.ssthresh;
+        if !self.owns_window {
+            self.window.cwnd = self.window.ssthresh;
+        }
         self.begin_rate_reduction(env.cfg);
         self.rescue_rxt = None;
         // (4.3) the first segment that is missing goes at once, whatever the window; what else may go, `send` says.

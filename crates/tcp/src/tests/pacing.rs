@@ -1,7 +1,7 @@
 //! What congestion control asks for beyond a window: pauses between packets, facts in packets, wake-up calls.
 
 use super::*;
-use fanin_core::roles::{AckEvent, SenderCx};
+use fanin_core::roles::{AckEvent, Cut, SenderCx};
 
 /// Pauses and wakes as told, and has a packet field that counts calls.
 #[derive(Default)]
@@ -28,13 +28,13 @@ impl CongestionControl for Script {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         cx.packet.field += ack.acked;
     }
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
         self.wake(1, cx);
-        300.0
+        Cut::to(300.0)
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         self.wake(2, cx);
-        300.0
+        Cut::to(300.0)
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         self.wake(3, cx);
