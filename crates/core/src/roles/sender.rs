@@ -36,7 +36,7 @@ impl CongestionWindow {
 pub struct PacketFacts {
     /// In-band field for switches and the receiver.
     pub field: u64,
-    /// Pacing interval after each packet; zero sends without pacing.
+    /// Pacing interval after each packet; zero sends without pacing. See [`Asks::paces`].
     pub gap: Time,
     /// Largest payload of a segment in bytes, if it is to be smaller than the usual one; zero for the usual one.
     pub segment: u32,
@@ -148,6 +148,23 @@ impl HostDelay {
 pub struct Asks {
     /// [`AckEvent::delay`].
     pub delays: bool,
+    /// [`PacketFacts::gap`] holds for retransmissions too, and a shorter one at once; else only for new data, and from the
+    /// next packet on.
+    pub paces: bool,
+    /// [`CongestionControl::on_quiet_ack`].
+    pub quiet_acks: bool,
+}
+
+/// An acknowledgement that acknowledges nothing new and does not count as a duplicate: it updates the peer's window, or
+/// arrives while nothing is outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuietAck {
+    /// The peer's window in bytes.
+    pub window: u64,
+    /// ECN echo was set.
+    pub ece: bool,
+    /// In-band field that the receiver echoed.
+    pub field: u64,
 }
 
 /// What a loss or a timeout does to the windows, in bytes.
@@ -225,6 +242,8 @@ pub trait CongestionControl: Send {
     fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
     /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
+    /// An acceptable acknowledgement arrived of which `on_ack` does not hear. Reported to who [asks](Asks::quiet_acks).
+    fn on_quiet_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &QuietAck) {}
     /// Data of the connection's other direction arrived while nothing was outstanding. Only Linux's stack reports it, and
     /// only to schemes with [`EcnMode::Accurate`].
     fn on_idle_data(&mut self, _cx: &mut SenderCx<'_>) {}

@@ -4,7 +4,7 @@ use super::quirks::{LossRecovery, RttOf};
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::FIRST_DATA;
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, CongestionWindow, Delay, EcnMode};
+use fanin_core::roles::{AckEvent, CongestionWindow, Delay, EcnMode, QuietAck};
 use fanin_core::units::{Time, real};
 
 impl Sender {
@@ -127,10 +127,12 @@ impl Sender {
         self.peer_edge = edge;
         // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.
         if self.nxt == self.una || ack.flags.has(Flags::PSH) {
-            return;
+            return self.tell_quiet_ack(ack, env);
         }
         if duplicate || env.cfg.quirks.repairs_as_ns3_44() {
             self.tell_ack(0, 0, ack, ack.rtt, self.in_recovery(), env);
+        } else {
+            self.tell_quiet_ack(ack, env);
         }
         if !env.cfg.quirks.repairs_as_ns3_44() {
             self.react_to_echo(ack, env);
@@ -192,6 +194,16 @@ impl Sender {
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
+    }
+
+    /// Tells congestion control of an acknowledgement that says nothing of segments, if it asks for such.
+    pub(super) fn tell_quiet_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        if self.asks.quiet_acks {
+            let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
+            let quiet = QuietAck { window: ack.window, ece, field: ack.field };
+            self.with_cc(env, |cc, cx| cc.on_quiet_ack(cx, &quiet));
+            self.arm_wake(env);
+        }
     }
 
     /// The delay that an acknowledgement of `acked` bytes shows. RFC 7323 section 4.1: the time stamp that it echoes is of a

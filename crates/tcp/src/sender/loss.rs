@@ -150,6 +150,7 @@ impl Sender {
 
     pub(super) fn leave_recovery(&mut self) {
         self.recovery = Recovery::Open;
+        self.resend_waits = false;
         self.dup_acks = 0;
         self.limited_bytes = 0;
     }
@@ -205,7 +206,9 @@ impl Sender {
         }
         self.nxt = self.una;
         let len = env.cfg.mss.min(self.data_end.saturating_sub(self.nxt));
-        self.transmit_next(len, env);
+        if !self.paces_resend(len, env) {
+            self.transmit_next(len, env);
+        }
         TimerOutcome::Timeout
     }
 }

@@ -164,6 +164,8 @@ pub struct Sender {
     push_is_only_a_request: bool,
     /// The window is congestion control's own until the repair is over ([`Cut`](fanin_core::roles::Cut)).
     owns_window: bool,
+    /// The first segment is to be sent again once pacing lets it go, before new data.
+    resend_waits: bool,
     /// In ns-3.18: recovery has just begun with a retransmission, and nothing else leaves now.
     silent: bool,
 
@@ -182,6 +184,8 @@ pub struct Sender {
     high_rxt: u64,
     rescue_rxt: Option<u64>,
     pace_next: Time,
+    /// When the last packet left that was paced.
+    paced_at: Time,
     /// The sender of Linux, where it is on.
     linux: Option<Box<Linux>>,
     /// What Linux had before RACK, where it is on.
@@ -238,6 +242,7 @@ impl Sender {
             limited_bytes: 0,
             last_sent: Time::ZERO,
             pace_next: Time::ZERO,
+            paced_at: Time::ZERO,
             resumes: Time::NEVER,
             wake_at: Time::NEVER,
             wake_armed: Time::NEVER,
@@ -251,6 +256,7 @@ impl Sender {
             rescue_rxt: None,
             silent: false,
             owns_window: false,
+            resend_waits: false,
             history: times.then(|| Box::new(History::new(cfg.quirks.rtt_of))),
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)

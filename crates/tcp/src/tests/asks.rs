@@ -3,7 +3,7 @@
 use super::{Bench, CFG, SACK, ms};
 use crate::sender::{LinuxConfig, SenderConfig};
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, Asks, CongestionControl, Delay, EcnMode, HostDelay, SenderCx};
+use fanin_core::roles::{AckEvent, Asks, CongestionControl, Delay, EcnMode, HostDelay, QuietAck, SenderCx};
 use fanin_core::units::Time;
 use std::sync::{Arc, Mutex};
 
@@ -13,6 +13,7 @@ type Seen = Arc<Mutex<Vec<Option<Delay>>>>;
 struct Asking {
     asks: Asks,
     seen: Seen,
+    quiet: Arc<Mutex<Vec<u64>>>,
 }
 
 impl CongestionControl for Asking {
@@ -22,15 +23,24 @@ impl CongestionControl for Asking {
     fn on_ack(&mut self, _cx: &mut SenderCx<'_>, ack: &AckEvent) {
         self.seen.lock().unwrap().push(ack.delay);
     }
+    fn on_quiet_ack(&mut self, _cx: &mut SenderCx<'_>, ack: &QuietAck) {
+        self.quiet.lock().unwrap().push(ack.window);
+    }
 }
 
 /// A sender with five segments in flight since the beginning.
 fn asking(cfg: SenderConfig, asks: Asks) -> (Bench, Seen) {
-    let seen = Seen::default();
-    let cc = Box::new(Asking { asks, seen: seen.clone() });
+    let (bench, seen, _) = hearing(cfg, asks);
+    (bench, seen)
+}
+
+/// The same, with the windows of acknowledgements that acknowledge nothing.
+fn hearing(cfg: SenderConfig, asks: Asks) -> (Bench, Seen, Arc<Mutex<Vec<u64>>>) {
+    let (seen, quiet) = (Seen::default(), Arc::default());
+    let cc = Box::new(Asking { asks, seen: seen.clone(), quiet: Arc::clone(&quiet) });
     let mut bench = Bench::with(SenderConfig { initial_window: 500, ..cfg }, cc, EcnMode::Off, None, false);
     bench.adopt();
-    (bench, seen)
+    (bench, seen, quiet)
 }
 
 /// The round-trip times that it was told since the last look.
@@ -38,7 +48,7 @@ fn told(seen: &Seen) -> Vec<Option<Time>> {
     seen.lock().unwrap().drain(..).map(|delay| delay.map(|delay| delay.rtt)).collect()
 }
 
-const DELAYS: Asks = Asks { delays: true };
+const DELAYS: Asks = Asks { delays: true, paces: false, quiet_acks: false };
 
 /// The senders of the RFCs and of Linux, with SACK.
 fn both() -> [SenderConfig; 2] {
@@ -113,5 +123,26 @@ fn the_delay_says_how_much_of_it_the_hosts_took() {
         bench.ack(101);
         let delay = seen.lock().unwrap()[0].unwrap();
         assert_eq!((delay.rtt, delay.hosts.remote, delay.fabric()), (ms(7), ms(3), ms(3)));
+    }
+}
+
+#[test]
+fn updates_of_the_window_and_acknowledgements_without_flight_are_told_to_who_asks() {
+    for cfg in both() {
+        let asks = Asks { quiet_acks: true, ..Asks::default() };
+        let (mut bench, seen, quiet) = hearing(cfg.clone(), asks);
+        bench.window = 900;
+        bench.ack(1);
+        assert_eq!(*quiet.lock().unwrap(), [900], "an update");
+        bench.window = 0;
+        let sent = bench.sender.max_sent();
+        bench.ack(sent);
+        assert_eq!((bench.sender.in_flight(), seen.lock().unwrap().len()), (0, 1), "new data, of which on_ack hears");
+        bench.ack(sent);
+        assert_eq!(*quiet.lock().unwrap(), [900, 0], "nothing is outstanding");
+        let (mut bench, _, quiet) = hearing(cfg, Asks::default());
+        bench.window = 900;
+        bench.ack(1);
+        assert!(quiet.lock().unwrap().is_empty());
     }
 }

@@ -287,6 +287,7 @@ impl Sender {
         if self.linux().probe.is_some() {
             self.on_probe_ack(news, env);
         }
+        self.tell_quiet_ack(ack, env);
         self.linux_output(env);
     }
 
@@ -381,6 +382,8 @@ impl Sender {
             };
             self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
             self.arm_wake(env);
+        } else {
+            self.tell_quiet_ack(ack, env);
         }
         self.reduce(env);
         if in_recovery {

@@ -145,7 +145,9 @@ impl Sender {
         self.enter_loss(env);
         let linux = self.linux();
         linux.retransmits += 1;
-        if let Some(first) = linux.board.first().copied() {
+        if let Some(first) = linux.board.first().copied()
+            && !self.paces_resend(first.len, env)
+        {
             self.send_again(&first, true, env);
         }
         self.linux().rtt.back_off(&env.cfg.rto);
