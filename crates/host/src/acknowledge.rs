@@ -4,6 +4,8 @@ use crate::flow::Flow;
 use crate::hosts::Hosts;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{Flags, Packet, Stamp};
+use fanin_core::roles::HostDelay;
+use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_net::network::Network;
 use fanin_tcp::FIRST_DATA;
@@ -63,8 +65,8 @@ impl Flow {
         let (mut stamp, mut size) = (ack.stamp, wire.header);
         if ack.option {
             flags = flags.with(Flags::OPTION);
-            let held = arrivals.held(&ack, net.now());
-            let option = AckOption { blocks: blocks(&side.state), stamp: ack.stamp, held };
+            let hosts = HostDelay { remote: arrivals.held(&ack, net.now()), local: Time::ZERO };
+            let option = AckOption { blocks: blocks(&side.state), stamp: ack.stamp, hosts };
             (stamp, size) = put_option(option, size, net);
         }
         side.acks_sent += 1;

@@ -15,6 +15,7 @@ use fanin_event::EventCore;
 use fanin_net::network::Network;
 use fanin_tcp::FIRST_DATA;
 use fanin_tcp::receiver::AckOut;
+use fanin_tcp::sack::AckOption;
 use fanin_tcp::sender::{InAck, OutSegment};
 use std::collections::VecDeque;
 
@@ -162,14 +163,14 @@ impl Hosts {
         let age = ridden.ack.stamp.until(net.now());
         let local = net.now().saturating_sub(Time::from_ps(packet.arrival));
         let hosts = HostDelay { remote: ridden.held, local };
+        let option = AckOption { hosts, ..AckOption::default() };
         let ack = InAck {
             ack: ridden.ack.ack,
             window: u64::from(ridden.window) << other.wire.scale,
             flags: Flags::ACK.with_if(Flags::ECE, ridden.ack.ece),
             rtt: (!ridden.ack.retransmitted_echo).then_some(age),
             echo: Some(net.now().saturating_sub(age)),
-            hosts: Some(&hosts),
-            sack: None,
+            option: Some(&option),
             field: other.receiver.field,
         };
         self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));

@@ -5,7 +5,7 @@ use crate::hosts::{Endpoint, Host, Hosts};
 use crate::riding::Riding;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
-use fanin_core::roles::{Announcement, HostDelay, PacketFacts, PathRequest};
+use fanin_core::roles::{Announcement, PacketFacts, PathRequest};
 use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_event::order::Class;
@@ -14,6 +14,7 @@ use fanin_measure::timeouts::TimeoutCause;
 use fanin_net::network::Network;
 use fanin_net::paths::{InTurn, choose};
 use fanin_tcp::FIRST_DATA;
+use fanin_tcp::sack::AckOption;
 use fanin_tcp::sender::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOutcome};
 
 /// A sender's access to the network.
@@ -120,6 +121,14 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
 /// FIN still gets on it: `tcp_should_autocork`. It is shorter than the others, and with TSO there are no others.
 fn corks(mss: u64, tso: bool, bytes: Option<u64>) -> bool {
     !tso && bytes.is_some_and(|bytes| bytes > mss && !bytes.is_multiple_of(mss))
+}
+
+/// What an acknowledgement carries besides its packet.
+#[cold]
+fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>) -> Option<AckOption> {
+    let mut option = net.core.options().take(packet.stamp.bits() as usize)?;
+    option.hosts.local = net.now().saturating_sub(Time::from_ps(packet.arrival));
+    Some(option)
 }
 
 /// What a sender needs besides its flow.
@@ -240,7 +249,7 @@ impl Hosts {
             HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
             HeldRequest::Handshake { window, flags, rtt, field } => {
                 let echo = rtt.map(|rtt| net.now().saturating_sub(rtt));
-                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, hosts: None, sack: None, field };
+                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, option: None, field };
                 self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
             }
         }
@@ -292,19 +301,14 @@ impl Hosts {
         let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
-        let option =
-            if packet.flags.has(Flags::OPTION) { net.core.options().take(packet.stamp.bits() as usize) } else { None };
-        let kept = option.as_ref().map(|option| HostDelay {
-            remote: option.held,
-            local: net.now().saturating_sub(Time::from_ps(packet.arrival)),
-        });
-        let blocks = option.as_ref().map(|option| &option.blocks).filter(|blocks| !blocks.all().is_empty());
+        let option = if packet.flags.has(Flags::OPTION) { take_option(packet, net) } else { None };
         let age = match &option {
             Some(option) => option.stamp.until(net.now()),
             None => net.age(packet),
         };
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks gives no sample either.
-        let timed = !packet.flags.has(Flags::RETRANSMITTED) && blocks.is_none();
+        let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::OPTION))
+            || !packet.flags.has(Flags::RETRANSMITTED) && !option.as_ref().is_some_and(|option| option.has_blocks());
         let rtt = timed.then_some(age);
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
@@ -312,8 +316,7 @@ impl Hosts {
             flags: packet.flags,
             rtt,
             echo: Some(net.now().saturating_sub(age)),
-            hosts: kept.as_ref(),
-            sack: blocks,
+            option: option.as_ref(),
             field: packet.field,
         };
         let around = Around { hosts, endpoints, probes };

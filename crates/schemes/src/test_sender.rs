@@ -105,9 +105,11 @@ impl<C: CongestionControl> TestSender<C> {
             window_limited: self.window_limited,
             ends_window,
             rtt: self.rtt,
-            delay: self.delay.or(self.rtt.map(|rtt| Delay { rtt, ..Delay::default() })),
             field: self.field,
         };
+        if let Some(delay) = self.delay.or(self.rtt.map(|rtt| Delay { rtt, ..Delay::default() })) {
+            self.call(|cc, cx| cc.on_delay(cx, &delay));
+        }
         self.call(|cc, cx| cc.on_ack(cx, &ack));
     }
     /// Sends `segments` and has them acknowledged one by one, the first `marked` with an echo.

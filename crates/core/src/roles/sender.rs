@@ -104,9 +104,6 @@ pub struct AckEvent {
     pub ends_window: bool,
     /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
     pub rtt: Option<Time>,
-    /// The delay of a segment that this acknowledgement is the first to report, with SACK blocks and of a retransmission too:
-    /// if congestion control [asks](Asks::delays) for it.
-    pub delay: Option<Delay>,
     /// In-band field that the receiver echoed.
     pub field: u64,
 }
@@ -146,7 +143,7 @@ impl HostDelay {
 /// What congestion control wants beyond what every sender reports. Who asks for nothing costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
-    /// [`AckEvent::delay`].
+    /// [`CongestionControl::on_delay`].
     pub delays: bool,
     /// [`PacketFacts::gap`] holds for retransmissions too, and a shorter one at once; else only for new data, and from the
     /// next packet on.
@@ -240,6 +237,9 @@ pub trait CongestionControl: Send {
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
     /// The in-band field of the SYN-ACK, after `on_start`; not called for a later transfer on an open connection.
     fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
+    /// The delay of a segment that an acknowledgement is the first to report, with SACK blocks and of a retransmission too;
+    /// `on_ack` follows. Reported to who [asks](Asks::delays).
+    fn on_delay(&mut self, _cx: &mut SenderCx<'_>, _delay: &Delay) {}
     /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
     /// An acceptable acknowledgement arrived of which `on_ack` does not hear. Reported to who [asks](Asks::quiet_acks).

@@ -198,7 +198,6 @@ mod tests {
             window_limited: false,
             ends_window: false,
             rtt: None,
-            delay: None,
             field: 0,
         };
         bench.call(|cc, cx| cc.on_ack(cx, &repairs));

@@ -126,7 +126,6 @@ mod tests {
             window_limited: true,
             ends_window: false,
             rtt: bench.rtt,
-            delay: None,
             field: 0,
         };
         bench.call(|cc, cx| cc.on_ack(cx, &ack));

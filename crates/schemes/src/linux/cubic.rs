@@ -218,7 +218,6 @@ mod tests {
                 window_limited,
                 ends_window: false,
                 rtt,
-                delay: None,
                 field: 0,
             };
             self.call(|cc, cx| cc.on_ack(cx, &ack));

@@ -374,7 +374,6 @@ mod tests {
             window_limited: true,
             ends_window: false,
             rtt: None,
-            delay: None,
             field: share,
         };
         cc.on_ack(&mut cx, &ack);

@@ -4,7 +4,7 @@ use super::quirks::{LossRecovery, RttOf};
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::FIRST_DATA;
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, CongestionWindow, Delay, EcnMode, QuietAck};
+use fanin_core::roles::{AckEvent, CongestionWindow, Delay, EcnMode, HostDelay, QuietAck};
 use fanin_core::units::{Time, real};
 
 impl Sender {
@@ -67,7 +67,7 @@ impl Sender {
             }
         };
         self.sample(rtt, acked, env);
-        let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
+        let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack(), self.una) > 0);
         let mut in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         let mut counted = acked;
         if env.cfg.quirks.recovery != LossRecovery::Rfc {
@@ -117,7 +117,7 @@ impl Sender {
         // RFC 6675 s2: with SACK a duplicate is what reports news. RFC 5681 s2 (e): else what repeats the window too, as
         // an update of it says nothing of segments. Receivers that move it with each segment need the other rule.
         let duplicate = match &mut self.scoreboard {
-            Some(board) => board.update(ack.sack, self.una) > 0,
+            Some(board) => board.update(ack.sack(), self.una) > 0,
             None => edge == self.peer_edge || env.cfg.any_window_is_duplicate,
         };
         if duplicate && self.marks.is_some() {
@@ -171,6 +171,9 @@ impl Sender {
         in_recovery: bool,
         env: &mut Env<'_, I>,
     ) {
+        if self.asks.delays {
+            self.tell_delay(acked, ack, env);
+        }
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
         let flight = self.in_flight() + acked;
         let lacked = self.interface.as_ref().is_some_and(|interface| interface.lacks_window);
@@ -178,7 +181,6 @@ impl Sender {
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = lacked || self.fills_window(env.cfg) || !env.cfg.window_validation;
         let window_limited = limits && (self.growth == Growth::Free || self.may_grow_again(env.cfg));
-        let delay = if self.asks.delays { self.delay_shown(acked, ack, env.now) } else { None };
         let event = AckEvent {
             acked: counted,
             ece,
@@ -188,7 +190,6 @@ impl Sender {
             window_limited,
             ends_window,
             rtt,
-            delay,
             field: ack.field,
         };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
@@ -206,17 +207,26 @@ impl Sender {
         }
     }
 
-    /// The delay that an acknowledgement of `acked` bytes shows. RFC 7323 section 4.1: the time stamp that it echoes is of a
-    /// segment that it acknowledges only if it acknowledges new data; what blocks report is timed by when it was sent.
+    /// Tells congestion control the delay that an acknowledgement of `acked` bytes shows. RFC 7323 section 4.1: the time stamp
+    /// that it echoes is of a segment that it acknowledges only if it acknowledges new data; what blocks report is timed by
+    /// when it was sent.
     #[cold]
-    fn delay_shown(&mut self, acked: u64, ack: &InAck<'_>, now: Time) -> Option<Delay> {
+    fn tell_delay<I: SenderIo>(&mut self, acked: u64, ack: &InAck<'_>, env: &Env<'_, I>) {
         let rtt = if acked > 0 {
-            ack.echo.map(|sent| now.saturating_sub(sent))
+            ack.echo.map(|sent| env.now.saturating_sub(sent))
         } else {
-            let newest = ack.sack.and_then(|sack| sack.as_slice().first().copied());
-            newest.zip(self.history.as_mut()).and_then(|(block, history)| history.on_report(block, now))
+            let newest = ack.sack().and_then(|sack| sack.as_slice().first().copied());
+            newest.zip(self.history.as_mut()).and_then(|(block, history)| history.on_report(block, env.now))
         };
-        rtt.map(|rtt| Delay { rtt, hosts: ack.hosts.copied().unwrap_or_default() })
+        self.tell_delay_of(rtt, ack, env);
+    }
+
+    /// The same, where the round-trip time is known.
+    pub(super) fn tell_delay_of<I: SenderIo>(&mut self, rtt: Option<Time>, ack: &InAck<'_>, env: &Env<'_, I>) {
+        if let Some(rtt) = rtt {
+            let delay = Delay { rtt, hosts: ack.option.map_or_else(HostDelay::default, |option| option.hosts) };
+            self.with_cc(env, |cc, cx| cc.on_delay(cx, &delay));
+        }
     }
 
     /// Whether the window may grow, given what is acknowledged.

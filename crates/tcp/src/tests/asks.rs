@@ -12,6 +12,7 @@ type Seen = Arc<Mutex<Vec<Option<Delay>>>>;
 /// Asks, and notes what it is told.
 struct Asking {
     asks: Asks,
+    delay: Option<Delay>,
     seen: Seen,
     quiet: Arc<Mutex<Vec<u64>>>,
 }
@@ -20,8 +21,11 @@ impl CongestionControl for Asking {
     fn asks(&self) -> Asks {
         self.asks
     }
-    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        self.seen.lock().unwrap().push(ack.delay);
+    fn on_delay(&mut self, _cx: &mut SenderCx<'_>, delay: &Delay) {
+        self.delay = Some(*delay);
+    }
+    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &AckEvent) {
+        self.seen.lock().unwrap().push(self.delay.take());
     }
     fn on_quiet_ack(&mut self, _cx: &mut SenderCx<'_>, ack: &QuietAck) {
         self.quiet.lock().unwrap().push(ack.window);
@@ -37,7 +41,7 @@ fn asking(cfg: SenderConfig, asks: Asks) -> (Bench, Seen) {
 /// The same, with the windows of acknowledgements that acknowledge nothing.
 fn hearing(cfg: SenderConfig, asks: Asks) -> (Bench, Seen, Arc<Mutex<Vec<u64>>>) {
     let (seen, quiet) = (Seen::default(), Arc::default());
-    let cc = Box::new(Asking { asks, seen: seen.clone(), quiet: Arc::clone(&quiet) });
+    let cc = Box::new(Asking { asks, delay: None, seen: seen.clone(), quiet: Arc::clone(&quiet) });
     let mut bench = Bench::with(SenderConfig { initial_window: 500, ..cfg }, cc, EcnMode::Off, None, false);
     bench.adopt();
     (bench, seen, quiet)
@@ -119,7 +123,7 @@ fn the_delay_says_how_much_of_it_the_hosts_took() {
         let (mut bench, seen) = asking(cfg, DELAYS);
         bench.wait(ms(7));
         bench.echo = Some(ms(0));
-        bench.hosts = Some(HostDelay { remote: ms(3), local: ms(1) });
+        bench.hosts = HostDelay { remote: ms(3), local: ms(1) };
         bench.ack(101);
         let delay = seen.lock().unwrap()[0].unwrap();
         assert_eq!((delay.rtt, delay.hosts.remote, delay.fabric()), (ms(7), ms(3), ms(3)));

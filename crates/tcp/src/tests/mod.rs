@@ -22,7 +22,7 @@ mod sack_recovery;
 mod timer;
 
 use super::rto::RtoConfig;
-use super::sack::SackBlocks;
+use super::sack::{AckOption, SackBlocks};
 use super::sender::{
     Env, InAck, InterfaceConfig, OutSegment, Quirks, Sender, SenderConfig, SenderIo, State, TimerOutcome,
 };
@@ -112,7 +112,7 @@ struct Bench {
     /// When the segment was sent whose time stamp they echo, if not the round-trip time says it.
     echo: Option<Time>,
     /// How long the hosts kept segment and acknowledgement.
-    hosts: Option<HostDelay>,
+    hosts: HostDelay,
 }
 
 #[derive(Default)]
@@ -167,7 +167,16 @@ impl Bench {
     fn with(cfg: SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode, bytes: Option<u64>, fin: bool) -> Self {
         let mut sender = Sender::new(&cfg, cc, ecn);
         sender.push_data(bytes, fin);
-        Self { sender, cfg, wire: Wire::default(), now: Time::ZERO, window: WIDE, rtt: None, echo: None, hosts: None }
+        Self {
+            sender,
+            cfg,
+            wire: Wire::default(),
+            now: Time::ZERO,
+            window: WIDE,
+            rtt: None,
+            echo: None,
+            hosts: HostDelay::default(),
+        }
     }
 
     /// An endless sender on an open connection that has sent its first window and forgotten about it.
@@ -209,11 +218,10 @@ impl Bench {
         for &(start, end) in ranges {
             assert!(blocks.push(start, end));
         }
-        let sack = (!blocks.all().is_empty()).then_some(&blocks);
-        let (window, rtt, hosts) = (self.window, self.rtt, self.hosts);
+        let option = AckOption { blocks, hosts: self.hosts, ..AckOption::default() };
+        let (window, rtt) = (self.window, self.rtt);
         let echo = self.echo.or(rtt.map(|rtt| self.now.saturating_sub(rtt)));
-        let ack =
-            InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, hosts: hosts.as_ref(), sack, field: 0 };
+        let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, option: Some(&option), field: 0 };
         self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn syn_ack(&mut self, flags: Flags) {

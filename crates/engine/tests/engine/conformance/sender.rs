@@ -97,9 +97,11 @@ impl Sender {
             window_limited: stream.below(3) > 0,
             ends_window: stream.below(8) == 0,
             rtt,
-            delay: rtt.map(|rtt| Delay { rtt, ..Delay::default() }),
             field: field(stream),
         };
+        if let Some(rtt) = rtt {
+            self.tell(cc, |cc, cx| cc.on_delay(cx, &Delay { rtt, ..Delay::default() }));
+        }
         self.tell(cc, |cc, cx| cc.on_ack(cx, &event));
     }
 

@@ -5,7 +5,7 @@ use super::{CaState, Linux, MAX_REORDERING, PERSIST, Resend, stamp, tick};
 use crate::sack::SackBlocks;
 use crate::sender::{Env, InAck, Sender, SenderIo, pacing_rate};
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, Cwr, Delay, EcnMode};
+use fanin_core::roles::{AckEvent, Cwr, EcnMode};
 use fanin_core::units::Time;
 
 /// More than the error of a stamp in a packet ([`fanin_core::packet::Stamp`]), and less than any timer tells.
@@ -47,12 +47,11 @@ impl News {
         self.window || self.data_acked
     }
 
-    /// The delay that an acknowledgement shows: of the segment whose time stamp it echoes, if it acknowledges that
+    /// The round-trip time that an acknowledgement shows: of the segment whose time stamp it echoes, if it acknowledges that
     /// (`tcp_rtt_tsopt_us`, with stamps in microseconds or better), else of the newest that its blocks report.
-    fn delay(&self, ack: &InAck<'_>, now: Time) -> Option<Delay> {
+    fn rtt_shown(&self, ack: &InAck<'_>, now: Time) -> Option<Time> {
         let echoed = ack.echo.filter(|_| self.data_acked).map(|sent| now.saturating_sub(sent));
-        let rtt = echoed.or(self.rtt.map(Time::from_us));
-        rtt.map(|rtt| Delay { rtt, hosts: ack.hosts.copied().unwrap_or_default() })
+        echoed.or(self.rtt.map(Time::from_us))
     }
 
     /// `tcp_rate_skb_delivered`
@@ -234,7 +233,7 @@ impl Sender {
         }
         let prior_fack = linux.board.highest_sack(prior_una);
         let (delivered, lost) = (linux.delivered, linux.lost);
-        if let Some(blocks) = ack.sack {
+        if let Some(blocks) = ack.sack() {
             let low = linux.take_blocks(blocks, una, prior_una, now, env.cfg.mss, &mut news);
             if linux.state != CaState::Loss || linux.undo_marker.is_some() {
                 linux.check_reordering(low, una, env.cfg.mss);
@@ -279,7 +278,7 @@ impl Sender {
 
     /// Nothing is outstanding: what a DSACK shows still counts.
     fn on_idle_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, prior_una: u64, news: &mut News, env: &mut Env<'_, I>) {
-        if let Some(duplicate) = ack.sack.and_then(SackBlocks::dsack)
+        if let Some(duplicate) = ack.sack().and_then(SackBlocks::dsack)
             && self.linux().take_dsack(duplicate, prior_una, env.cfg.mss, news)
         {
             self.alert(prior_una, news, env);
@@ -377,9 +376,11 @@ impl Sender {
                 window_limited: limited && may_grow,
                 ends_window,
                 rtt: news.rtt.map(Time::from_us),
-                delay: if asks.delays { news.delay(ack, env.now) } else { None },
                 field: ack.field,
             };
+            if asks.delays {
+                self.tell_delay_of(news.rtt_shown(ack, env.now), ack, env);
+            }
             self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
             self.arm_wake(env);
         } else {
