@@ -20,6 +20,7 @@ mod rcce;
 mod row;
 mod sab;
 mod sdtcp;
+mod swift;
 
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
@@ -70,6 +71,7 @@ pub static REGISTRY: &[SchemeRow] = &[
     rcc::ROW,
     rcce::ROW,
     sdtcp::ROW,
+    swift::ROW,
 ];
 
 /// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a
