@@ -125,10 +125,10 @@ fn corks(mss: u64, tso: bool, bytes: Option<u64>) -> bool {
 
 /// What an acknowledgement carries besides its packet.
 #[cold]
-fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>) -> Option<AckOption> {
-    let mut option = net.core.options().take(packet.stamp.bits() as usize)?;
+fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>) -> AckOption {
+    let mut option = net.core.options().take(packet.stamp.bits() as usize).expect("one for each handle");
     option.hosts.local = net.now().saturating_sub(Time::from_ps(packet.arrival));
-    Some(option)
+    option
 }
 
 /// What a sender needs besides its flow.
@@ -301,22 +301,22 @@ impl Hosts {
         let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
-        let option = if packet.flags.has(Flags::OPTION) { take_option(packet, net) } else { None };
-        let age = match &option {
-            Some(option) => option.stamp.until(net.now()),
-            None => net.age(packet),
+        let taken;
+        let (age, blocks, option) = if packet.flags.has(Flags::OPTION) {
+            taken = take_option(packet, net);
+            (taken.stamp.until(net.now()), taken.has_blocks(), Some(&taken))
+        } else {
+            (net.age(packet), false, None)
         };
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks gives no sample either.
-        let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::OPTION))
-            || !packet.flags.has(Flags::RETRANSMITTED) && !option.as_ref().is_some_and(|option| option.has_blocks());
-        let rtt = timed.then_some(age);
+        let rtt = (!blocks && !packet.flags.has(Flags::RETRANSMITTED)).then_some(age);
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
             window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
             flags: packet.flags,
             rtt,
             echo: Some(net.now().saturating_sub(age)),
-            option: option.as_ref(),
+            option,
             field: packet.field,
         };
         let around = Around { hosts, endpoints, probes };
