@@ -6,7 +6,7 @@
 
 use crate::flow::Purpose;
 use crate::hosts::{Arrivals, Hosts};
-use fanin_core::ids::{FlowId, GroupId};
+use fanin_core::ids::{FlowId, GroupId, TransferId};
 use fanin_core::packet::{Flags, Packet};
 use fanin_core::roles::{Announcement, Arrival};
 use fanin_core::units::{Bytes, Time};
@@ -46,6 +46,21 @@ impl Arrivals {
         let now = net.now();
         if let Some(bins) = &mut net.core.books().bins {
             bins.add_delay(group, now, delay, previous);
+        }
+    }
+    /// So many bytes of a transfer of the group `group` are now in order.
+    #[inline(always)]
+    fn record_delivered<C: EventCore>(
+        &mut self,
+        group: GroupId,
+        transfer: TransferId,
+        bytes: u64,
+        net: &mut Network<C>,
+    ) {
+        self.delivered += bytes;
+        let now = net.now();
+        if let Some(bins) = &mut net.core.books().bins {
+            bins.add_delivered(group, transfer, now, Bytes::new(bytes));
         }
     }
 }
@@ -101,10 +116,7 @@ impl Hosts {
             if let Some(delay) = delay {
                 arrivals.record_delay(group, delay, previous, net);
             }
-            arrivals.delivered += delivery.new_in_order;
-            if let Some(bins) = &mut net.core.books().bins {
-                bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
-            }
+            arrivals.record_delivered(group, flow.transfer, delivery.new_in_order, net);
         }
         if self.has_schedulers {
             let Segment { seq, ce, fin, .. } = segment;

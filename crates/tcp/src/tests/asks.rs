@@ -33,16 +33,16 @@ impl CongestionControl for Asking {
 }
 
 /// A sender with five segments in flight since the beginning.
-fn asking(cfg: SenderConfig, asks: Asks) -> (Bench, Seen) {
+fn asking(cfg: &SenderConfig, asks: Asks) -> (Bench, Seen) {
     let (bench, seen, _) = hearing(cfg, asks);
     (bench, seen)
 }
 
 /// The same, with the windows of acknowledgements that acknowledge nothing.
-fn hearing(cfg: SenderConfig, asks: Asks) -> (Bench, Seen, Arc<Mutex<Vec<u64>>>) {
+fn hearing(cfg: &SenderConfig, asks: Asks) -> (Bench, Seen, Arc<Mutex<Vec<u64>>>) {
     let (seen, quiet) = (Seen::default(), Arc::default());
     let cc = Box::new(Asking { asks, delay: None, seen: seen.clone(), quiet: Arc::clone(&quiet) });
-    let mut bench = Bench::with(SenderConfig { initial_window: 500, ..cfg }, cc, EcnMode::Off, None, false);
+    let mut bench = Bench::with(SenderConfig { initial_window: 500, ..cfg.clone() }, cc, EcnMode::Off, None, false);
     bench.adopt();
     (bench, seen, quiet)
 }
@@ -63,7 +63,7 @@ fn both() -> [SenderConfig; 2] {
 #[test]
 fn an_acknowledgement_with_blocks_gives_the_delay_of_what_it_acknowledges_by_its_stamp() {
     for cfg in both() {
-        let (mut bench, seen) = asking(cfg, DELAYS);
+        let (mut bench, seen) = asking(&cfg, DELAYS);
         bench.wait(ms(7));
         bench.echo = Some(ms(0));
         bench.receive(101, Flags::NONE, &[(201, 301)]);
@@ -74,7 +74,7 @@ fn an_acknowledgement_with_blocks_gives_the_delay_of_what_it_acknowledges_by_its
 #[test]
 fn blocks_alone_give_the_delay_of_the_newest_that_they_report_first() {
     for cfg in both() {
-        let (mut bench, seen) = asking(cfg, DELAYS);
+        let (mut bench, seen) = asking(&cfg, DELAYS);
         bench.wait(ms(5));
         bench.echo = Some(ms(0));
         bench.ack(101); // leaves the sixth, and more
@@ -87,7 +87,7 @@ fn blocks_alone_give_the_delay_of_the_newest_that_they_report_first() {
 #[test]
 fn a_retransmission_gives_its_own_delay() {
     for cfg in both() {
-        let (mut bench, seen) = asking(cfg, DELAYS);
+        let (mut bench, seen) = asking(&cfg, DELAYS);
         bench.expire_timer();
         let again = bench.now;
         bench.wait(ms(3));
@@ -99,7 +99,7 @@ fn a_retransmission_gives_its_own_delay() {
 
 #[test]
 fn a_repeated_number_without_blocks_gives_none() {
-    let (mut bench, seen) = asking(CFG, DELAYS);
+    let (mut bench, seen) = asking(&CFG, DELAYS);
     bench.echo = Some(ms(0));
     bench.wait(ms(5));
     bench.dup_acks(1);
@@ -109,7 +109,7 @@ fn a_repeated_number_without_blocks_gives_none() {
 #[test]
 fn who_does_not_ask_is_told_nothing() {
     for cfg in both() {
-        let (mut bench, seen) = asking(cfg, Asks::default());
+        let (mut bench, seen) = asking(&cfg, Asks::default());
         bench.echo = Some(ms(0));
         bench.wait(ms(5));
         bench.ack(101);
@@ -120,7 +120,7 @@ fn who_does_not_ask_is_told_nothing() {
 #[test]
 fn the_delay_says_how_much_of_it_the_hosts_took() {
     for cfg in both() {
-        let (mut bench, seen) = asking(cfg, DELAYS);
+        let (mut bench, seen) = asking(&cfg, DELAYS);
         bench.wait(ms(7));
         bench.echo = Some(ms(0));
         bench.hosts = HostDelay { remote: ms(3), local: ms(1) };
@@ -134,7 +134,7 @@ fn the_delay_says_how_much_of_it_the_hosts_took() {
 fn updates_of_the_window_and_acknowledgements_without_flight_are_told_to_who_asks() {
     for cfg in both() {
         let asks = Asks { quiet_acks: true, ..Asks::default() };
-        let (mut bench, seen, quiet) = hearing(cfg.clone(), asks);
+        let (mut bench, seen, quiet) = hearing(&cfg, asks);
         bench.window = 900;
         bench.ack(1);
         assert_eq!(*quiet.lock().unwrap(), [900], "an update");
@@ -144,7 +144,7 @@ fn updates_of_the_window_and_acknowledgements_without_flight_are_told_to_who_ask
         assert_eq!((bench.sender.in_flight(), seen.lock().unwrap().len()), (0, 1), "new data, of which on_ack hears");
         bench.ack(sent);
         assert_eq!(*quiet.lock().unwrap(), [900, 0], "nothing is outstanding");
-        let (mut bench, _, quiet) = hearing(cfg, Asks::default());
+        let (mut bench, _, quiet) = hearing(&cfg, Asks::default());
         bench.window = 900;
         bench.ack(1);
         assert!(quiet.lock().unwrap().is_empty());
