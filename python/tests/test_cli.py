@@ -262,7 +262,7 @@ def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
         ("RoCEv2", "High-Precision-Congestion-Control"),
         ("dcqcn", "High-Precision-Congestion-Control"),
         ("powertcp", "ns3-datacenter"),
-        ("swift", "csg-htsim"),
+        ("ndp", "csg-htsim"),
         ("packet-trimming", "csg-htsim"),
         ("uec", "uet-htsim"),
         ("bbr", "TcpBbr"),

@@ -868,7 +868,10 @@ def test_all_measures_of_all_schemes_fit_a_hundred_lines_of_80_columns(cli, work
     told = " ".join(lines)
     assert "too narrow for Jain, " in told
     # What needs no row of its own is told in a line.
-    assert "no timeout and no probe: SAB, PFDCT, PFDCT-ST, RCC, RCCE, ICTCP, which is 0 (0..459) of a thousand" in told
+    assert (
+        "no timeout and no probe: SAB, PFDCT, PFDCT-ST, RCC, RCCE, ICTCP, Swift, which is 0 (0..459) of a thousand"
+        in told
+    )
     assert "open: more than SAB with Linux CUBIC and Linux Reno; about 31 seeds would decide" in told
 
 

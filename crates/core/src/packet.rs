@@ -32,8 +32,8 @@ impl Flags {
     /// The segment is a retransmission. Not a header bit: switches must not read it (they have to recognise
     /// retransmissions themselves); the sender's and the measures' bookkeeping does.
     pub const RETRANSMITTED: Self = Self(0x400);
-    /// The timestamp field is a handle of the SACK blocks that travel with this ACK.
-    pub const SACK: Self = Self(0x800);
+    /// The timestamp field is a handle of what travels with this ACK besides: SACK blocks, the time in the remote host.
+    pub const OPTION: Self = Self(0x800);
     /// Position of the window scale; four bits are enough, as its maximum is 14.
     const SCALE: u32 = 12;
 
@@ -121,7 +121,7 @@ impl Stamp {
         let sent = (self.high as u64) << 32 | self.low as u64;
         Time::from_ps(((now.ps() >> Self::SHIFT).wrapping_sub(sent) & Self::MASK) << Self::SHIFT)
     }
-    /// Raw bits, which carry a SACK handle where [`Flags::SACK`] is set.
+    /// Raw bits, which carry a handle where [`Flags::OPTION`] is set.
     pub const fn bits(self) -> u32 {
         self.low
     }
@@ -161,7 +161,7 @@ impl Onward {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet {
-    /// When it arrives at the far end of the link it is on, in picoseconds; meaningless outside a port.
+    /// When it arrives at the far end of the link it is on, in picoseconds, or has arrived at its host; meaningless in a switch.
     pub arrival: u64,
     /// In-band field of the scheme in use (PFDCT's threshold, SAB's allocation, RCCE's tree label).
     pub field: u64,

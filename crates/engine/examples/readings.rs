@@ -85,6 +85,8 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("sdtcp", "S20", &[("rule-timeout", "1s")]),
     ("sdtcp", "S22", &[("background-bytes", "100KB"), ("background-age", "100ms")]),
     ("sdtcp", "S22", &[("traffic.bursts.start", "500ms")]),
+    ("swift", "SW1", &[("base-target", "60us")]),
+    ("swift", "SW1", &[("hop-target", "40us")]),
 ];
 
 /// As [`NUMBERS`], for keys that act beside others only: those come last and are set in what is compared with, too.
@@ -115,6 +117,7 @@ const BESIDE: &[(&str, &str, Values, Values)] = &[
     ("rcce", "E6", &[("st-hold", "0s")], &[("st-enable", "on")]),
     ("rcce", "E13", &[("network.buffer", "128KiB")], CODE_BUFFER),
     ("rcce", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
+    ("swift", "SW3", &[("host-target", "20us")], &[("transport.interrupt-interval", "50us")]),
 ];
 
 /// PFDCT's bands with parts of one buffer.

@@ -23,7 +23,7 @@ use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
 use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
-use fanin_tcp::sack::SackOption;
+use fanin_tcp::sack::AckOption;
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -46,7 +46,7 @@ pub struct Core {
     /// By node, its ports whose disciplines act on dequeue, if the node's roles share a state.
     siblings: Vec<Vec<LinkId>>,
     pub(super) books: Books,
-    pub(super) blocks: Slots<SackOption>,
+    pub(super) options: Slots<AckOption>,
 }
 
 impl Core {
@@ -474,7 +474,7 @@ impl EventCore for Core {
             memory: SharedMemory::new(&pools),
             siblings,
             books,
-            blocks: Slots::default(),
+            options: Slots::default(),
         }
     }
 
@@ -570,8 +570,8 @@ impl EventCore for Core {
         &mut self.books
     }
 
-    fn blocks(&mut self) -> &mut Slots<SackOption> {
-        &mut self.blocks
+    fn options(&mut self) -> &mut Slots<AckOption> {
+        &mut self.options
     }
 
     fn windows(&mut self) -> Option<&mut Self> {

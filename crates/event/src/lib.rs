@@ -18,7 +18,7 @@ use fanin_core::units::Time;
 use fanin_port::books::Books;
 use fanin_port::slots::Slots;
 use fanin_port::spec::{LinkState, PortSpec};
-use fanin_tcp::sack::SackOption;
+use fanin_tcp::sack::AckOption;
 use std::any::Any;
 
 /// An event core: the queue of events and the ports whose packets are events.
@@ -52,13 +52,13 @@ pub trait EventCore {
     fn held(&mut self, link: LinkId) -> Backlog;
     /// The books, which both cores keep in the same way.
     fn books(&mut self) -> &mut Books;
-    /// The SACK options of acknowledgements under way, each in the slot that its packet names in place of a stamp.
-    fn blocks(&mut self) -> &mut Slots<SackOption>;
+    /// What acknowledgements under way carry besides their packets, each in the slot that its packet names in place of a stamp.
+    fn options(&mut self) -> &mut Slots<AckOption>;
     /// The port of `link` drops a packet, or whoever sends it there.
     #[cold]
     fn discard(&mut self, link: LinkId, packet: &Packet, reason: DropReason) {
-        if packet.flags.has(Flags::SACK) {
-            self.blocks().take(packet.stamp.bits() as usize);
+        if packet.flags.has(Flags::OPTION) {
+            self.options().take(packet.stamp.bits() as usize);
         }
         let now = self.now();
         self.books().on_drop(link, packet, reason, now);

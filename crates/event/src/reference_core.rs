@@ -17,7 +17,7 @@ use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
 use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
-use fanin_tcp::sack::SackOption;
+use fanin_tcp::sack::AckOption;
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -101,7 +101,7 @@ pub struct ReferenceCore {
     ports: Vec<Port>,
     nodes: Vec<Box<dyn Any + Send>>,
     books: Books,
-    blocks: Slots<SackOption>,
+    options: Slots<AckOption>,
     /// The packet of the last arrival.
     arrived: Packet,
     ties: TieBreak,
@@ -230,7 +230,7 @@ impl EventCore for ReferenceCore {
             }
         });
         let (queue, arrived) = (BinaryHeap::new(), Packet::default());
-        Self { now: Time::ZERO, queue, ports: ports.collect(), nodes, books, blocks: Slots::default(), arrived, ties }
+        Self { now: Time::ZERO, queue, ports: ports.collect(), nodes, books, options: Slots::default(), arrived, ties }
     }
 
     fn now(&self) -> Time {
@@ -328,7 +328,7 @@ impl EventCore for ReferenceCore {
     }
 
     fn take(&mut self, _link: LinkId) -> Packet {
-        self.arrived
+        Packet { arrival: self.now().ps(), ..self.arrived }
     }
 
     fn backlog(&mut self, link: LinkId) -> Backlog {
@@ -343,8 +343,8 @@ impl EventCore for ReferenceCore {
         &mut self.books
     }
 
-    fn blocks(&mut self) -> &mut Slots<SackOption> {
-        &mut self.blocks
+    fn options(&mut self) -> &mut Slots<AckOption> {
+        &mut self.options
     }
 
     /// Departures due at this instant come before the caller's action.

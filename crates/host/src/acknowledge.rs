@@ -4,23 +4,27 @@ use crate::flow::Flow;
 use crate::hosts::Hosts;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{Flags, Packet, Stamp};
+use fanin_core::roles::HostDelay;
+use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_net::network::Network;
 use fanin_tcp::FIRST_DATA;
 use fanin_tcp::receiver::{AckOut, Receiver};
-use fanin_tcp::sack::{SackBlocks, SackOption};
+use fanin_tcp::sack::{AckOption, SackBlocks};
 
 /// Bytes that SACK blocks add to an acknowledgement: kind, length and eight per block, padded (RFC 2018 section 3).
 fn sack_bytes(blocks: &SackBlocks) -> u16 {
+    if blocks.all().is_empty() {
+        return 0;
+    }
     (2 + 8 * blocks.all().len() as u16).next_multiple_of(4)
 }
 
-/// Stores the SACK blocks of an acknowledgement of `size` bytes without them, and its stamp. Returns their handle in
-/// place of the stamp, and the size with them.
+/// Stores what an acknowledgement of `size` bytes carries besides. Returns its handle in place of the stamp, and the size with
+/// it: the time in the host takes no bytes of its own.
 #[inline(never)]
-fn put_blocks<C: EventCore>(blocks: SackBlocks, stamp: Stamp, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
-    let option = SackOption { blocks, stamp };
-    (Stamp::from_bits(net.core.blocks().put(option) as u32), size + sack_bytes(&option.blocks))
+fn put_option<C: EventCore>(option: AckOption, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
+    (Stamp::from_bits(net.core.options().put(option) as u32), size + sack_bytes(&option.blocks))
 }
 
 impl Flow {
@@ -51,7 +55,7 @@ impl Flow {
         net: &mut Network<C>,
         blocks: impl FnOnce(&Receiver) -> SackBlocks,
     ) {
-        let Self { wire, receiver: side, .. } = self;
+        let Self { wire, receiver: side, arrivals, .. } = self;
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)
             .with_if(Flags::ECT, wire.ecn_ack)
@@ -59,9 +63,11 @@ impl Flow {
             .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
             .with_if(Flags::FIN, side.state.finished());
         let (mut stamp, mut size) = (ack.stamp, wire.header);
-        if ack.sack {
-            flags = flags.with(Flags::SACK);
-            (stamp, size) = put_blocks(blocks(&side.state), ack.stamp, size, net);
+        if ack.option {
+            flags = flags.with(Flags::OPTION);
+            let hosts = HostDelay { remote: arrivals.held(&ack, net.now()), local: Time::ZERO };
+            let option = AckOption { blocks: blocks(&side.state), stamp: ack.stamp, hosts };
+            (stamp, size) = put_option(option, size, net);
         }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(size);

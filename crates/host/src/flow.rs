@@ -6,7 +6,7 @@ use fanin_core::packet::{Addresses, Flags, Packet, Stamp, address};
 use fanin_core::roles::{AddressBook, Announcement};
 use fanin_core::units::Time;
 use fanin_port::flow_map::FlowMap;
-use fanin_tcp::receiver::Receiver;
+use fanin_tcp::receiver::{AckOut, Receiver};
 use fanin_tcp::resequencer::Resequencer;
 use fanin_tcp::sender::Sender;
 use std::ops::{Deref, DerefMut};
@@ -126,6 +126,32 @@ pub struct ReceiverSide {
     pub(crate) order: Option<Box<Resequencer>>,
 }
 
+/// When segments arrived at the interface of a receiving host.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ArrivalTimes {
+    /// The stamp that acknowledgements echo, and when its segment arrived.
+    echo: Option<Stamp>,
+    echoed: Time,
+    /// When the last segment arrived.
+    latest: Time,
+}
+
+impl ArrivalTimes {
+    /// A segment that arrived at `at` has reached TCP, which echoes the stamp `echo` from now on.
+    #[cold]
+    pub(crate) fn note(&mut self, at: Time, echo: Stamp) {
+        self.latest = at;
+        if self.echo != Some(echo) {
+            (self.echo, self.echoed) = (Some(echo), at);
+        }
+    }
+    /// How long the host has kept what this acknowledgement acknowledges: the segment whose stamp it echoes, or if that is
+    /// acknowledged already the last one.
+    pub(crate) fn held(&self, ack: &AckOut, now: Time) -> Time {
+        now.saturating_sub(if ack.duplicate { self.latest } else { self.echoed })
+    }
+}
+
 /// The content of a flow, which determines what happens once it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -172,6 +198,8 @@ pub struct Flow {
     pub(crate) handshake: Option<Time>,
     /// The acknowledgements that its segments carry, where the other direction of its connection is known.
     pub(crate) riding: Option<Box<Riding>>,
+    /// When what its receiver acknowledges arrived, if acknowledgements say so.
+    pub(crate) arrivals: ArrivalTimes,
 }
 
 /// Checks where the cache lines of each end begin, on processors of 64 bits.
@@ -291,5 +319,27 @@ impl AddressBook for Flows {
             Some(request) => Wire::named(request, [flow.wire.to, flow.wire.from]),
             None => flow.wire.addresses(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: fn(u64) -> Time = Time::from_us;
+
+    #[test]
+    fn an_acknowledgement_says_how_long_its_host_kept_the_segment_whose_stamp_it_echoes() {
+        let stamp = |us| Stamp::of(US(us));
+        let mut arrivals = ArrivalTimes::default();
+        arrivals.note(US(50), stamp(0));
+        // The second waits with the first, whose stamp is echoed.
+        arrivals.note(US(60), stamp(0));
+        assert_eq!(arrivals.held(&AckOut::default(), US(70)), US(20));
+        arrivals.note(US(80), stamp(40));
+        assert_eq!(arrivals.held(&AckOut::default(), US(85)), US(5));
+        // One beyond a hole leaves the echo as it is, and is itself what is reported.
+        arrivals.note(US(90), stamp(40));
+        assert_eq!(arrivals.held(&AckOut { duplicate: true, ..AckOut::default() }, US(91)), US(1));
     }
 }

@@ -1,7 +1,7 @@
 //! Opening flows, reading their counters, and releasing finished flows.
 
 use crate::finished::balances;
-use crate::flow::{Dialogue, Flow, Grant, Purpose, ReceiverSide, Wire};
+use crate::flow::{ArrivalTimes, Dialogue, Flow, Grant, Purpose, ReceiverSide, Wire};
 use crate::hosts::{Endpoint, Hosts};
 use fanin_core::ids::{FlowId, GroupId, NodeId, TransferId};
 use fanin_core::packet::Stamp;
@@ -78,6 +78,13 @@ fn begun(host: NodeId, tick: Time) -> Time {
     Time::from_ps(((u128::from(tick.ps()) * u128::from(share)) >> 64) as u64)
 }
 
+/// The propagation delay of a path, and its number of links.
+fn propagation<C>(path: u32, net: &Network<C>) -> (Time, u32) {
+    net.paths.links(path).fold((Time::ZERO, 0), |(delay, links), link| {
+        (delay.saturating_add(net.topology.links[link.index()].delay), links + 1)
+    })
+}
+
 impl Hosts {
     /// Of how much payload these end points ask for the round-trip time in an idle network: their scheme of a full
     /// segment; if the connection is `open` already, their stack of the handshake, which has none.
@@ -95,17 +102,10 @@ impl Hosts {
     /// Adds a flow. Nothing is sent yet.
     pub fn open_flow<C: EventCore>(&mut self, opening: &Opening, net: &mut Network<C>) -> FlowId {
         let id = FlowId::new(self.flows.count());
-        let &Opening { group, from, bytes, transfer, announces_size, asked_on, idle_rtt, .. } = opening;
+        let &Opening { group, from, transfer, announces_size, asked_on, idle_rtt, .. } = opening;
+        let wire = self.wire(id, opening, net);
         let endpoint = &self.endpoints[opening.endpoint];
-        let mss = endpoint.sender.mss;
-        let rate = self.by_node[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
-        let rate = rate.expect("flows begin at hosts");
-        let paced = endpoint.sender.interface.is_some_and(|interface| interface.paced);
-        let scheme = &self.schemes[endpoint.scheme];
-        let known = idle_rtt.filter(|_| scheme.wants_idle_rtt());
-        let facts =
-            FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt: known, paced };
-        let cc = scheme.congestion_control(&facts);
+        let cc = self.schemes[endpoint.scheme].congestion_control(&self.facts(opening, &wire, net));
         let mut sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
         // The host that was asked has measured the handshake (`tcp_synack_rtt_meas`), others the idle path.
         let handshake = asked_on.and_then(|request| self.flows.get(request)?.handshake);
@@ -120,7 +120,6 @@ impl Hosts {
         if let Some(rtt) = handshake {
             receiver.state.know_handshake(rtt, net.now());
         }
-        let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,
             receiver,
@@ -145,9 +144,28 @@ impl Hosts {
             ack_bytes_arrived: 0,
             probed: false,
             riding: None,
+            arrivals: ArrivalTimes::default(),
         });
         net.core.books().add_flow(group);
         id
+    }
+
+    /// What its scheme knows of a flow that opens on these paths.
+    fn facts<C>(&self, opening: &Opening, wire: &Wire, net: &Network<C>) -> FlowFacts {
+        let Endpoint { scheme, sender, .. } = &self.endpoints[opening.endpoint];
+        let host = self.by_node[wire.from.index()].as_ref().expect("flows begin at hosts");
+        let [forth, back] = [wire.forward, wire.reverse].map(|path| propagation(path, net));
+        FlowFacts {
+            flow: wire.id,
+            bytes: opening.bytes,
+            mss: sender.mss,
+            packet: sender.mss + u64::from(net.header),
+            rate: net.topology.links[host.uplink.index()].rate,
+            hops: forth.1 - 1,
+            base_rtt: forth.0 + back.0,
+            idle_rtt: opening.idle_rtt.filter(|_| self.schemes[*scheme].wants_idle_rtt()),
+            paced: sender.interface.is_some_and(|interface| interface.paced),
+        }
     }
 
     fn wire<C: EventCore>(&mut self, id: FlowId, opening: &Opening, net: &mut Network<C>) -> Wire {

@@ -6,7 +6,7 @@
 
 use crate::flow::Purpose;
 use crate::hosts::{Arrivals, Hosts};
-use fanin_core::ids::{FlowId, GroupId};
+use fanin_core::ids::{FlowId, GroupId, TransferId};
 use fanin_core::packet::{Flags, Packet};
 use fanin_core::roles::{Announcement, Arrival};
 use fanin_core::units::{Bytes, Time};
@@ -48,6 +48,21 @@ impl Arrivals {
             bins.add_delay(group, now, delay, previous);
         }
     }
+    /// So many bytes of a transfer of the group `group` are now in order.
+    #[inline(always)]
+    fn record_delivered<C: EventCore>(
+        &mut self,
+        group: GroupId,
+        transfer: TransferId,
+        bytes: u64,
+        net: &mut Network<C>,
+    ) {
+        self.delivered += bytes;
+        let now = net.now();
+        if let Some(bins) = &mut net.core.books().bins {
+            bins.add_delivered(group, transfer, now, Bytes::new(bytes));
+        }
+    }
 }
 
 impl Hosts {
@@ -81,6 +96,9 @@ impl Hosts {
         let segment = Segment { parts, push, ..segment(packet, seq, payload) };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
+        if cfg.tells_hold {
+            flow.arrivals.note(Time::from_ps(packet.arrival), side.state.echo());
+        }
         let next = side.state.next();
         side.segments += u64::from(parts);
         let delay = (parts == 1).then(|| net.age(packet));
@@ -98,10 +116,7 @@ impl Hosts {
             if let Some(delay) = delay {
                 arrivals.record_delay(group, delay, previous, net);
             }
-            arrivals.delivered += delivery.new_in_order;
-            if let Some(bins) = &mut net.core.books().bins {
-                bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
-            }
+            arrivals.record_delivered(group, flow.transfer, delivery.new_in_order, net);
         }
         if self.has_schedulers {
             let Segment { seq, ce, fin, .. } = segment;

@@ -9,11 +9,13 @@ use crate::flow::Flow;
 use crate::hosts::Hosts;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{Flags, Packet, Stamp};
+use fanin_core::roles::HostDelay;
 use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_net::network::Network;
 use fanin_tcp::FIRST_DATA;
 use fanin_tcp::receiver::AckOut;
+use fanin_tcp::sack::AckOption;
 use fanin_tcp::sender::{InAck, OutSegment};
 use std::collections::VecDeque;
 
@@ -24,6 +26,8 @@ struct Ridden {
     stamp: Stamp,
     ack: AckOut,
     window: u16,
+    /// How long its host had kept what it acknowledges.
+    held: Time,
 }
 
 /// The acknowledgements that the segments of a flow carry.
@@ -55,7 +59,7 @@ impl Riding {
             return;
         }
         let (seq, stamp) = (segment.seq as u32, Stamp::of(now));
-        self.under_way.push_back(Ridden { seq, stamp, ack: AckOut::default(), window: 0 });
+        self.under_way.push_back(Ridden { seq, stamp, ack: AckOut::default(), window: 0, held: Time::ZERO });
         self.fresh += 1;
         self.payload |= segment.len > 0;
         self.new |= !segment.flags.has(Flags::RETRANSMITTED);
@@ -63,7 +67,7 @@ impl Riding {
 
     /// Puts an acknowledgement on the segments that leave now. The flow is acknowledged up to `una` and sent up to
     /// `nxt`.
-    fn load(&mut self, ack: AckOut, window: u16, una: u64, nxt: u64) {
+    fn load(&mut self, (ack, window, held): (AckOut, u16, Time), una: u64, nxt: u64) {
         let (fresh, new) = (std::mem::take(&mut self.fresh), std::mem::take(&mut self.new));
         self.payload = false;
         let first = self.under_way.len() - fresh;
@@ -74,7 +78,9 @@ impl Riding {
         if ack.ack != self.number || self.until == u64::MAX {
             (self.number, self.until) = (ack.ack, if new { nxt } else { u64::MAX });
         }
-        self.under_way.range_mut(first..).for_each(|ridden| (ridden.ack, ridden.window) = (ack, window));
+        self.under_way
+            .range_mut(first..)
+            .for_each(|ridden| (ridden.ack, ridden.window, ridden.held) = (ack, window, held));
     }
 
     /// What the segment carries that has arrived. What was sent before it is of no use any more.
@@ -135,12 +141,12 @@ impl Hosts {
                 side.state.know_srtt(srtt);
             }
             let ack = side.state.ride(now, payload, cfg);
-            (ack, side.window_field(other.wire.scale))
+            (ack, side.window_field(other.wire.scale), other.arrivals.held(&ack, now))
         });
         let flow = &mut self.flows[id];
         let Some(riding) = &mut flow.riding else { return };
         match carried {
-            Some((ack, window)) => riding.load(ack, window, flow.sender.una(), flow.sender.nxt()),
+            Some(carried) => riding.load(carried, flow.sender.una(), flow.sender.nxt()),
             None => flow.riding = None,
         }
     }
@@ -155,13 +161,16 @@ impl Hosts {
             return self.show_data(id, net);
         };
         let age = ridden.ack.stamp.until(net.now());
+        let local = net.now().saturating_sub(Time::from_ps(packet.arrival));
+        let hosts = HostDelay { remote: ridden.held, local };
+        let option = AckOption { hosts, ..AckOption::default() };
         let ack = InAck {
             ack: ridden.ack.ack,
             window: u64::from(ridden.window) << other.wire.scale,
             flags: Flags::ACK.with_if(Flags::ECE, ridden.ack.ece),
             rtt: (!ridden.ack.retransmitted_echo).then_some(age),
             echo: Some(net.now().saturating_sub(age)),
-            sack: None,
+            option: Some(&option),
             field: other.receiver.field,
         };
         self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
@@ -191,7 +200,7 @@ mod tests {
     fn an_acknowledgement_arrives_with_its_segment_and_is_lost_with_it() {
         let mut riding = Riding::with(FlowId::new(0));
         (0..3).for_each(|n| riding.on_segment(&segment(1 + 100 * n), NOW));
-        riding.load(ack(9), 7, 1, 301);
+        riding.load((ack(9), 7, NOW), 1, 301);
         assert_eq!(arrives(&mut riding, 101, NOW), Some(9), "the second, where the first is lost");
         assert_eq!(arrives(&mut riding, 1, NOW), None, "late");
         assert_eq!(arrives(&mut riding, 201, NOW), Some(9));
@@ -202,10 +211,10 @@ mod tests {
     fn a_retransmission_carries_what_is_current_then() {
         let mut riding = Riding::with(FlowId::new(0));
         riding.on_segment(&segment(1), NOW);
-        riding.load(ack(9), 7, 1, 101);
+        riding.load((ack(9), 7, NOW), 1, 101);
         let later = NOW + NOW;
         riding.on_segment(&OutSegment { flags: Flags::RETRANSMITTED, ..segment(1) }, later);
-        riding.load(ack(20), 7, 1, 101);
+        riding.load((ack(20), 7, NOW), 1, 101);
         assert_eq!(arrives(&mut riding, 1, later), Some(20));
     }
 
@@ -213,15 +222,15 @@ mod tests {
     fn what_has_arrived_for_sure_is_not_carried_again() {
         let mut riding = Riding::with(FlowId::new(0));
         riding.on_segment(&segment(1), NOW);
-        riding.load(ack(FIRST_DATA), 7, 1, 101);
+        riding.load((ack(FIRST_DATA), 7, NOW), 1, 101);
         assert!(riding.under_way.is_empty(), "nothing to acknowledge");
         riding.on_segment(&segment(101), NOW);
-        riding.load(ack(9), 7, 1, 201);
+        riding.load((ack(9), 7, NOW), 1, 201);
         riding.on_segment(&segment(201), NOW);
-        riding.load(ack(9), 7, 1, 301);
+        riding.load((ack(9), 7, NOW), 1, 301);
         assert_eq!(riding.under_way.len(), 2);
         riding.on_segment(&segment(301), NOW);
-        riding.load(ack(9), 7, 201, 401);
+        riding.load((ack(9), 7, NOW), 201, 401);
         assert_eq!(riding.under_way.len(), 2, "the other end has acknowledged a segment that carried it");
     }
 

@@ -14,6 +14,7 @@ use fanin_measure::timeouts::TimeoutCause;
 use fanin_net::network::Network;
 use fanin_net::paths::{InTurn, choose};
 use fanin_tcp::FIRST_DATA;
+use fanin_tcp::sack::AckOption;
 use fanin_tcp::sender::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOutcome};
 
 /// A sender's access to the network.
@@ -120,6 +121,14 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
 /// FIN still gets on it: `tcp_should_autocork`. It is shorter than the others, and with TSO there are no others.
 fn corks(mss: u64, tso: bool, bytes: Option<u64>) -> bool {
     !tso && bytes.is_some_and(|bytes| bytes > mss && !bytes.is_multiple_of(mss))
+}
+
+/// What an acknowledgement carries besides its packet.
+#[cold]
+fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>) -> AckOption {
+    let mut option = net.core.options().take(packet.stamp.bits() as usize).expect("one for each handle");
+    option.hosts.local = net.now().saturating_sub(Time::from_ps(packet.arrival));
+    option
 }
 
 /// What a sender needs besides its flow.
@@ -240,7 +249,7 @@ impl Hosts {
             HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
             HeldRequest::Handshake { window, flags, rtt, field } => {
                 let echo = rtt.map(|rtt| net.now().saturating_sub(rtt));
-                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, sack: None, field };
+                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, option: None, field };
                 self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
             }
         }
@@ -292,22 +301,22 @@ impl Hosts {
         let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
-        let option =
-            if packet.flags.has(Flags::SACK) { net.core.blocks().take(packet.stamp.bits() as usize) } else { None };
-        let age = match &option {
-            Some(option) => option.stamp.until(net.now()),
-            None => net.age(packet),
+        let taken;
+        let (age, blocks, option) = if packet.flags.has(Flags::OPTION) {
+            taken = take_option(packet, net);
+            (taken.stamp.until(net.now()), taken.has_blocks(), Some(&taken))
+        } else {
+            (net.age(packet), false, None)
         };
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks gives no sample either.
-        let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
-        let rtt = timed.then_some(age);
+        let rtt = (!blocks && !packet.flags.has(Flags::RETRANSMITTED)).then_some(age);
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
             window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
             flags: packet.flags,
             rtt,
             echo: Some(net.now().saturating_sub(age)),
-            sack: option.as_ref().map(|option| &option.blocks),
+            option,
             field: packet.field,
         };
         let around = Around { hosts, endpoints, probes };

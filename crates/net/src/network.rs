@@ -110,7 +110,8 @@ impl<C: EventCore> Network<C> {
 
     /// A packet that a fault has delayed arrives now.
     pub fn release(&mut self, slot: usize, book: &dyn AddressBook) -> (LinkId, Packet) {
-        let (link, packet) = self.held[slot].take().expect("a delayed packet has an event of its own");
+        let (link, mut packet) = self.held[slot].take().expect("a delayed packet has an event of its own");
+        packet.arrival = self.now().ps();
         self.see(link, &packet, book);
         (link, packet)
     }
@@ -119,7 +120,7 @@ impl<C: EventCore> Network<C> {
     fn see(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) {
         let now = self.now();
         if let Some(capture) = &mut self.capture {
-            let option = self.core.blocks().peek(packet.stamp.bits() as usize);
+            let option = self.core.options().peek(packet.stamp.bits() as usize);
             capture.record(link, packet, now, self.header, book, option.map(|option| &option.blocks));
         }
         if let Some(crossings) = &mut self.crossings {

@@ -20,6 +20,7 @@ mod rcce;
 mod row;
 mod sab;
 mod sdtcp;
+mod swift;
 
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
@@ -71,6 +72,7 @@ pub static REGISTRY: &[SchemeRow] = &[
     rcc::ROW,
     rcce::ROW,
     sdtcp::ROW,
+    swift::ROW,
 ];
 
 /// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a
@@ -106,6 +108,10 @@ pub struct FlowFacts {
     pub packet: u64,
     /// Rate of the sender's link.
     pub rate: Rate,
+    /// Switches on the way of its data, as the TTL of arriving packets tells.
+    pub hops: u32,
+    /// Round-trip propagation delay of its path.
+    pub base_rtt: Time,
     /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, given only to
     /// schemes that ask for it ([`Scheme::wants_idle_rtt`]).
     pub idle_rtt: Option<Time>,
@@ -116,7 +122,17 @@ pub struct FlowFacts {
 impl FlowFacts {
     /// A flow that stands for any, to ask a scheme what its senders are like.
     pub fn of_any(mss: u64, rate: Rate) -> Self {
-        Self { flow: FlowId::default(), bytes: None, mss, packet: mss, rate, idle_rtt: None, paced: false }
+        Self {
+            flow: FlowId::default(),
+            bytes: None,
+            mss,
+            packet: mss,
+            rate,
+            hops: 1,
+            base_rtt: Time::ZERO,
+            idle_rtt: None,
+            paced: false,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The connection around a congestion control under test: it sends whole segments, and has them acknowledged one at a
 //! time with the marks and the round-trip time that a test sets.
 
-use fanin_core::roles::{AckEvent, CongestionControl, CongestionWindow, Cwr, PacketFacts, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, CongestionWindow, Cwr, Delay, PacketFacts, SenderCx};
 use fanin_core::units::Time;
 
 /// Bytes of a segment, where a test does not choose.
@@ -21,6 +21,8 @@ pub(super) struct TestSender<C> {
     pub(super) wake: Time,
     /// What the next acknowledgements bring: a round-trip time, and the echoed field.
     pub(super) rtt: Option<Time>,
+    /// Where that time was spent, if not in the network.
+    pub(super) delay: Option<Delay>,
     pub(super) field: u64,
     /// The congestion window is what limits the sender.
     pub(super) window_limited: bool,
@@ -49,6 +51,7 @@ impl<C: CongestionControl> TestSender<C> {
             srtt: None,
             wake: Time::NEVER,
             rtt: None,
+            delay: None,
             field: 0,
             window_limited: true,
             in_loss: false,
@@ -104,6 +107,9 @@ impl<C: CongestionControl> TestSender<C> {
             rtt: self.rtt,
             field: self.field,
         };
+        if let Some(delay) = self.delay.or(self.rtt.map(|rtt| Delay { rtt, ..Delay::default() })) {
+            self.call(|cc, cx| cc.on_delay(cx, &delay));
+        }
         self.call(|cc, cx| cc.on_ack(cx, &ack));
     }
     /// Sends `segments` and has them acknowledged one by one, the first `marked` with an echo.

@@ -89,12 +89,13 @@ fn receiver_config() -> impl Strategy<Value = ReceiverConfig> {
         ecn,
         ecn_ack: false,
         late_change: false,
+        tells_hold: false,
         linux: None,
     })
 }
 
 fn sacked(ack: &AckOut, receiver: &Receiver) -> Vec<(u64, u64)> {
-    if ack.sack { receiver.sack_blocks().as_slice().to_vec() } else { Vec::new() }
+    if ack.option { receiver.sack_blocks().as_slice().to_vec() } else { Vec::new() }
 }
 
 proptest! {
@@ -138,6 +139,7 @@ proptest! {
             ecn: EcnMode::Accurate,
             ecn_ack: false,
             late_change: false,
+            tells_hold: false,
             linux: None,
         };
         let (mut receiver, mut out) = (Receiver::new(), AckList::new());

@@ -7,6 +7,7 @@
 use super::FIRST_DATA;
 use super::ranges::RangeSet;
 use fanin_core::packet::Stamp;
+use fanin_core::roles::HostDelay;
 
 /// The SACK option of one ACK: up to three blocks, most recent first (RFC 2018 section 3; timestamps take the
 /// room of a fourth). Before them there may be a DSACK block, which takes the room of one (RFC 2883 section 4).
@@ -19,11 +20,21 @@ pub struct SackBlocks {
 
 /// What an acknowledgement under way carries that has no room in its packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackOption {
-    /// Its blocks.
+pub struct AckOption {
+    /// Its SACK blocks, if any.
     pub blocks: SackBlocks,
+    /// How long the remote host kept the segment that it acknowledges, if that is asked for; and the own host it, once it is
+    /// there.
+    pub hosts: HostDelay,
     /// The echoed stamp, in whose place the packet names this.
     pub stamp: Stamp,
+}
+
+impl AckOption {
+    /// Whether it reports anything.
+    pub const fn has_blocks(&self) -> bool {
+        self.blocks.len > 0
+    }
 }
 
 impl SackBlocks {

@@ -19,7 +19,6 @@ ELSEWHERE = {
     "TIMELY": (_HPCC,),
     "HPCC": (_HPCC, "INT", "PINT"),
     "PowerTCP": (_POWER,),
-    "Swift": (_HTSIM,),
     "NDP": (_HTSIM, "EQDS"),
     "packet trimming": (_HTSIM, "trimming", "trim"),
     "MPTCP": (_HTSIM, "Multipath TCP"),

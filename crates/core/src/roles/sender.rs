@@ -36,7 +36,7 @@ impl CongestionWindow {
 pub struct PacketFacts {
     /// In-band field for switches and the receiver.
     pub field: u64,
-    /// Pacing interval after each packet; zero sends without pacing.
+    /// Pacing interval after each packet; zero sends without pacing. See [`Asks::paces`].
     pub gap: Time,
     /// Largest payload of a segment in bytes, if it is to be smaller than the usual one; zero for the usual one.
     pub segment: u32,
@@ -108,6 +108,84 @@ pub struct AckEvent {
     pub field: u64,
 }
 
+/// What became of the time from a segment's departure to its acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay {
+    /// All of it.
+    pub rtt: Time,
+    /// The part that the hosts took.
+    pub hosts: HostDelay,
+}
+
+impl Delay {
+    /// The part that the network took, the sending host's queue included.
+    pub fn fabric(&self) -> Time {
+        self.rtt.saturating_sub(self.hosts.total())
+    }
+}
+
+/// How long the hosts kept a segment and its acknowledgement, by the time stamps of their interfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostDelay {
+    /// From the arrival of the segment at the remote interface until its acknowledgement left, which says so.
+    pub remote: Time,
+    /// From the arrival of the acknowledgement at the own interface until TCP saw it.
+    pub local: Time,
+}
+
+impl HostDelay {
+    /// Both.
+    pub fn total(&self) -> Time {
+        self.remote.saturating_add(self.local)
+    }
+}
+
+/// What congestion control wants beyond what every sender reports. Who asks for nothing costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// [`CongestionControl::on_delay`].
+    pub delays: bool,
+    /// [`PacketFacts::gap`] holds for retransmissions too, and a shorter one at once; else only for new data, and from the
+    /// next packet on.
+    pub paces: bool,
+    /// [`CongestionControl::on_quiet_ack`].
+    pub quiet_acks: bool,
+}
+
+/// An acknowledgement that acknowledges nothing new and does not count as a duplicate: it updates the peer's window, or
+/// arrives while nothing is outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuietAck {
+    /// The peer's window in bytes.
+    pub window: u64,
+    /// ECN echo was set.
+    pub ece: bool,
+    /// In-band field that the receiver echoed.
+    pub field: u64,
+}
+
+/// What a loss or a timeout does to the windows, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    /// The new slow-start threshold.
+    pub ssthresh: f64,
+    /// The new window, which is congestion control's own until the repair is over: the sender neither inflates nor deflates
+    /// it, nor lets it approach the threshold. None leaves it to the sender, which takes the threshold and what duplicates
+    /// stand for at a loss, and a segment at a timeout (RFC 5681), or does what Linux does.
+    pub cwnd: Option<f64>,
+}
+
+impl Cut {
+    /// Only a threshold.
+    pub const fn to(ssthresh: f64) -> Self {
+        Self { ssthresh, cwnd: None }
+    }
+    /// A window, and the threshold there.
+    pub const fn window(cwnd: f64) -> Self {
+        Self { ssthresh: cwnd, cwnd: Some(cwnd) }
+    }
+}
+
 /// How far Linux's reduction for an ECN echo has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cwr {
@@ -151,12 +229,21 @@ pub trait CongestionControl: Send {
     fn push_is_only_a_request(&self) -> bool {
         false
     }
+    /// What it asks for; always the same.
+    fn asks(&self) -> Asks {
+        Asks::default()
+    }
     /// The connection is open and the window has its initial value.
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
     /// The in-band field of the SYN-ACK, after `on_start`; not called for a later transfer on an open connection.
     fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
+    /// The delay of a segment that an acknowledgement is the first to report, with SACK blocks and of a retransmission too;
+    /// `on_ack` follows. Reported to who [asks](Asks::delays).
+    fn on_delay(&mut self, _cx: &mut SenderCx<'_>, _delay: &Delay) {}
     /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
+    /// An acceptable acknowledgement arrived of which `on_ack` does not hear. Reported to who [asks](Asks::quiet_acks).
+    fn on_quiet_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &QuietAck) {}
     /// Data of the connection's other direction arrived while nothing was outstanding. Only Linux's stack reports it, and
     /// only to schemes with [`EcnMode::Accurate`].
     fn on_idle_data(&mut self, _cx: &mut SenderCx<'_>) {}
@@ -167,13 +254,14 @@ pub trait CongestionControl: Send {
         // The lower bound of the threshold must not enlarge a window of one segment.
         cx.window.cwnd = cx.window.cwnd.min(halved);
     }
-    /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        half_flight(cx)
+    /// A loss was detected by duplicate acknowledgements.
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
+        Cut::to(half_flight(cx))
     }
-    /// The retransmission timer expired for the first time on this segment. Returns the new threshold in bytes.
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        half_flight(cx)
+    /// The retransmission timer expired, `_times` in a row: 1 for the first time. The threshold of a further time counts only
+    /// with a window (RFC 5681 section 3.1).
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
+        Cut::to(half_flight(cx))
     }
     /// A loss in a round trip in which an echo has reduced the window reduces it again, as `dctcp_state` of Linux does.
     fn cuts_again_for_loss(&self) -> bool {

@@ -191,6 +191,30 @@ fn parameters_that_schemes_share() {
 }
 
 #[test]
+fn parameters_of_swift() {
+    for param in [
+        "base-target = \"60us\"",
+        "hop-target = \"40us\"",
+        "distance = false",
+        "flow-range = \"0s\"",
+        "flow-min = 0.5",
+        "flow-max = 5.0",
+        "increase = 0.5",
+        "beta = 0.3",
+        "max-decrease = \"20%\"",
+        "min-window = 0.5",
+        "max-window = 8.0",
+        "reset-after = 1",
+        "decrease-clock = \"no-growth\"",
+    ] {
+        acts(30, 2, ["swift", "", param]);
+    }
+    let slow = IDEAL.replace("\"0s\"", "\"100us\"");
+    let hosts = |keys: &str| incast_over(SHALLOW, &slow, "swift", keys, LONG);
+    differ("host-target", &hosts("host-target = \"20us\""), &hosts(""));
+}
+
+#[test]
 fn parameters_of_strict_priority() {
     let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
     let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");

@@ -273,7 +273,7 @@ mod tests {
     fn a_loss_halves_and_ignores_alpha() {
         let mut bench = TestSender::new(Dctcp::new(1.0 / 16.0, 0.1, 2.0 * MSS), 10.0);
         bench.send(10);
-        let threshold = bench.call(CongestionControl::on_loss);
+        let threshold = bench.call(CongestionControl::on_loss).ssthresh;
         assert!((threshold - 5.0 * MSS).abs() < 1e-9);
     }
 }

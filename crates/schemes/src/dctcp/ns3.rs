@@ -6,7 +6,7 @@
 //! - That of 3.44 has RFC 8257's reaction to loss, and a least window, as in our comparison with ns-3.
 
 use crate::{Growth, NewReno};
-use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, SenderCx, half_flight};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, EcnMode, SenderCx, half_flight};
 use fanin_core::units::real;
 
 /// Which releases have it.
@@ -110,10 +110,11 @@ impl CongestionControl for Ns3 {
         cx.window.cwnd = window;
         cx.window.ssthresh = window;
     }
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        if self.release == Release::Ns3_36 { cx.window.cwnd * (1.0 - self.alpha / 2.0) } else { half_flight(cx) }
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
+        let left = cx.window.cwnd * (1.0 - self.alpha / 2.0);
+        Cut::to(if self.release == Release::Ns3_36 { left } else { half_flight(cx) })
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         self.on_loss(cx)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
@@ -144,8 +145,8 @@ mod tests {
             assert!((bench.segments() - floor).abs() < 1e-9, "{release:?}: {}", bench.segments());
             let mut bench = of(release, 0.5, 10.0);
             bench.send(10);
-            assert!((bench.call(CongestionControl::on_loss) - loss * MSS).abs() < 1e-9, "{release:?}");
-            assert!((bench.call(CongestionControl::on_timeout) - loss * MSS).abs() < 1e-9, "{release:?}");
+            assert!((bench.call(CongestionControl::on_loss).ssthresh - loss * MSS).abs() < 1e-9, "{release:?}");
+            assert!((bench.call(|cc, cx| cc.on_timeout(cx, 1)).ssthresh - loss * MSS).abs() < 1e-9, "{release:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The congestion reaction of DT-CWA (section 2.2).
 
 use super::{Dctcp, NewReno};
-use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, EcnMode, SenderCx};
 
 /// The window at the start of an episode, by Eq. 1 (D4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,13 +214,13 @@ impl CongestionControl for DtCwa {
             self.react(cx);
         }
     }
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
         self.episode = None;
         self.dctcp.on_loss(cx)
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, times: u32) -> Cut {
         self.episode = None;
-        self.dctcp.on_timeout(cx)
+        self.dctcp.on_timeout(cx, times)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.dctcp.probes(show);
@@ -484,10 +484,11 @@ mod tests {
 
     #[test]
     fn a_loss_halves_and_ends_the_episode() {
-        for hook in [CongestionControl::on_loss, CongestionControl::on_timeout] {
+        let timeout = |cc: &mut _, cx: &mut SenderCx<'_>| CongestionControl::on_timeout(cc, cx, 1);
+        for hook in [CongestionControl::on_loss, timeout] {
             let mut bench = bench(&[], 4.0, 20.0);
             bench.echo();
-            near(bench.call(hook) / MSS, 10.0);
+            near(bench.call(hook).ssthresh / MSS, 10.0);
             (0..20).for_each(|_| bench.ack(true));
             near(bench.segments(), 1.0);
             assert!(bench.cc.episode.is_none());

@@ -337,6 +337,6 @@ mod tests {
     fn a_loss_halves_whatever_the_weight() {
         let mut bench = bench(&[], "0.1", 1_000_000);
         bench.send(10);
-        near(bench.call(CongestionControl::on_loss), 5000.0);
+        near(bench.call(CongestionControl::on_loss).ssthresh, 5000.0);
     }
 }

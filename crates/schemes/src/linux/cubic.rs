@@ -3,7 +3,7 @@
 //! Windows are in segments and times in seconds in here, as in the RFC.
 
 use super::hystart::{Growth, HyStart};
-use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, SenderCx};
 use fanin_core::units::Time;
 
 /// Constants, shared by the flows of a group.
@@ -145,14 +145,17 @@ impl CongestionControl for Cubic {
         cx.window.ssthresh = threshold;
         cx.window.cwnd = cx.window.cwnd.min(threshold);
     }
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        self.reduce(cx)
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
+        Cut::to(self.reduce(cx))
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, times: u32) -> Cut {
+        if times > 1 {
+            return Cut::to(cx.window.ssthresh);
+        }
         let threshold = self.reduce(cx);
         // RFC 9438 s4.8
         self.flat = true;
-        threshold
+        Cut::to(threshold)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("w-max", self.w_max);
@@ -220,7 +223,7 @@ mod tests {
             self.call(|cc, cx| cc.on_ack(cx, &ack));
         }
         fn lose(&mut self) {
-            let threshold = self.call(CongestionControl::on_loss);
+            let threshold = self.call(CongestionControl::on_loss).ssthresh;
             self.window = CongestionWindow { cwnd: threshold, ssthresh: threshold };
         }
         fn segments(&self) -> f64 {
@@ -318,7 +321,7 @@ mod tests {
     #[test]
     fn rfc9438_s4_8_after_a_timeout_the_window_starts_flat() {
         let mut bench = Bench::new(CFG, 100.0);
-        let threshold = bench.call(CongestionControl::on_timeout);
+        let threshold = bench.call(|cc, cx| cc.on_timeout(cx, 1)).ssthresh;
         assert!((threshold - 70.0 * MSS).abs() < 1e-9);
         bench.window = CongestionWindow { cwnd: 70.0 * MSS, ssthresh: threshold };
         bench.run(2.0);

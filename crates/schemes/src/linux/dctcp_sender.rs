@@ -1,7 +1,7 @@
 //! DCTCP as Linux has it (`net/ipv4/tcp_dctcp.c`): counts in whole segments, and an estimate of ten bits.
 
 use super::reno::{Growth, half_window, may_grow, segments};
-use fanin_core::roles::{AckEvent, CongestionControl, EcnMode, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, EcnMode, SenderCx};
 use fanin_core::units::real;
 
 /// `DCTCP_MAX_ALPHA`: an estimate of one.
@@ -64,15 +64,15 @@ impl CongestionControl for LinuxDctcp {
         cx.window.ssthresh = left;
     }
     /// `dctcp_react_to_loss`.
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
         // tcp_init_cwnd_reduction and tcp_enter_loss, as with every reduction.
         self.growth = Growth::default();
-        half_window(cx)
+        Cut::to(half_window(cx))
     }
     fn cuts_again_for_loss(&self) -> bool {
         true
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         self.on_loss(cx)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
@@ -136,8 +136,8 @@ mod tests {
         let mut bench = self::bench(0, 15.0);
         bench.echo();
         assert_eq!(bench.segments(), 15.0);
-        assert_eq!(bench.call(CongestionControl::on_loss), 7.0 * MSS);
-        assert_eq!(bench.call(CongestionControl::on_timeout), 7.0 * MSS);
+        assert_eq!(bench.call(CongestionControl::on_loss).ssthresh, 7.0 * MSS);
+        assert_eq!(bench.call(|cc, cx| cc.on_timeout(cx, 1)).ssthresh, 7.0 * MSS);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::kernel_hystart::{KernelHyStart, Sample};
 use super::reno::{Growth, may_grow, segments};
-use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, SenderCx};
 use fanin_core::units::{Time, real};
 use fanin_tcp::sender::pacing_rate;
 
@@ -235,15 +235,15 @@ impl CongestionControl for KernelCubic {
         cx.window.ssthresh = self.reduce(cx);
         cx.window.cwnd = cx.window.ssthresh;
     }
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        self.reduce(cx)
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
+        Cut::to(self.reduce(cx))
     }
     /// `cubictcp_state` forgets everything at a timeout, once the threshold is computed.
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         let threshold = self.reduce(cx);
         *self = Self { hystart: self.hystart, rate: self.rate, ..Self::new(self.cfg, false) };
         self.hystart.restart(cx.now.us(), cx.nxt);
-        threshold
+        Cut::to(threshold)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("w-max", real(self.last_max));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn lose(bench: &mut TestSender<KernelCubic>) {
-        let threshold = bench.call(CongestionControl::on_loss);
+        let threshold = bench.call(CongestionControl::on_loss).ssthresh;
         bench.window = CongestionWindow { cwnd: threshold, ssthresh: threshold };
     }
 
@@ -316,7 +316,7 @@ mod tests {
         for (window, left) in [(100, 70.0), (99, 69.0), (2, 2.0)] {
             let mut bench = bench(plain(), window);
             bench.send(2);
-            assert_eq!(bench.call(CongestionControl::on_loss), left * MSS, "of {window}, in whole segments");
+            assert_eq!(bench.call(CongestionControl::on_loss).ssthresh, left * MSS, "of {window}, in whole segments");
         }
         let mut bench = bench(plain(), 100);
         bench.echo();
@@ -432,7 +432,7 @@ mod tests {
         lose(&mut bench);
         bench.rtt = Some(Time::from_ms(10));
         run(&mut bench, Time::from_ms(10), 2);
-        assert_eq!(bench.call(CongestionControl::on_timeout), 49.0 * MSS, "first the threshold");
+        assert_eq!(bench.call(|cc, cx| cc.on_timeout(cx, 1)).ssthresh, 49.0 * MSS, "first the threshold");
         assert_eq!((bench.cc.last_max, bench.cc.min_rtt_us), (0, 0));
     }
 

@@ -1,6 +1,6 @@
 //! Reno as Linux has it (`net/ipv4/tcp_cong.c`): windows in whole segments, and half of the window after a loss.
 
-use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, SenderCx};
 use fanin_core::units::real;
 
 /// Growth of a window in whole segments, by the segments that are acknowledged.
@@ -78,15 +78,15 @@ impl CongestionControl for LinuxReno {
         }
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
-        cx.window.ssthresh = self.on_loss(cx);
+        cx.window.ssthresh = self.on_loss(cx).ssthresh;
         cx.window.cwnd = cx.window.ssthresh;
     }
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
         // tcp_init_cwnd_reduction and tcp_enter_loss: what has counted for the next segment is lost, too.
         self.growth = Growth::default();
-        half_window(cx)
+        Cut::to(half_window(cx))
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         self.on_loss(cx)
     }
 }
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn tcp_init_cwnd_reduction_forgets_what_has_counted_for_the_next_segment() {
-        let cuts: [fn(&mut LinuxReno, &mut SenderCx<'_>) -> f64; 2] =
-            [CongestionControl::on_loss, CongestionControl::on_timeout];
+        let cuts: [fn(&mut LinuxReno, &mut SenderCx<'_>) -> Cut; 2] =
+            [CongestionControl::on_loss, |cc, cx| cc.on_timeout(cx, 1)];
         for cut in cuts {
             let mut bench = bench(10.0, 10.0);
             bench.round(9, 0);
@@ -144,8 +144,8 @@ mod tests {
             let mut bench = bench(window, window);
             // Less than the window is in flight.
             bench.send(2);
-            assert_eq!(bench.call(CongestionControl::on_loss), left * MSS);
-            assert_eq!(bench.call(CongestionControl::on_timeout), left * MSS);
+            assert_eq!(bench.call(CongestionControl::on_loss).ssthresh, left * MSS);
+            assert_eq!(bench.call(|cc, cx| cc.on_timeout(cx, 1)).ssthresh, left * MSS);
             bench.echo();
             assert_eq!(bench.window, CongestionWindow { cwnd: left * MSS, ssthresh: left * MSS });
         }

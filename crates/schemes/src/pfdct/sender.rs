@@ -6,7 +6,9 @@ use super::oracle::Oracle;
 use super::settings::{ClassRule, Direction, FlowCount, RttOf, SenderSettings, Transport};
 use crate::{FlowFacts, NewReno};
 use fanin_core::ids::FlowId;
-use fanin_core::roles::{AckEvent, CongestionControl, Cwr, EcnMode, PacketFacts, SenderCx, TransferFacts, half_flight};
+use fanin_core::roles::{
+    AckEvent, CongestionControl, Cut, Cwr, EcnMode, PacketFacts, SenderCx, TransferFacts, half_flight,
+};
 use fanin_core::units::Time;
 use fanin_tcp::FIRST_DATA;
 use std::sync::Arc;
@@ -397,9 +399,9 @@ impl CongestionControl for Sender {
             self.cut(cx);
         }
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         self.repair_end = cx.max_sent;
-        if self.set.slow_start { half_flight(cx) } else { cx.mss }
+        Cut::to(if self.set.slow_start { half_flight(cx) } else { cx.mss })
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("alpha", self.alpha);

@@ -7,7 +7,7 @@ mod readings;
 use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{Flags, Packet};
-use fanin_core::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
+use fanin_core::roles::{AckEvent, CongestionControl, Cut, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
 use fanin_core::units::Time;
 use fanin_param::{Kind, Param, Values};
 
@@ -248,10 +248,10 @@ impl CongestionControl for Sender {
         }
     }
     fn on_ecn_echo(&mut self, _cx: &mut SenderCx<'_>) {}
-    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
-        self.window(cx.mss).unwrap_or(cx.window.cwnd)
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> Cut {
+        Cut::to(self.window(cx.mss).unwrap_or(cx.window.cwnd))
     }
-    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         self.on_loss(cx)
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
@@ -377,7 +377,7 @@ mod tests {
             field: share,
         };
         cc.on_ack(&mut cx, &ack);
-        let threshold = cc.on_loss(&mut cx);
+        let threshold = cc.on_loss(&mut cx).ssthresh;
         (window.cwnd, packet, threshold)
     }
 

@@ -14,10 +14,10 @@ pub struct AckOut {
     pub stamp: Stamp,
     /// The echoed segment was a retransmission, which gives no sample by Karn's rule (RFC 6298 section 3).
     pub retransmitted_echo: bool,
-    /// It carries the current [`Receiver::sack_blocks`](super::Receiver::sack_blocks): something has arrived beyond a
-    /// hole, and the flow uses SACK. The blocks are not stored here, because few ACKs have them and copying their space
-    /// would slow down all.
-    pub sack: bool,
+    /// It carries the current [`Receiver::sack_blocks`](super::Receiver::sack_blocks), because something has arrived beyond a
+    /// hole and the flow uses SACK, or the time for which its host has kept what it acknowledges. They are not stored here,
+    /// because few ACKs have them and copying their space would slow down all.
+    pub option: bool,
     /// The previous ACK had the same number.
     pub duplicate: bool,
 }

@@ -32,6 +32,8 @@ pub struct ReceiverConfig {
     pub ecn_ack: bool,
     /// A change of marks sends the ACK before the one that waits, as in ns-3; see `ns3.rs`.
     pub late_change: bool,
+    /// ACKs say how long the host has kept what they acknowledge.
+    pub tells_hold: bool,
     /// When Linux acknowledges; then the first three values do not count.
     pub linux: Option<LinuxReceiver>,
 }
@@ -167,6 +169,11 @@ impl Receiver {
     #[cfg(test)]
     pub(crate) const fn has_hole(&self) -> bool {
         !self.store.is_empty()
+    }
+
+    /// The stamp that an ACK echoes now.
+    pub const fn echo(&self) -> Stamp {
+        self.echo
     }
 
     /// Whether everything up to the FIN has arrived.
@@ -310,17 +317,17 @@ impl Receiver {
     /// The ACK for the current state, for a window update or for a held ACK. A delayed ACK stays delayed, unlike with
     /// [`take_ack`](Self::take_ack).
     pub(crate) fn current_ack(&self, cfg: &ReceiverConfig) -> AckOut {
-        self.ack_with(cfg.sack && !self.store.is_empty())
+        self.ack_with(cfg.tells_hold || (cfg.sack && !self.store.is_empty()))
     }
 
-    /// The ACK for the current state, with SACK blocks or without.
-    const fn ack_with(&self, sack: bool) -> AckOut {
+    /// The ACK for the current state, with an option or without.
+    const fn ack_with(&self, option: bool) -> AckOut {
         AckOut {
             ack: self.next,
             ece: self.ce,
             stamp: self.echo,
             retransmitted_echo: self.echo_retransmitted,
-            sack,
+            option,
             duplicate: self.next == self.last_ack,
         }
     }

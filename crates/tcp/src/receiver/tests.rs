@@ -12,6 +12,7 @@ const EACH: ReceiverConfig = ReceiverConfig {
     ecn: EcnMode::Off,
     ecn_ack: false,
     late_change: false,
+    tells_hold: false,
     linux: None,
 };
 /// The delayed ACK of RFC 5681.
@@ -47,7 +48,7 @@ impl Rig {
     /// The SACK blocks of the one ACK that segment `n` causes, in units of segments.
     fn sacks(&mut self, n: u64) -> Vec<(u64, u64)> {
         let [ack] = *self.take(&segment(n)) else { panic!("one ACK") };
-        let blocks = if ack.sack { self.receiver.sack_blocks() } else { SackBlocks::new() };
+        let blocks = if ack.option { self.receiver.sack_blocks() } else { SackBlocks::new() };
         blocks.as_slice().iter().map(|&(start, end)| ((start - 1) / 100, (end - 1) / 100)).collect()
     }
 }
@@ -251,7 +252,7 @@ fn rfc2018_s4_a_segment_that_advances_the_ack_is_in_no_block() {
     assert_eq!(rig.sacks(0), [(5, 6), (3, 4)]);
     rig.take(&segment(2));
     rig.take(&segment(4));
-    assert!(!rig.out.as_slice()[0].sack, "nothing beyond a hole, no option");
+    assert!(!rig.out.as_slice()[0].option, "nothing beyond a hole, no option");
 }
 
 #[test]
@@ -397,7 +398,7 @@ fn rfc8257_s3_2_holds_for_segments_out_of_order() {
     rig.take(&segment(0));
     assert_eq!(rig.echoes(marked(2)), [(101, false), (101, true)]);
     let [old, new] = rig.out.as_slice() else { panic!("two ACKs") };
-    assert!(!old.duplicate && !old.sack && new.duplicate && new.sack);
+    assert!(!old.duplicate && !old.option && new.duplicate && new.option);
     assert_eq!(rig.echoes(segment(1)), [(301, false)]);
 }
 

@@ -1,10 +1,10 @@
 //! The effects of an acknowledgement: on the window (RFC 5681), on ECN (RFC 3168), and as a signal of loss.
 
-use super::quirks::LossRecovery;
+use super::quirks::{LossRecovery, RttOf};
 use super::{Env, Growth, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::FIRST_DATA;
 use fanin_core::packet::Flags;
-use fanin_core::roles::{AckEvent, CongestionWindow, EcnMode};
+use fanin_core::roles::{AckEvent, CongestionWindow, Delay, EcnMode, HostDelay, QuietAck};
 use fanin_core::units::{Time, real};
 
 impl Sender {
@@ -57,11 +57,17 @@ impl Sender {
             Some(history) => {
                 let echoed = ack.echo.filter(|_| history.covers_oldest(ack.ack));
                 let rtt = history.on_ack(ack.ack, env.now);
-                if env.cfg.stamps_time_all() { echoed.map(|sent| env.now.saturating_sub(sent)) } else { rtt }
+                if env.cfg.quirks.rtt_of == RttOf::Cause {
+                    ack.rtt
+                } else if env.cfg.stamps_time_all() {
+                    echoed.map(|sent| env.now.saturating_sub(sent))
+                } else {
+                    rtt
+                }
             }
         };
         self.sample(rtt, acked, env);
-        let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
+        let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack(), self.una) > 0);
         let mut in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         let mut counted = acked;
         if env.cfg.quirks.recovery != LossRecovery::Rfc {
@@ -111,7 +117,7 @@ impl Sender {
         // RFC 6675 s2: with SACK a duplicate is what reports news. RFC 5681 s2 (e): else what repeats the window too, as
         // an update of it says nothing of segments. Receivers that move it with each segment need the other rule.
         let duplicate = match &mut self.scoreboard {
-            Some(board) => board.update(ack.sack, self.una) > 0,
+            Some(board) => board.update(ack.sack(), self.una) > 0,
             None => edge == self.peer_edge || env.cfg.any_window_is_duplicate,
         };
         if duplicate && self.marks.is_some() {
@@ -121,10 +127,12 @@ impl Sender {
         self.peer_edge = edge;
         // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.
         if self.nxt == self.una || ack.flags.has(Flags::PSH) {
-            return;
+            return self.tell_quiet_ack(ack, env);
         }
         if duplicate || env.cfg.quirks.repairs_as_ns3_44() {
             self.tell_ack(0, 0, ack, ack.rtt, self.in_recovery(), env);
+        } else {
+            self.tell_quiet_ack(ack, env);
         }
         if !env.cfg.quirks.repairs_as_ns3_44() {
             self.react_to_echo(ack, env);
@@ -163,6 +171,9 @@ impl Sender {
         in_recovery: bool,
         env: &mut Env<'_, I>,
     ) {
+        if self.asks.delays {
+            self.tell_delay(acked, ack, env);
+        }
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
         let flight = self.in_flight() + acked;
         let lacked = self.interface.as_ref().is_some_and(|interface| interface.lacks_window);
@@ -184,6 +195,38 @@ impl Sender {
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
+    }
+
+    /// Tells congestion control of an acknowledgement that says nothing of segments, if it asks for such.
+    pub(super) fn tell_quiet_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        if self.asks.quiet_acks {
+            let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
+            let quiet = QuietAck { window: ack.window, ece, field: ack.field };
+            self.with_cc(env, |cc, cx| cc.on_quiet_ack(cx, &quiet));
+            self.arm_wake(env);
+        }
+    }
+
+    /// Tells congestion control the delay that an acknowledgement of `acked` bytes shows. RFC 7323 section 4.1: the time stamp
+    /// that it echoes is of a segment that it acknowledges only if it acknowledges new data; what blocks report is timed by
+    /// when it was sent.
+    #[cold]
+    fn tell_delay<I: SenderIo>(&mut self, acked: u64, ack: &InAck<'_>, env: &Env<'_, I>) {
+        let rtt = if acked > 0 {
+            ack.echo.map(|sent| env.now.saturating_sub(sent))
+        } else {
+            let newest = ack.sack().and_then(|sack| sack.as_slice().first().copied());
+            newest.zip(self.history.as_mut()).and_then(|(block, history)| history.on_report(block, env.now))
+        };
+        self.tell_delay_of(rtt, ack, env);
+    }
+
+    /// The same, where the round-trip time is known.
+    pub(super) fn tell_delay_of<I: SenderIo>(&mut self, rtt: Option<Time>, ack: &InAck<'_>, env: &Env<'_, I>) {
+        if let Some(rtt) = rtt {
+            let delay = Delay { rtt, hosts: ack.option.map_or_else(HostDelay::default, |option| option.hosts) };
+            self.with_cc(env, |cc, cx| cc.on_delay(cx, &delay));
+        }
     }
 
     /// Whether the window may grow, given what is acknowledged.

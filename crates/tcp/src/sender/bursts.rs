@@ -86,8 +86,9 @@ impl Sender {
         }
         interface.pushes = false;
         let self_paced = self.packet.gap > Time::ZERO;
-        if self_paced && env.now < self.pace_next {
-            self.wait_until(self.pace_next, env);
+        let until = self.paced_until();
+        if self_paced && env.now < until {
+            self.wait_until(until, env);
             return false;
         }
         interface.settle(self.una, self.nxt, env.now);
@@ -123,7 +124,7 @@ impl Sender {
             interface.queued_bytes += size;
         }
         if self_paced {
-            self.pace_next = env.now + self.packet.gap;
+            self.start_gap(env.now);
         } else if cfg.paced {
             self.pace(cfg, if interface.segments < UNPACED { 0 } else { size }, env.now);
         }

@@ -1,7 +1,7 @@
 //! The inputs and outputs of a sender.
 
 use super::config::SenderConfig;
-use crate::sack::SackBlocks;
+use crate::sack::{AckOption, SackBlocks};
 use fanin_core::packet::Flags;
 use fanin_core::roles::PacketFacts;
 use fanin_core::units::Time;
@@ -57,10 +57,18 @@ pub struct InAck<'a> {
     pub rtt: Option<Time>,
     /// When the segment was sent whose time stamp it echoes (`TSecr` of RFC 7323), a retransmission too.
     pub echo: Option<Time>,
-    /// SACK blocks, if any; the first one may be a DSACK.
-    pub sack: Option<&'a SackBlocks>,
+    /// SACK blocks, and how long the hosts kept it and the segment whose stamp it echoes, if it carries such.
+    pub option: Option<&'a AckOption>,
     /// Echoed in-band field.
     pub field: u64,
+}
+
+impl<'a> InAck<'a> {
+    /// SACK blocks, if any; the first one may be a DSACK.
+    #[inline(always)]
+    pub fn sack(&self) -> Option<&'a SackBlocks> {
+        self.option.map(|option| &option.blocks)
+    }
 }
 
 /// The effect of an expired timer.

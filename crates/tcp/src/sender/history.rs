@@ -1,4 +1,4 @@
-//! When each segment was sent: for round-trip times of other segments than the one that caused an acknowledgement.
+//! When each segment was sent: for round-trip times of other segments than the one whose time stamp is echoed.
 
 use super::quirks::RttOf;
 use fanin_core::units::Time;
@@ -10,6 +10,7 @@ struct Sent {
     end: u64,
     at: Time,
     again: bool,
+    reported: bool,
 }
 
 /// Outstanding segments, oldest first.
@@ -27,7 +28,7 @@ impl History {
     /// The numbers `seq..end` are sent; `again` if not for the first time.
     pub(super) fn on_send(&mut self, seq: u64, end: u64, at: Time, again: bool) {
         if !again {
-            self.sent.push_back(Sent { seq, end, at, again });
+            self.sent.push_back(Sent { seq, end, at, again, reported: false });
         } else if let Some(sent) = self.sent.iter_mut().find(|sent| (sent.seq..sent.end).contains(&seq)) {
             sent.again = true;
         }
@@ -50,6 +51,19 @@ impl History {
             self.sent.pop_front();
         }
         rtt
+    }
+
+    /// The receiver reports `start..end`: how long ago the newest of those segments was sent that it did not report before,
+    /// unless that was ever retransmitted.
+    pub(super) fn on_report(&mut self, (start, end): (u64, u64), now: Time) -> Option<Time> {
+        let (from, to) =
+            (self.sent.partition_point(|sent| sent.seq < start), self.sent.partition_point(|sent| sent.end <= end));
+        let mut newest = None;
+        for sent in self.sent.range_mut(from..to.max(from)).filter(|sent| !sent.reported) {
+            sent.reported = true;
+            newest = Some(*sent);
+        }
+        newest.filter(|sent| !sent.again).map(|sent| now - sent.at)
     }
 
     /// The timer expired: in ns-3 nothing sent before gives a round-trip time; RCC's authors go on with it.
@@ -90,6 +104,14 @@ mod tests {
         let mut history = History::new(RttOf::NewestClean);
         (0..3).for_each(|i| history.on_send(i * 100, (i + 1) * 100, MS(i), false));
         assert_eq!(history.on_ack(300, MS(10)), Some(MS(8)), "the third");
+    }
+
+    #[test]
+    fn of_what_is_reported_the_newest_is_timed_once() {
+        let mut history = history(RttOf::Cause);
+        assert_eq!(history.on_report((200, 300), MS(10)), Some(MS(8)));
+        assert_eq!(history.on_report((200, 300), MS(11)), None, "again");
+        assert_eq!(history.on_report((100, 300), MS(12)), None, "the second left twice");
     }
 
     #[test]

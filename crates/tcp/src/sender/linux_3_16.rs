@@ -72,15 +72,17 @@ impl Sender {
     /// then pays for.
     pub(super) fn judge_probe<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         let Some(high) = self.tail.as_ref().and_then(|tail| tail.probed) else { return };
-        let reports = ack.sack.is_some_and(|sack| !sack.as_slice().is_empty());
+        let reports = ack.sack().is_some_and(|sack| !sack.as_slice().is_empty());
         let needless = ack.ack == high && ack.ack == self.una && !reports;
         if !needless && ack.ack <= high {
             return;
         }
         self.end_probe();
-        if !needless && ack.sack.and_then(SackBlocks::dsack).is_none() {
-            self.window.ssthresh = self.with_cc(env, |cc, cx| cc.on_loss(cx));
-            self.window.cwnd = self.window.ssthresh;
+        if !needless && ack.sack().and_then(SackBlocks::dsack).is_none() {
+            self.ask_for_loss(self.in_flight(), env);
+            if !self.owns_window {
+                self.window.cwnd = self.window.ssthresh;
+            }
             self.cut_fractions(env.cfg);
             self.end_echoes(env.cfg);
             self.arm_wake(env);
@@ -101,7 +103,7 @@ impl Sender {
         if ack.flags.has(Flags::ECE) {
             tail.undo = None; // The reduction is due in any case.
         }
-        if let Some(((_, end), undo)) = ack.sack.and_then(SackBlocks::dsack).zip(tail.undo.as_mut())
+        if let Some(((_, end), undo)) = ack.sack().and_then(SackBlocks::dsack).zip(tail.undo.as_mut())
             && end > undo.from
             && end <= self.una
         {

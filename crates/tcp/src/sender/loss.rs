@@ -62,7 +62,7 @@ impl Sender {
     pub(super) fn enter_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.note_reduction();
         let flight = self.flight_at_loss(env.cfg);
-        self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
+        self.ask_for_loss(flight, env);
         self.cut_fractions(env.cfg);
         self.recover = self.max_sent;
         // A window reduced for a loss is not reduced again for marks of the same round trip (RFC 3168 s6.1.2).
@@ -75,11 +75,20 @@ impl Sender {
         self.arm_wake(env);
     }
 
+    /// Asks congestion control what a loss with `flight` bytes outstanding does: sets the threshold, and the window if that is
+    /// its own.
+    pub(super) fn ask_for_loss<I: SenderIo>(&mut self, flight: u64, env: &mut Env<'_, I>) {
+        let cut = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
+        self.window.ssthresh = cut.ssthresh;
+        self.window.cwnd = cut.cwnd.unwrap_or(self.window.cwnd);
+        self.owns_window = cut.cwnd.is_some();
+    }
+
     /// RFC 5681 section 3.2 step 3: the duplicates stand for segments that have left the network.
     fn enter_newreno_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.retransmit_first(env);
         let left = u64::from(env.cfg.duplicate_ack_threshold) * env.cfg.mss;
-        self.window.cwnd = self.window.ssthresh + left as f64;
+        self.window.cwnd = if self.owns_window { self.window.cwnd } else { self.window.ssthresh + left as f64 };
         self.recovery = Recovery::NewReno { partial: false };
         match env.cfg.quirks.recovery {
             LossRecovery::Rfc => {}
@@ -90,7 +99,9 @@ impl Sender {
 
     /// RFC 5681 section 3.2 step 4: one more segment has left the network.
     pub(super) fn inflate(&mut self, cfg: &SenderConfig) {
-        self.window.cwnd += cfg.mss as f64;
+        if !self.owns_window {
+            self.window.cwnd += cfg.mss as f64;
+        }
         match cfg.quirks.recovery {
             LossRecovery::Rfc => {}
             LossRecovery::Ns3_18 => self.wrap_window(),
@@ -104,7 +115,9 @@ impl Sender {
         if self.una >= self.recover {
             // Full acknowledgement, option 1: no burst beyond what is outstanding.
             let flight = self.in_flight() as f64;
-            self.window.cwnd = self.window.ssthresh.min(flight.max(mss) + mss);
+            if !self.owns_window {
+                self.window.cwnd = self.window.ssthresh.min(flight.max(mss) + mss);
+            }
             self.leave_recovery();
             return true;
         }
@@ -115,8 +128,10 @@ impl Sender {
             return true;
         }
         self.retransmit_first(env);
-        self.deflate(acked, env.cfg);
-        self.window.cwnd = self.window.cwnd.max(mss);
+        if !self.owns_window {
+            self.deflate(acked, env.cfg);
+            self.window.cwnd = self.window.cwnd.max(mss);
+        }
         if env.cfg.quirks.repairs_as_ns3_44() {
             self.inflate_by_left();
         }
@@ -135,21 +150,24 @@ impl Sender {
 
     pub(super) fn leave_recovery(&mut self) {
         self.recovery = Recovery::Open;
+        self.resend_waits = false;
         self.dup_acks = 0;
         self.limited_bytes = 0;
     }
 
     /// The effect of a timeout on the windows.
     pub(super) fn reduce_for_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.times = if self.timed_out == self.una { self.times + 1 } else { 1 };
+        self.timed_out = self.una;
+        let (times, flight) = (self.times, self.flight_at_timeout(env.cfg));
+        let cut = self.with_cc_flight(flight, env, |cc, cx| cc.on_timeout(cx, times));
         // RFC 5681 s3.1: the threshold is held when the same segment times out again.
-        if self.timed_out != self.una || env.cfg.quirks.halves_every_timeout {
-            self.timed_out = self.una;
-            let flight = self.flight_at_timeout(env.cfg);
-            self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_timeout(cx));
+        if times == 1 || env.cfg.quirks.halves_every_timeout || cut.cwnd.is_some() {
+            self.window.ssthresh = cut.ssthresh;
             self.cut_fractions(env.cfg);
-            self.arm_wake(env);
         }
-        self.window.cwnd = env.cfg.mss as f64;
+        self.arm_wake(env);
+        self.window.cwnd = cut.cwnd.unwrap_or(env.cfg.mss as f64);
         self.end_echoes(env.cfg);
         self.growth = if env.cfg.quirks.repairs_as_ns3_44() { Growth::AfterRepair } else { Growth::Free };
     }
@@ -188,7 +206,9 @@ impl Sender {
         }
         self.nxt = self.una;
         let len = env.cfg.mss.min(self.data_end.saturating_sub(self.nxt));
-        self.transmit_next(len, env);
+        if !self.paces_resend(len, env) {
+            self.transmit_next(len, env);
+        }
         TimerOutcome::Timeout
     }
 }

@@ -54,7 +54,7 @@ use crate::FIRST_DATA;
 use crate::marks::Marks;
 use crate::rto::RtoEstimator;
 use crate::sack::Scoreboard;
-use fanin_core::roles::{CongestionControl, CongestionWindow, EcnMode, PacketFacts, SenderCx, TransferFacts};
+use fanin_core::roles::{Asks, CongestionControl, CongestionWindow, EcnMode, PacketFacts, SenderCx, TransferFacts};
 use fanin_core::units::{Time, real};
 use guesses::Guesses;
 use history::History;
@@ -136,7 +136,8 @@ pub struct Sender {
     pub(crate) retransmissions: u64,
 
     scoreboard: Option<Box<Scoreboard>>,
-    /// When each segment was sent, where acknowledgements time others than the one that caused them ([`Quirks::rtt_of`]).
+    /// When each segment was sent, where acknowledgements time others than the one whose stamp they echo: by
+    /// [`Quirks::rtt_of`], and those that SACK blocks report if congestion control [`Asks`].
     history: Option<Box<History>>,
     /// What lies between the windows and the host's queue, if anything.
     interface: Option<Box<Interface>>,
@@ -157,8 +158,14 @@ pub struct Sender {
     resumes: Time,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
+    /// [`CongestionControl::asks`].
+    asks: Asks,
     /// [`CongestionControl::push_is_only_a_request`].
     push_is_only_a_request: bool,
+    /// The window is congestion control's own until the repair is over ([`Cut`](fanin_core::roles::Cut)).
+    owns_window: bool,
+    /// The first segment is to be sent again once pacing lets it go, before new data.
+    resend_waits: bool,
     /// In ns-3.18: recovery has just begun with a retransmission, and nothing else leaves now.
     silent: bool,
 
@@ -166,6 +173,8 @@ pub struct Sender {
     recover: u64,
     /// `una` at the last timeout, 0 before: which segment it was that timed out.
     timed_out: u64,
+    /// Timeouts of that segment in a row.
+    times: u32,
     round_end: u64,
     /// What [`AckEvent::ends_window`](fanin_core::roles::AckEvent) goes by: `nxt` of then, which a timeout takes back, and
     /// not the highest number sent, as `round_end`.
@@ -175,6 +184,8 @@ pub struct Sender {
     high_rxt: u64,
     rescue_rxt: Option<u64>,
     pace_next: Time,
+    /// When the last packet left that was paced.
+    paced_at: Time,
     /// The sender of Linux, where it is on.
     linux: Option<Box<Linux>>,
     /// What Linux had before RACK, where it is on.
@@ -198,6 +209,8 @@ const ENDLESS: u64 = u64::MAX / 2;
 impl Sender {
     /// A closed sender without data.
     pub fn new(cfg: &SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode) -> Self {
+        let asks = cc.asks();
+        let times = cfg.quirks.rtt_of != RttOf::Cause || (asks.delays && cfg.sack && cfg.linux.is_none());
         Self {
             una: 0,
             nxt: 0,
@@ -208,6 +221,7 @@ impl Sender {
             packet: PacketFacts { ect: ecn != EcnMode::Off, ..PacketFacts::default() },
             obeys_peer: cc.obeys_peer(),
             push_is_only_a_request: cc.push_is_only_a_request(),
+            asks,
             cc,
             estimator: RtoEstimator::new(),
             deadline: Time::NEVER,
@@ -228,18 +242,22 @@ impl Sender {
             limited_bytes: 0,
             last_sent: Time::ZERO,
             pace_next: Time::ZERO,
+            paced_at: Time::ZERO,
             resumes: Time::NEVER,
             wake_at: Time::NEVER,
             wake_armed: Time::NEVER,
             syn_timeouts: 0,
             open_rtt: None,
             timed_out: 0,
+            times: 0,
             probes: 0,
             scoreboard: (cfg.sack && cfg.linux.is_none()).then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
             silent: false,
-            history: (cfg.quirks.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.quirks.rtt_of))),
+            owns_window: false,
+            resend_waits: false,
+            history: times.then(|| Box::new(History::new(cfg.quirks.rtt_of))),
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)
                 .then(|| Box::new(Marks::new(cfg.quirks.ns3.lost_goes_first))),

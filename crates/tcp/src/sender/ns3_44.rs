@@ -181,8 +181,10 @@ impl Sender {
         let recovering = self.recovery != Recovery::Open;
         if recovering {
             let flight = self.pipe_at_timeout();
-            self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
-            self.window.cwnd = self.window.ssthresh;
+            self.ask_for_loss(flight, env);
+            if !self.owns_window {
+                self.window.cwnd = self.window.ssthresh;
+            }
             self.leave_recovery();
         }
         self.recover = self.max_sent;

@@ -93,20 +93,42 @@ impl Sender {
     /// Whether a segment of `len` bytes may leave now, as far as pacing and the host go: a new one if `room` says what the
     /// windows let go from there on, else a retransmission.
     pub(super) fn may_leave<I: SenderIo>(&mut self, len: u64, room: Option<u64>, env: &mut Env<'_, I>) -> bool {
+        if room.is_some() && self.resend_waits {
+            self.wait_until(self.paced_until(), env);
+            return false;
+        }
         if self.interface.is_some() {
             return self.passes_interface(len, room, env);
         }
-        if env.now >= self.pace_next {
-            self.pace_next = env.now + self.packet.gap;
+        let until = self.paced_until();
+        if env.now >= until {
+            self.start_gap(env.now);
             return true;
         }
-        self.wait_until(self.pace_next, env);
+        self.wait_until(until, env);
         false
+    }
+
+    /// When the next paced packet may leave: a gap that has become shorter holds at once, if congestion control asks for that.
+    pub(super) fn paced_until(&self) -> Time {
+        let sooner = if self.asks.paces { self.paced_at.saturating_add(self.packet.gap) } else { Time::NEVER };
+        self.pace_next.min(sooner)
+    }
+
+    /// A packet that congestion control paces leaves.
+    pub(super) fn start_gap(&mut self, now: Time) {
+        (self.paced_at, self.pace_next) = (now, now.saturating_add(self.packet.gap));
+    }
+
+    /// Whether a retransmission has to wait for its pace, if congestion control asks for that: then the sender tries again.
+    #[inline(never)]
+    pub(super) fn paces_resend<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) -> bool {
+        self.asks.paces && self.packet.gap > Time::ZERO && !self.may_leave(len, None, env)
     }
 
     /// Tries again to send at `at`, unless it does so anyway.
     pub(super) fn wait_until<I: SenderIo>(&mut self, at: Time, env: &mut Env<'_, I>) {
-        if self.resumes.is_never() {
+        if self.resumes.is_never() || (self.asks.paces && at < self.resumes) {
             self.resumes = at;
             env.io.pacing_timer(at);
         }
@@ -117,7 +139,13 @@ impl Sender {
         if self.interface.is_some() && !self.release(env) {
             return;
         }
+        if env.now < self.resumes {
+            return; // It has gone on earlier.
+        }
         self.resumes = Time::NEVER;
+        if self.state == State::Established && std::mem::take(&mut self.resend_waits) {
+            self.retransmit_first(env);
+        }
         if self.state != State::Established {
         } else if self.recovery == Recovery::Linux {
             self.linux_resume(env);
@@ -137,8 +165,12 @@ impl Sender {
         self.emit(seq, len, fin, env);
     }
 
-    /// Retransmits the first unacknowledged segment.
+    /// Retransmits the first unacknowledged segment, at its pace.
     pub(super) fn retransmit_first<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.resend_waits = self.paces_resend(env.cfg.mss, env);
+        if self.resend_waits {
+            return;
+        }
         self.retransmit(self.una, self.packet.segment_of(env.cfg.mss), env);
     }
 

@@ -10,11 +10,16 @@ impl Sender {
     /// RFC 6675 section 5 step 4. The threshold is set and `recover` holds the recovery point.
     pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.recovery = Recovery::Sack;
-        self.window.cwnd = self.window.ssthresh;
+        if !self.owns_window {
+            self.window.cwnd = self.window.ssthresh;
+        }
         self.begin_rate_reduction(env.cfg);
         self.rescue_rxt = None;
         // (4.3) the first segment that is missing goes at once, whatever the window; what else may go, `send` says.
-        self.retransmit_hole(self.una, env);
+        self.high_rxt = self.una;
+        if !self.paces_resend(env.cfg.mss, env) {
+            self.retransmit_hole(self.una, env);
+        }
         match &mut self.marks {
             // RFC 6675 s6: the variant that gives the segment just retransmitted the full time of the timer.
             None => self.restart_timer(env),
@@ -66,6 +71,9 @@ impl Sender {
             // RFC 6675 s4 (4) is a "should" for the sake of a lost tail, not to send the only hole twice at once.
             // Linux has no such rule.
             if next.rule == Rule::Rescue && (next.seq < self.high_rxt || self.tail.is_some()) {
+                return;
+            }
+            if self.paces_resend(next.len, env) {
                 return;
             }
             self.send_recovery_segment(&next, env);

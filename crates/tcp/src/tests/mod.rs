@@ -3,6 +3,7 @@
 //! Segments have 100 bytes. A segment reads `201:301`, first number and number after the last byte, with letters for
 //! S(YN), F(IN), E(CT), C(WR) and R for one that was sent before. The SYN is `0:0S`.
 
+mod asks;
 mod congestion;
 mod connection;
 mod ecn;
@@ -14,18 +15,19 @@ mod ns3_18;
 mod ns3_36;
 mod ns3_44;
 mod ns3_44_sack;
+mod own_window;
 mod pacing;
 mod recovery;
 mod sack_recovery;
 mod timer;
 
 use super::rto::RtoConfig;
-use super::sack::SackBlocks;
+use super::sack::{AckOption, SackBlocks};
 use super::sender::{
     Env, InAck, InterfaceConfig, OutSegment, Quirks, Sender, SenderConfig, SenderIo, State, TimerOutcome,
 };
 use fanin_core::packet::Flags;
-use fanin_core::roles::{CongestionControl, EcnMode, PacketFacts};
+use fanin_core::roles::{CongestionControl, EcnMode, HostDelay, PacketFacts};
 use fanin_core::units::Time;
 use fanin_schemes::NewReno;
 
@@ -109,6 +111,8 @@ struct Bench {
     rtt: Option<Time>,
     /// When the segment was sent whose time stamp they echo, if not the round-trip time says it.
     echo: Option<Time>,
+    /// How long the hosts kept segment and acknowledgement.
+    hosts: HostDelay,
 }
 
 #[derive(Default)]
@@ -163,7 +167,16 @@ impl Bench {
     fn with(cfg: SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode, bytes: Option<u64>, fin: bool) -> Self {
         let mut sender = Sender::new(&cfg, cc, ecn);
         sender.push_data(bytes, fin);
-        Self { sender, cfg, wire: Wire::default(), now: Time::ZERO, window: WIDE, rtt: None, echo: None }
+        Self {
+            sender,
+            cfg,
+            wire: Wire::default(),
+            now: Time::ZERO,
+            window: WIDE,
+            rtt: None,
+            echo: None,
+            hosts: HostDelay::default(),
+        }
     }
 
     /// An endless sender on an open connection that has sent its first window and forgotten about it.
@@ -205,10 +218,10 @@ impl Bench {
         for &(start, end) in ranges {
             assert!(blocks.push(start, end));
         }
-        let sack = (!blocks.all().is_empty()).then_some(&blocks);
+        let option = AckOption { blocks, hosts: self.hosts, ..AckOption::default() };
         let (window, rtt) = (self.window, self.rtt);
         let echo = self.echo.or(rtt.map(|rtt| self.now.saturating_sub(rtt)));
-        let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, sack, field: 0 };
+        let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, option: Some(&option), field: 0 };
         self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn syn_ack(&mut self, flags: Flags) {

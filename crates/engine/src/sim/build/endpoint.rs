@@ -17,10 +17,11 @@ pub(super) fn endpoint(
     let transport = scenario.transport_of(key);
     tcp::check(transport)?;
     let any = some_flow(transport.bytes("mss").get(), &scenario.network.values);
-    let ecn = tcp::ecn_mode(transport, scheme.congestion_control(&any).ecn());
+    let cc = scheme.congestion_control(&any);
+    let ecn = tcp::ecn_mode(transport, cc.ecn());
     Ok(Endpoint {
         sender: SenderConfig::from(transport),
-        receiver: ReceiverConfig::new(transport, ecn),
+        receiver: ReceiverConfig { tells_hold: cc.asks().delays, ..ReceiverConfig::new(transport, ecn) },
         buffer: transport.bytes("receive-buffer").get(),
         scale: tcp::window_scale(transport),
         scheme: index,

@@ -117,6 +117,23 @@ fn variants_of_dctcp() {
     }
 }
 
+#[test]
+fn time_stamps_of_interfaces_and_paces_of_retransmissions() {
+    let linux = "stack = \"linux-6.12\"";
+    for hosts in ["", "interrupt-interval = \"30us\"", "ack-every = 2\nack-delay = \"100us\"", "sack = false", linux] {
+        for connections in ["", "rounds = 3\nconnections = \"persistent\"\nrequest = \"200B\""] {
+            let outcome = Case {
+                transport: format!("scheme = \"swift\"\ninitial-window = \"4mss\"\n{hosts}"),
+                incast: format!("senders = 15\nbytes-each = \"60KB\"\n{connections}"),
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("retransmissions") > 0.0, "{hosts}");
+            assert_eq!(outcome.number("incomplete"), 0.0, "{hosts}");
+        }
+    }
+}
+
 /// Cells of four segments over all trees, to several hosts of one rack.
 #[test]
 fn flowcells_over_spanning_trees() {

@@ -127,7 +127,17 @@ fn for_every_scheme(what: &str, rounds: u64, test: impl Fn(&dyn Scheme, &mut Str
 
 fn flow_facts(flow: usize, bytes: Option<u64>) -> FlowFacts {
     let idle_rtt = Some(Time::from_us(150));
-    FlowFacts { flow: FlowId::new(flow), bytes, mss: MSS, packet: PACKET, rate: RATE, idle_rtt, paced: false }
+    FlowFacts {
+        flow: FlowId::new(flow),
+        bytes,
+        mss: MSS,
+        packet: PACKET,
+        rate: RATE,
+        hops: 1,
+        base_rtt: Time::from_us(100),
+        idle_rtt,
+        paced: false,
+    }
 }
 
 fn node_facts(node: usize) -> NodeFacts {

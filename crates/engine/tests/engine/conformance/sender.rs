@@ -2,7 +2,7 @@
 
 use super::{MSS, field, flow_facts, for_every_scheme, skewed};
 use fanin_engine::rng::Stream;
-use fanin_engine::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
+use fanin_engine::roles::{AckEvent, CongestionControl, CongestionWindow, Cut, Delay, PacketFacts, SenderCx};
 use fanin_engine::units::Time;
 
 /// The part of a sender that congestion control sees, without the packets.
@@ -16,6 +16,8 @@ struct Sender {
     packet: PacketFacts,
     wake: Time,
     in_recovery: bool,
+    /// Timeouts since something was acknowledged.
+    times: u32,
 }
 
 impl Sender {
@@ -30,6 +32,7 @@ impl Sender {
             packet: PacketFacts::default(),
             wake: Time::NEVER,
             in_recovery: false,
+            times: 0,
         }
     }
 
@@ -79,6 +82,9 @@ impl Sender {
             _ => skewed(stream, self.nxt - self.una + 1),
         };
         self.una += acked;
+        if acked > 0 {
+            self.times = 0;
+        }
         self.in_recovery &= stream.below(8) > 0;
         let rtt = (stream.below(3) > 0).then(|| Time::from_ps(1 + skewed(stream, 2_000_000_000_000)));
         self.srtt = self.srtt.or(rtt);
@@ -93,21 +99,28 @@ impl Sender {
             rtt,
             field: field(stream),
         };
+        if let Some(rtt) = rtt {
+            self.tell(cc, |cc, cx| cc.on_delay(cx, &Delay { rtt, ..Delay::default() }));
+        }
         self.tell(cc, |cc, cx| cc.on_ack(cx, &event));
     }
 
     fn time_out(&mut self, cc: &mut dyn CongestionControl) {
-        let threshold = self.tell(cc, |cc, cx| cc.on_timeout(cx));
-        assert!(!threshold.is_nan() && threshold >= 1.0, "a threshold of {threshold} bytes after a timeout");
-        self.window = CongestionWindow { cwnd: MSS as f64, ssthresh: threshold };
+        self.times += 1;
+        let times = self.times;
+        let Cut { ssthresh, cwnd } = self.tell(cc, |cc, cx| cc.on_timeout(cx, times));
+        assert!(!ssthresh.is_nan() && ssthresh >= 1.0, "a threshold of {ssthresh} bytes after a timeout");
+        self.window = CongestionWindow { cwnd: cwnd.unwrap_or(MSS as f64), ssthresh };
+        self.check();
         self.nxt = self.una;
         self.in_recovery = false;
     }
 
     fn lose(&mut self, cc: &mut dyn CongestionControl) {
-        let threshold = self.tell(cc, |cc, cx| cc.on_loss(cx));
-        assert!(!threshold.is_nan() && threshold >= 1.0, "a threshold of {threshold} bytes after a loss");
-        self.window = CongestionWindow { cwnd: threshold + 3.0 * MSS as f64, ssthresh: threshold };
+        let Cut { ssthresh, cwnd } = self.tell(cc, |cc, cx| cc.on_loss(cx));
+        assert!(!ssthresh.is_nan() && ssthresh >= 1.0, "a threshold of {ssthresh} bytes after a loss");
+        self.window = CongestionWindow { cwnd: cwnd.unwrap_or(ssthresh + 3.0 * MSS as f64), ssthresh };
+        self.check();
         self.in_recovery = true;
     }
 }

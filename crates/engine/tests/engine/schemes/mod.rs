@@ -12,3 +12,4 @@ mod rcc;
 mod rcce;
 mod sab;
 mod sdtcp;
+mod swift;

@@ -26,6 +26,8 @@ fn sender(set: SenderSettings, bytes: Option<u64>, segments: f64) -> TestSender<
         mss: 1460,
         packet: 1500,
         rate: Rate::from_bps(1_000_000_000),
+        hops: 1,
+        base_rtt: Time::ZERO,
         idle_rtt: set.rtt_min_known.then_some(Time::from_us(64)),
         paced: false,
     };
@@ -543,7 +545,7 @@ fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
     none.round(4, 0);
     near(none.segments(), 5.0);
     none.nxt = none.una + 20 * 1460;
-    near(none.call(CongestionControl::on_timeout), MSS);
+    near(none.call(|cc, cx| cc.on_timeout(cx, 1)).ssthresh, MSS);
 }
 
 #[test]
@@ -589,7 +591,7 @@ fn algorithm_2_line_29_lacks_ns3_s_condition_and_grows_with_the_ack_that_repairs
         let mut bench = sender(SenderSettings { grows_each_ack, ..long() }, None, 1.0);
         bench.window.ssthresh = MSS;
         bench.send(1);
-        bench.call(CongestionControl::on_timeout);
+        bench.call(|cc, cx| cc.on_timeout(cx, 1));
         bench.window_limited = false; // so the connection says of this acknowledgement
         bench.ack(false);
         near(bench.segments(), segments);

@@ -24,6 +24,7 @@ const CFG: ReceiverConfig = ReceiverConfig {
     ecn: EcnMode::Off,
     ecn_ack: false,
     late_change: false,
+    tells_hold: false,
     linux: Some(LINUX),
 };
 
@@ -148,7 +149,7 @@ fn tcp_event_ack_sent_lets_data_carry_a_delayed_acknowledgement() {
     assert_eq!(rig.numbers(16), Vec::<u64>::new());
     assert!(!rig.receiver.ack_deadline().is_never());
     let ack = rig.receiver.ride(rig.now, true, &rig.cfg);
-    assert_eq!((ack.ack, ack.duplicate, ack.sack), (FIRST_DATA + 17 * MSS, false, false));
+    assert_eq!((ack.ack, ack.duplicate, ack.option), (FIRST_DATA + 17 * MSS, false, false));
     assert!(rig.receiver.ack_deadline().is_never());
 }
 
@@ -283,11 +284,11 @@ fn tcp_sack_new_ofo_skb_puts_the_latest_block_first_and_flushes_for_the_third() 
 fn tcp_dsack_set_reports_what_arrives_once_more() {
     let mut rig = Rig::interactive(CFG);
     assert_eq!(rig.numbers(15), [16]);
-    assert!(rig.out.as_slice()[0].sack);
+    assert!(rig.out.as_slice()[0].option);
     assert_eq!(rig.blocks(), (Some((15, 16)), vec![]));
     assert!(!rig.linux().is_interactive() && rig.linux().quick > 0, "tcp_enter_quickack_mode");
     assert_eq!(rig.numbers(16), [17]);
-    assert!(!rig.out.as_slice()[0].sack, "once");
+    assert!(!rig.out.as_slice()[0].option, "once");
     rig.numbers(18);
     rig.numbers(18);
     assert_eq!(rig.blocks(), (Some((18, 19)), vec![(18, 19)]), "beyond a hole too");

@@ -47,6 +47,13 @@ impl News {
         self.window || self.data_acked
     }
 
+    /// The round-trip time that an acknowledgement shows: of the segment whose time stamp it echoes, if it acknowledges that
+    /// (`tcp_rtt_tsopt_us`, with stamps in microseconds or better), else of the newest that its blocks report.
+    fn rtt_shown(&self, ack: &InAck<'_>, now: Time) -> Option<Time> {
+        let echoed = ack.echo.filter(|_| self.data_acked).map(|sent| now.saturating_sub(sent));
+        echoed.or(self.rtt.map(Time::from_us))
+    }
+
     /// `tcp_rate_skb_delivered`
     fn on_delivered(&mut self, segment: &Segment) {
         let sent = (segment.sent, segment.end);
@@ -226,7 +233,7 @@ impl Sender {
         }
         let prior_fack = linux.board.highest_sack(prior_una);
         let (delivered, lost) = (linux.delivered, linux.lost);
-        if let Some(blocks) = ack.sack {
+        if let Some(blocks) = ack.sack() {
             let low = linux.take_blocks(blocks, una, prior_una, now, env.cfg.mss, &mut news);
             if linux.state != CaState::Loss || linux.undo_marker.is_some() {
                 linux.check_reordering(low, una, env.cfg.mss);
@@ -250,7 +257,7 @@ impl Sender {
         }
         let linux = self.linux();
         let (delivered, lost) = (linux.delivered - delivered, linux.lost - lost);
-        self.control_congestion(delivered, lost, &news, ack.field, env);
+        self.control_congestion(delivered, lost, &news, ack, env);
         if self.closing() && self.una == self.stream_end() && self.nxt == self.una {
             return self.finish(env);
         }
@@ -271,7 +278,7 @@ impl Sender {
 
     /// Nothing is outstanding: what a DSACK shows still counts.
     fn on_idle_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, prior_una: u64, news: &mut News, env: &mut Env<'_, I>) {
-        if let Some(duplicate) = ack.sack.and_then(SackBlocks::dsack)
+        if let Some(duplicate) = ack.sack().and_then(SackBlocks::dsack)
             && self.linux().take_dsack(duplicate, prior_una, env.cfg.mss, news)
         {
             self.alert(prior_una, news, env);
@@ -279,6 +286,7 @@ impl Sender {
         if self.linux().probe.is_some() {
             self.on_probe_ack(news, env);
         }
+        self.tell_quiet_ack(ack, env);
         self.linux_output(env);
     }
 
@@ -341,13 +349,13 @@ impl Sender {
         delivered: u32,
         lost: u32,
         news: &News,
-        field: u64,
+        ack: &InAck<'_>,
         env: &mut Env<'_, I>,
     ) {
         let flight = self.in_flight() + news.delivered_bytes;
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
-        let (limited, now) = (self.is_window_limited(env.cfg), tick(env));
+        let (limited, now, asks) = (self.is_window_limited(env.cfg), tick(env), self.asks);
         let linux = self.linux();
         let disordered = linux.reordering > env.cfg.duplicate_ack_threshold;
         let may_grow = news.data_acked || disordered && news.data_sacked;
@@ -368,10 +376,15 @@ impl Sender {
                 window_limited: limited && may_grow,
                 ends_window,
                 rtt: news.rtt.map(Time::from_us),
-                field,
+                field: ack.field,
             };
+            if asks.delays {
+                self.tell_delay_of(news.rtt_shown(ack, env.now), ack, env);
+            }
             self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
             self.arm_wake(env);
+        } else {
+            self.tell_quiet_ack(ack, env);
         }
         self.reduce(env);
         if in_recovery {

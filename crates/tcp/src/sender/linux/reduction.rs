@@ -48,8 +48,9 @@ impl Sender {
         let flight = self.in_flight().min(self.window.cwnd as u64);
         let before = self.window.cwnd;
         match why {
-            Reduction::Loss => self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx)),
+            Reduction::Loss => self.ask_for_loss(flight, env),
             Reduction::Echo => {
+                self.owns_window = false;
                 self.with_cc_flight(flight, env, |cc, cx| cc.on_ecn_echo(cx));
                 self.window.ssthresh = self.window.cwnd;
                 self.window.cwnd = before;
@@ -58,11 +59,11 @@ impl Sender {
         self.arm_wake(env);
     }
 
-    /// `tcp_cwnd_reduction`
+    /// `tcp_cwnd_reduction`, unless congestion control has its own (`cong_control`).
     pub(super) fn pace_reduction(&mut self, delivered: u32, lost: u32, advanced: bool, cfg: &SenderConfig) {
-        let threshold = (self.window.ssthresh / real(cfg.mss)) as i64;
+        let (threshold, own) = ((self.window.ssthresh / real(cfg.mss)) as i64, self.owns_window);
         let linux = self.linux();
-        if delivered == 0 || linux.prior_cwnd == 0 {
+        if own || delivered == 0 || linux.prior_cwnd == 0 {
             return;
         }
         let in_flight = i64::from(linux.board.in_flight());
@@ -83,6 +84,9 @@ impl Sender {
 
     /// `tcp_end_cwnd_reduction`
     pub(super) fn end_reduction(&mut self, now_tick: u64) {
+        if self.owns_window {
+            return;
+        }
         let linux = self.linux();
         if linux.state == CaState::Cwr || linux.undo_marker.is_some() {
             linux.window_stamp = now_tick;
@@ -92,7 +96,7 @@ impl Sender {
 
     /// `tcp_undo_cwnd_reduction`
     pub(super) fn undo_reduction(&mut self, unmark: bool, now_tick: u64, cfg: &SenderConfig) {
-        let cwnd = self.segments(cfg);
+        let (cwnd, own) = (self.segments(cfg), self.owns_window);
         let linux = self.linux();
         if unmark {
             linux.board.unmark_lost();
@@ -101,7 +105,7 @@ impl Sender {
         linux.undo_marker = None;
         linux.rack.advanced = true;
         let prior_cwnd = linux.prior_cwnd;
-        if let Some(threshold) = linux.prior_ssthresh {
+        if let Some(threshold) = linux.prior_ssthresh.filter(|_| !own) {
             self.set_segments(cwnd.max(prior_cwnd), cfg);
             if threshold > self.window.ssthresh {
                 self.window.ssthresh = threshold;

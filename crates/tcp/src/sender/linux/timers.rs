@@ -145,7 +145,9 @@ impl Sender {
         self.enter_loss(env);
         let linux = self.linux();
         linux.retransmits += 1;
-        if let Some(first) = linux.board.first().copied() {
+        if let Some(first) = linux.board.first().copied()
+            && !self.paces_resend(first.len, env)
+        {
             self.send_again(&first, true, env);
         }
         self.linux().rtt.back_off(&env.cfg.rto);
@@ -175,11 +177,16 @@ impl Sender {
         let kept = self.window.ssthresh;
         let flight = self.in_flight().min(self.window.cwnd as u64);
         // It hears of each timeout, but only the first of an episode sets the threshold.
-        let threshold = self.with_cc_flight(flight, env, |cc, cx| cc.on_timeout(cx));
-        self.window.ssthresh = if first { threshold } else { kept };
+        let times = self.linux().retransmits + 1;
+        let cut = self.with_cc_flight(flight, env, |cc, cx| cc.on_timeout(cx, times));
+        self.window.ssthresh = if first || cut.cwnd.is_some() { cut.ssthresh } else { kept };
+        self.owns_window = cut.cwnd.is_some();
         self.arm_wake(env);
         let in_flight = u64::from(self.linux().board.in_flight());
-        self.set_segments(in_flight + 1, env.cfg);
+        match cut.cwnd {
+            Some(own) => self.window.cwnd = own,
+            None => self.set_segments(in_flight + 1, env.cfg),
+        }
         self.cwr_pending = self.ecn != EcnMode::Off;
         let linux = self.linux();
         if state <= CaState::Disorder && linux.board.sacked_out >= env.cfg.duplicate_ack_threshold {
