@@ -6,7 +6,7 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 - `scenario/`: scenario and experiment files: format (`format/`), checks, points of a sweep, ids of runs
 - `imports/`: readers of other programs' files
 - `results/`: the store, result tables, declared columns, data sets
-- `run/`: `Experiment`, sweeps, the pool of threads, Dask clusters, estimates of memory
+- `run/`: `Scenario`, sweeps, the pool of threads, Dask clusters, estimates of memory
 - `claims/`: measures, outcomes of cases, verdicts on sentences, the records of experiments, the ledger
 - `choose/`: goals, comparison and its warnings (`cautions.py`), ranking, `capacity/`, `tuning/`, `fit/`, comparison
   with other data (`reference.py`)
@@ -18,7 +18,7 @@ programs), `extension` (checks the compiled engine), `later` (late imports), `na
 declares). The engine is `crates/engine`.
 
 >>> import fanin
->>> experiment = fanin.load("sdtcp/fig9")
+>>> experiment = fanin.Scenario("sdtcp/fig9")
 >>> run = experiment.run(seed=1)
 >>> run.summary["goodput_bps"], run.flows()
 >>> runs = fanin.sweep(experiment, jobs=2)
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ScenarioWarning,
     )
     from fanin.results.runs import Run
-    from fanin.run.experiment import Experiment, load
+    from fanin.run.scenario import Scenario
     from fanin.run.sweep import Runs, sweep
     from fanin.scenario.points import Point
 
@@ -57,7 +57,6 @@ __version__ = extension.PACKAGE_VERSION
 
 __all__ = [
     "ClusterError",
-    "Experiment",
     "FaninError",
     "NotFoundError",
     "Point",
@@ -65,11 +64,11 @@ __all__ = [
     "Run",
     "RunError",
     "Runs",
+    "Scenario",
     "ScenarioError",
     "ScenarioWarning",
     "__version__",
     "engine_version",
-    "load",
     "sweep",
 ]
 
@@ -84,7 +83,7 @@ _MODULES = {
         "ScenarioWarning",
     ),
     "results.runs": ("Run",),
-    "run.experiment": ("Experiment", "load"),
+    "run.scenario": ("Scenario",),
     "run.sweep": ("Runs", "sweep"),
     "scenario.points": ("Point",),
 }

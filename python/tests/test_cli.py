@@ -229,7 +229,7 @@ def test_explain_says_how_to_have_a_shuffle(cli, work):
         said = cli("explain", word).err
         assert 'kind "requests" with from = "all", to = "all"' in said
         assert "a fan-in of one less than there are hosts" in said
-    run = fanin.load("shuffle.toml").run()
+    run = fanin.Scenario("shuffle.toml").run()
     # Whoever asks is answered by all others.
     asked = run.flows().group_by("query", "dst").agg(pl.col("src").n_unique())
     assert asked["src"].to_list() == [3] * 20

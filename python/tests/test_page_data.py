@@ -12,7 +12,7 @@ import pytest
 from fanin._engine import Scenario
 from fanin.claims import ledger
 from fanin.errors import ResultsError
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library
 from fanin.show import claims_page, page_data, plain
 
@@ -112,7 +112,7 @@ def test_every_paper_has_a_page_for_its_sentences_and_a_picture_that_an_experime
     assert len(pictures) == 5
     for name in pictures:
         key, _, figure = name.removesuffix(".svg").rpartition("/")
-        experiment = Experiment(key, library.experiments()[key])
+        experiment = Scenario.named(key, library.experiments()[key])
         (plot,) = [each for each in experiment.document.plot if each.name == figure]
         assert plot.published, name
     assert (DOCS / "papers/claims.md").read_text(encoding="utf-8").count("\n") <= 80

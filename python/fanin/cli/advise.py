@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from fanin.choose.goals import Measure
     from fanin.choose.plan import Plan
     from fanin.results.runs import Run
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
     from fanin.scenario.settings import Settings
 
 
@@ -140,7 +140,7 @@ def advise(
     from fanin.show.course import describe_course
 
     given, within = overrides(set_), within_ or "5min"
-    experiment = fanin.load(scenario, given)
+    experiment = fanin.Scenario(scenario).set(given)
     experiment.check()
     _note_kernel(experiment)
     linux = confirmation.kernel(experiment) if confirm else ""
@@ -190,7 +190,7 @@ def advise(
     _note_failures(found)
 
 
-def _note_kernel(experiment: Experiment) -> None:
+def _note_kernel(experiment: Scenario) -> None:
     """Says that all runs take place in the kernel, where the scenario asks for that."""
     if experiment.resolved()["run"]["backend"] == "linux":
         note(
@@ -199,14 +199,14 @@ def _note_kernel(experiment: Experiment) -> None:
         )
 
 
-def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure]) -> None:
+def _warn_of_queues(experiment: Scenario, run: Run, measures: Sequence[Measure]) -> None:
     from fanin.run.observed import unmeasured
 
     for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
         note(f"warning: {remark}")
 
 
-def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Diagnosis]:
+def _first(experiment: Scenario, seed: int) -> tuple[Run, float, Diagnosis]:
     """A run of the scenario as it is, how long it took, and what it says."""
     from fanin.choose.diagnosis import diagnose
 
@@ -217,7 +217,7 @@ def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Diagnosis]:
         # `fanin check` and `fanin run` show them.
         warnings.catch_warnings(action="ignore", category=fanin.ScenarioWarning),
     ):
-        run = experiment.run(seed, progress=progress)
+        run = experiment.run(seed, progress=progress, moved=None)
     return run, time.monotonic() - begun, diagnose(run, experiment.of_fan_in(), experiment.handle())
 
 
@@ -234,7 +234,7 @@ def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[
 
 
 def _make_plan(
-    experiment: Experiment,
+    experiment: Scenario,
     happened: Diagnosis,
     to_try: Tried,
     some: list[int] | None,
@@ -250,7 +250,7 @@ def _make_plan(
     return planning.planned(len(to_try.fixes), some, capacities, hosts=hosts, reach=reach, **room)
 
 
-def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
+def _reach(experiment: Scenario, happened: Diagnosis) -> tuple[int, int]:
     """How many senders there are, and up to how many it can be searched how far they carry; zeros if it cannot be."""
     from fanin.choose import advising
     from fanin.errors import ScenarioError
@@ -262,7 +262,7 @@ def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
         return 0, 0
 
 
-def _background(experiment: Experiment) -> Measure | None:
+def _background(experiment: Scenario) -> Measure | None:
     from fanin.choose.goals import measure
     from fanin.numbers.summary import BACKGROUND
 

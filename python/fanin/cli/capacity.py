@@ -36,7 +36,7 @@ from fanin.scenario.format.values import Range, Scalar, parse_range, parse_value
 if TYPE_CHECKING:
     from fanin.choose.capacity.search import Found
     from fanin.choose.goals import Keep, Measure
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
 
 SchemeOption = Annotated[
     str | None,
@@ -132,7 +132,7 @@ def capacity(
     from fanin.choose.capacity.search import SEEDS
     from fanin.show import capacity_folder
 
-    experiment = fanin.load(scenario, overrides(set_, backend))
+    experiment = fanin.Scenario(scenario).set(overrides(set_, backend))
     experiment.check()
     path, first, last = _over(over) if over else (fan_in_path(experiment), 2, 1024)
     keeps = keeps_of(list(keep or default_bounds(experiment, path)), experiment)
@@ -261,7 +261,7 @@ def _sure(each: Found) -> str:
     return f"{len(kept.breaking)} of {len(kept.seeds)}: at most {math.ceil(100 * kept.share_at_most)} %"
 
 
-def _warnings(experiment: Experiment, found: list[Found], measures: list[Measure], over: str) -> list[str]:
+def _warnings(experiment: Scenario, found: list[Found], measures: list[Measure], over: str) -> list[str]:
     """What a reader should know before trusting the capacities."""
     from fanin.choose.cautions import cautions
     from fanin.scenario.points import Point

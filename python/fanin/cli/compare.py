@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
     from fanin.results.dataset import Row
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
     from fanin.scenario.format.values import Scalar
     from fanin.scenario.settings import Settings
 
@@ -174,7 +174,7 @@ def compare(
     from fanin.choose import comparison
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
 
-    experiment = fanin.load(scenario, overrides(set_, backend))
+    experiment = fanin.Scenario(scenario).set(overrides(set_, backend))
     if records is not None:
         asked = Asked(records, key, columns or [], tolerance or [], table, level)
         varied: dict[str, list[Scalar]] = {}
@@ -239,7 +239,7 @@ def _reference(against: str | None, names: list[str]) -> str:
     return against or names[0]
 
 
-def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
+def _warnings(experiment: Scenario, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
     """What a reader should know before trusting the table."""
     from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
     from fanin.choose.comparison import METRICS

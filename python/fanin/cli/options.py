@@ -15,8 +15,8 @@ from fanin.cli.terminal import note
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
-    from fanin.run.experiment import Experiment
     from fanin.run.job import Workers
+    from fanin.run.scenario import Scenario
     from fanin.scenario.format.values import Scalar
     from fanin.scenario.settings import Settings
 
@@ -190,7 +190,7 @@ def workers(cluster: str | None, jobs: int | None, memory: str | None) -> Iterat
         yield found
 
 
-def goal_of(text: str | None, experiment: Experiment, usual: str | None = None) -> Goal:
+def goal_of(text: str | None, experiment: Scenario, usual: str | None = None) -> Goal:
     """The ``--goal`` option as a goal; by default the usual one of the scenario, or of a run of it, and it is said."""
     from fanin.choose.goals import USUAL, goal, usual_goal
 
@@ -203,7 +203,7 @@ def goal_of(text: str | None, experiment: Experiment, usual: str | None = None) 
         raise typer.BadParameter(str(error), param_hint="--goal") from None
 
 
-def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
+def keeps_of(texts: list[str], experiment: Scenario) -> list[Keep]:
     """The ``--keep`` options as bounds."""
     from fanin.choose.goals import keep
 

@@ -30,8 +30,8 @@ from fanin.errors import WorkerError
 if TYPE_CHECKING:
     from fanin.results.runs import Run
     from fanin.results.stored_runs import ShownRuns
-    from fanin.run.experiment import Experiment
     from fanin.run.job import Advance
+    from fanin.run.scenario import Scenario
     from fanin.scenario.format.values import Scalar
     from fanin.scenario.points import Point
     from fanin.scenario.settings import Settings
@@ -206,12 +206,12 @@ def _is_scenario(name: str) -> bool:
     return name.endswith(".toml") or not (Path(name).exists() or names_run(Path(name)))
 
 
-def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Experiment:
+def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Scenario:
     """The scenario with what the picture needs, unless it records that in a way of its own."""
     from fanin.scenario.points import points
     from fanin.show.plots.of_runs import depends_on_length, needs, until
 
-    plain = fanin.load(name)
+    plain = fanin.Scenario(name)
     if len(points(plain, plain.seeds[:1])) > 1:
         note(f"warning: [sweep] and [variant] are not drawn here: `fanin reproduce {name}` draws a [[plot]] of them")
     values, lengths = plain.resolved(), []
@@ -219,10 +219,10 @@ def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: As
         first = _simulated(plain.vary(varied, bare=True), What.FLOWS, asked, pool)
         lengths = [float(run.summary["simulated_s"]) for run in first.runs]
     settings = [*needs(what.value, asked, values["measure"], lengths), *until(lengths, values["run"]["duration"])]
-    return fanin.load(name, settings).vary(varied, bare=True)
+    return fanin.Scenario(name).set(settings).vary(varied, bare=True)
 
 
-def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
+def _simulated(experiment: Scenario, what: What, asked: Asked, pool: Pool) -> ShownRuns:
     """The runs of a scenario, each in the store."""
     from fanin.results.stored_runs import Shown, ShownRuns
     from fanin.show.plots.of_runs import of_a_queue, table_of, tables_of
@@ -250,7 +250,7 @@ def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> 
 
 
 def _at_bottlenecks(
-    experiment: Experiment, runs: list[_Made], tables: frozenset[str], pool: Pool, advance: Advance
+    experiment: Scenario, runs: list[_Made], tables: frozenset[str], pool: Pool, advance: Advance
 ) -> list[_Made]:
     """The same runs, those whose bottleneck is not the observed port made once more with its queue measured."""
     from fanin.results.runs import Run

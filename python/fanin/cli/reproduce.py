@@ -35,7 +35,7 @@ from fanin.results.layout import CLAIMS, apart, together
 
 if TYPE_CHECKING:
     from fanin.claims.judge import Measurement
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
     from fanin.run.sweep import Runs
     from fanin.scenario.format.plot import Plot
     from fanin.scenario.settings import Settings
@@ -134,7 +134,7 @@ def reproduce(
 
     changes = [("environment", environment)] if environment is not None else []
     changes += overrides(set_)
-    loaded = [fanin.load(name, changes) for name in library.chosen(experiments or [], every)]
+    loaded = [fanin.Scenario(name).set(changes) for name in library.chosen(experiments or [], every)]
     out = apart(out, changes)
     chosen, room = seeds(seeds_), memory_of(memory)
     for experiment in loaded:
@@ -184,7 +184,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _consent(experiments: list[Experiment], *, trust: bool) -> None:
+def _consent(experiments: list[Scenario], *, trust: bool) -> None:
     """Asks before a file that fanin does not ship starts a program; without a terminal it refuses.
 
     Raises:
@@ -203,7 +203,7 @@ def _consent(experiments: list[Experiment], *, trust: bool) -> None:
             raise typer.Abort
 
 
-def _unchanged(experiment: Experiment) -> list[str]:
+def _unchanged(experiment: Scenario) -> list[str]:
     """Remarks on lines of an experiment whose own values override ``--set``."""
     found = []
     for path, _ in experiment.overrides:
@@ -371,7 +371,7 @@ def _trials(drawn: list[Reproduction], given: _Given, *, judged: bool) -> Iterat
         yield " ".join(["fanin claims", *named, *given.place]), "each verdict with its reason, again at any time"
 
 
-def _earlier(experiment: Experiment, out: Path) -> str:
+def _earlier(experiment: Scenario, out: Path) -> str:
     """When the experiment's benchmark was last run; empty if never, or if its record is missing."""
     from fanin.claims import record
     from fanin.claims.standing import date

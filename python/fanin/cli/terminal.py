@@ -108,7 +108,9 @@ def agrees(question: str) -> bool:
 
 def note_moved(observed: str, found: str) -> None:
     """Says that the queue of a run is that of the port that turned out to be the bottleneck."""
-    note(f"the bottleneck is {found}, not {observed}, so the queue is that of {found} (measure.bottleneck)")
+    from fanin.scenario.remarks import moved
+
+    note(moved(observed, found))
 
 
 _MOST_NAMED = 4

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
     from fanin.choose.tuning.answer import Checked, Tuned
     from fanin.choose.tuning.space import Param, Values
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
 
 
 def tune(
@@ -101,7 +101,7 @@ def tune(
     from fanin.run.laboratory import Laboratory
     from fanin.show import tuning_folder
 
-    experiment = fanin.load(scenario, overrides(set_))
+    experiment = fanin.Scenario(scenario).set(overrides(set_))
     experiment.check()
     params = _params(param_, experiment)
     goals = [goal_of(text, experiment) for text in goal] if goal else [goal_of(None, experiment)]
@@ -137,7 +137,7 @@ def tune(
     _tell(tuned, warnings)
 
 
-def _params(texts: list[str], experiment: Experiment) -> list[Param]:
+def _params(texts: list[str], experiment: Scenario) -> list[Param]:
     from fanin.choose.tuning.space import param, unused
 
     try:
@@ -203,7 +203,7 @@ def _row(
     return cells + [keep.measure.shown(value.without_zero_width) for keep, value in zip(keeps, each.keeps, strict=True)]
 
 
-def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: list[Keep], margin: float) -> list[str]:
+def _warnings(experiment: Scenario, tuned: Tuned, goals: list[Goal], keeps: list[Keep], margin: float) -> list[str]:
     """What a reader should know before trusting the answer."""
     from fanin.choose.cautions import cautions
     from fanin.scenario.points import Point
@@ -221,7 +221,7 @@ def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: li
     return found + cautions(experiment, measures, runs, {name: each.rows for name, each in checked.items()})
 
 
-def _of_thresholds(experiment: Experiment, values: Values) -> list[str]:
+def _of_thresholds(experiment: Scenario, values: Values) -> list[str]:
     """What `fanin check` says against the marking threshold that some values bring."""
     from fanin.scenario.thresholds import threshold_remarks
 

@@ -12,8 +12,8 @@ from fanin.errors import WorkerError
 from fanin.results.failures import BrokenOff, Failure, NotBegun, describe
 from fanin.results.runs import Run
 from fanin.results.store import Finished, Output, Store
-from fanin.run.experiment import Experiment
 from fanin.run.memory import Estimate
+from fanin.run.scenario import Scenario
 from fanin.scenario.file import Files
 from fanin.scenario.settings import SEED, Settings, without_seed
 
@@ -51,7 +51,7 @@ Kind = tuple[object, ...]
 class Job:
     """A run that an experiment needs."""
 
-    experiment: Experiment
+    experiment: Scenario
     settings: Settings
     tables: frozenset[str] = frozenset()
     """Result tables to keep."""

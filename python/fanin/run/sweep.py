@@ -17,9 +17,9 @@ from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure, refuse_untrusted
-from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Job
 from fanin.run.pool import run_jobs
+from fanin.run.scenario import Scenario
 from fanin.run.threads import Threads
 from fanin.scenario.format.bounds import Filter
 from fanin.scenario.points import Point, points
@@ -31,7 +31,7 @@ _MOST_REMARKS = 10
 class Runs:
     """Finished runs of a sweep, in the order of its points."""
 
-    experiment: Experiment
+    experiment: Scenario
     finished: list[tuple[Point, Run]] = field(repr=False)
     missing: list[tuple[Point, BrokenOff]] = field(default_factory=list, repr=False)
     """Points whose runs were aborted because of the machine, such as those that do not fit in memory."""
@@ -106,7 +106,7 @@ class Runs:
 
 
 def sweep(
-    experiment: Experiment,
+    experiment: Scenario,
     *,
     seeds: list[int] | None = None,
     jobs: int | None = None,
@@ -120,7 +120,7 @@ def sweep(
     """Runs every point of an experiment's sweep; finished points found in the store are not run again.
 
     Results do not depend on ``jobs`` or on the order in which runs end. On Ctrl-C the runs that have finished stay
-    in the store. What :meth:`Experiment.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
+    in the store. What :meth:`Scenario.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
 
     Args:
         experiment: The experiment.
@@ -169,7 +169,7 @@ def whole(runs: Runs) -> Runs:
 
 
 def sweep_all(
-    experiments: list[Experiment],
+    experiments: list[Scenario],
     *,
     seeds: list[int] | None = None,
     jobs: int | None = None,
@@ -209,7 +209,7 @@ def sweep_all(
     return found
 
 
-def _measured(experiment: Experiment, point: Point, store: Store | None) -> Run:
+def _measured(experiment: Scenario, point: Point, store: Store | None) -> Run:
     """The measurement of a point by the experiment's program; it is stored with machine and date."""
     command = experiment.document.benchmark
     assert command is not None

@@ -26,7 +26,7 @@ from fanin.results import columns, curves
 from fanin.results.files import filling, writing
 from fanin.results.frames import parquet_of
 from fanin.results.layout import CLAIMS, TAKEN
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.departures import as_judged
@@ -51,7 +51,7 @@ _FEW_PLOTS = 8
 class Reproduction:
     """An experiment's finished runs, judged and drawn."""
 
-    experiment: Experiment
+    experiment: Scenario
     runs: pl.DataFrame
     measurements: list[Measurement]
     series: dict[str, Series]
@@ -287,7 +287,7 @@ def _judged(runs: Runs, frame: pl.DataFrame, *, quick: bool) -> list[Measurement
     ]
 
 
-def _sample(plot: Plot, experiment: Experiment, frame: pl.DataFrame) -> str:
+def _sample(plot: Plot, experiment: Scenario, frame: pl.DataFrame) -> str:
     """Of how many seeds a figure is the mean, for its caption; and of how many queries of each, if it is a quantile."""
     chosen = columns.filtered(frame, one_seed(plot))
     seeds = chosen["seed"].n_unique()
@@ -303,7 +303,7 @@ def _sample(plot: Plot, experiment: Experiment, frame: pl.DataFrame) -> str:
     return said
 
 
-def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.DataFrame, where: Where) -> None:
+def _refuse_unmatched(experiment: Scenario, location: Location, frame: pl.DataFrame, where: Where) -> None:
     """Refuses a plot or a column at ``location`` of the file that takes none of the rows that there are.
 
     Raises:
@@ -320,7 +320,7 @@ def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.Data
     raise ScenarioError(str(experiment.path), line, key, message)
 
 
-def folder_of(experiment: Experiment, out: Path | str) -> Path:
+def folder_of(experiment: Scenario, out: Path | str) -> Path:
     """The folder of an experiment's results.
 
     Raises:
@@ -353,7 +353,7 @@ def _drawn_earlier(folder: Path) -> list[str]:
 
 
 def _draw(
-    plot: Plot, experiment: Experiment, series: dict[str, Series], folders: tuple[Path, Path], *, also: Sequence[str]
+    plot: Plot, experiment: Scenario, series: dict[str, Series], folders: tuple[Path, Path], *, also: Sequence[str]
 ) -> list[Path]:
     """The files of a plot in the second folder, copied from the first if the same figure is there."""
     earlier, folder = folders
