@@ -1456,7 +1456,7 @@ def test_more_load_than_fits_is_named(tmp_path):
     assert noted(found)["overload"] == {"load_share": pytest.approx(1.2, rel=1e-3), "of": "receivers"}
     (warning,) = [
         each
-        for each in fanin.Scenario(tmp_path / "s.toml").set({"network.sender-hosts": 8}).warnings()
+        for each in fanin.Scenario(tmp_path / "s.toml").set("network.sender-hosts", 8).warnings()
         if "offer" in each
     ]
     assert warning == "traffic.a, traffic.b: offer 120 % of what their receivers can carry"

@@ -439,10 +439,10 @@ class TestInPython:
         assert told.count(f"warning: {remark}\n") == 1
 
     def test_a_run_raises_them_once_for_an_experiment(self, remark):
-        experiment = fanin.Scenario("loads.toml")
+        experiment = fanin.Scenario("loads.toml").set(self.pairs())
         with pytest.warns(fanin.ScenarioWarning) as caught:
             for seed in (1, 2):
-                experiment.run(seed, self.pairs())
+                experiment.run(seed)
         assert [str(each.message) for each in caught].count(remark) == 1
         assert {each.filename for each in caught} == {__file__}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fanin._engine import Scenario
+from fanin import _engine
 from fanin.claims import ledger
 from fanin.errors import ResultsError
 from fanin.run.scenario import Scenario
@@ -41,7 +41,7 @@ def test_every_scenario_of_the_page_is_valid_with_each_of_its_schemes():
     wanted = {(each["toml"], scheme) for each in every for scheme in each["compare"] or [""]}
     assert len(wanted) > 100
     for toml, scheme in wanted:
-        Scenario(toml, "ledger.toml", [("transport.scheme", scheme)] if scheme else []).check()
+        _engine.Scenario(toml, "ledger.toml", [("transport.scheme", scheme)] if scheme else []).check()
 
 
 def test_what_is_written_is_unpacked_for_the_page(tmp_path):

@@ -376,15 +376,15 @@ count = 300
 
 def test_a_scenario_that_has_changed_since_the_run_is_not_tried(cli, work, monkeypatch):
     (work / "s.toml").write_text(COLLAPSE)
-    load, loads = fanin.load, []
+    real, loads = fanin.Scenario, []
 
     def change_before_the_second(*arguments):
         loads.append(arguments)
         if len(loads) == 2:
             (work / "s.toml").write_text(COLLAPSE.replace("32KB", "30KB"))
-        return load(*arguments)
+        return real(*arguments)
 
-    monkeypatch.setattr(fanin, "load", change_before_the_second)
+    monkeypatch.setattr(fanin, "Scenario", change_before_the_second)
     result = cli("run", "s.toml", "--no-store")
     assert "warning: no changes were tried: " in result.err
     assert "has changed since the run" in result.err

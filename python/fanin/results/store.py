@@ -399,7 +399,6 @@ class DamagedError(ResultsError):
     """A run is not what was written."""
 
 
-@functools.lru_cache(maxsize=64)
 @contextmanager
 def kept_in(out: Store | Path | str | None) -> Iterator[Store | None]:
     """A results folder; what was kept in it is on disk in the end, unless whoever gave the store goes on with it."""
@@ -410,6 +409,7 @@ def kept_in(out: Store | Path | str | None) -> Iterator[Store | None]:
         yield store
 
 
+@functools.lru_cache(maxsize=64)
 def _loaded(text: str) -> dict[str, Any]:
     """What runs of one command share."""
     found: dict[str, Any] = json.loads(text)

@@ -44,6 +44,9 @@ class Progress:
 Advance = Callable[[Progress], None]
 """Called when simulations start, whenever a run finishes, and from time to time in between."""
 
+Watch = Callable[[Progress], object]
+"""As ``Advance``, where ``False`` stops."""
+
 Kind = tuple[object, ...]
 
 
@@ -117,7 +120,7 @@ class PooledRun:
 
     def not_begun(self) -> NotBegun:
         """What there is of it where no more runs may begin."""
-        return NotBegun(self.name, self.job.experiment.name, self.seed, self.job.settings, "no time was left", {})
+        return NotBegun(self.name, self.job.experiment.name, self.seed, self.job.settings, "it did not begin", {})
 
 
 class Workers(Protocol):

@@ -33,6 +33,7 @@ def run_jobs(
     jobs: int | None = None,
     workers: Workers | None = None,
     advance: Advance = lambda _: None,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[Run | BrokenOff]:
     """The requested runs, in order; those found in the store are not run again.
 
@@ -45,6 +46,7 @@ def run_jobs(
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
         workers: Where to run them, if not on threads; the caller closes it.
         advance: Called after every simulation.
+        go_on: Whether more runs may begin, once one has.
 
     Raises:
         ScenarioError: a point is not valid.
@@ -53,7 +55,7 @@ def run_jobs(
 
     """
     with kept_in(out) as store, _at(workers, jobs) as where:
-        found = _Pool(wanted, store, where, advance, stop_at_failures=True).run()
+        found = _Pool(wanted, store, where, advance, stop_at_failures=True, go_on=go_on).run()
     return [each for each in found if isinstance(each, Run | BrokenOff)]
 
 

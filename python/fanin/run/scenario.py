@@ -170,12 +170,12 @@ class Scenario(ScenarioFile):
             resolved = self.resolved(given)
             output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
             made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
-            if moved is not None and (ports := find_moved_bottleneck(made, resolved, network)):
-                # A run that records more of the observed port than totals keeps it.
-                if output.observe(ports[1]):
-                    moved(*ports)
-                    given.append((BOTTLENECK, ports[1]))
-                    resolved = self.resolved(given)
+            ports = None if moved is None else find_moved_bottleneck(made, resolved, network)
+            # A run that records more of the observed port than totals keeps it.
+            if moved is not None and ports is not None and output.observe(ports[1]):
+                moved(*ports)
+                given.append((BOTTLENECK, ports[1]))
+                resolved = self.resolved(given)
             name, summary = run_id(resolved), json.loads(output.summary)
             self.resolve_unchanged(name, self.files(resolved), given)
             stored = None
@@ -184,7 +184,7 @@ class Scenario(ScenarioFile):
                 (stored,) = store.keep([finished], resolved, self.name)
         for remark in remarks.of_totals(summary, resolved):
             warnings.warn(remark, ScenarioWarning, stacklevel=2)
-        return Run(name, summary, stored, output, resolved["measure"])
+        return Run(name, summary, stored, output, resolved)
 
     def simulate(
         self,

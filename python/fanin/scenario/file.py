@@ -458,9 +458,9 @@ def _values(path: str, values: object) -> list[Scalar]:
         ScenarioError: one is no value of a scenario.
 
     """
-    several = isinstance(values, Iterable) and not isinstance(values, str)
+    several = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     try:
-        return expand_all([plain(each) for each in values] if several else [values])
+        return expand_all([plain(each) for each in several])
     except ValueError as error:
         raise ScenarioError("vary", None, path, str(error)) from None
 

@@ -28,6 +28,8 @@ class Param:
     span: Range | None
     choices: tuple[Scalar, ...] = ()
     whole: bool = False
+    text: str = ""
+    """As the user wrote it."""
 
     def distribution(self, optuna: ModuleType) -> object:
         """The distribution for Optuna: numbers, or indices into a list of values."""
@@ -83,12 +85,12 @@ def param(text: str, experiment: Scenario) -> Param:
         choices = parse_values(values)
         if len(choices) < 2:
             raise ValueError(f"{path} has only one value; use --set to set it")
-        found = Param(path, None, tuple(choices))
+        found = Param(path, None, tuple(choices), text=text)
     elif span.first >= span.last:
         raise ValueError(f"{path}: {span} is an empty range: the first value must be below the last")
     else:
         counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
-        found = Param(path, span, whole=span.is_whole and counted)
+        found = Param(path, span, whole=span.is_whole and counted, text=text)
     for value in (span.shown(span.first), span.shown(span.last)) if found.span and span else found.choices:
         _check(path, str(value), experiment)
     return found
