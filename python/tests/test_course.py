@@ -41,7 +41,7 @@ def told(path, text, **overrides):
     """The diagnosis of a run."""
     path.write_text(text)
     experiment = fanin.Scenario(path)
-    run = experiment.set(overrides).run()
+    run = experiment.set(overrides).run(moved=None)
     found = diagnose(run, experiment.of_fan_in(overrides), experiment.handle(overrides))
     # Everything that was found has words.
     assert all(said for _, said in describe_course(found).rows)

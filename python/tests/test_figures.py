@@ -950,7 +950,7 @@ def test_a_named_line_to_be_relative_to_must_exist(paper):
     paper.write_text(text)
     runs = fanin.sweep(fanin.Scenario(paper), quick=True, out=None)
     with pytest.raises(FaninError, match="no line UDP"):
-        series.series_of(runs.experiment.document.plot[1], runs, runs.frame())
+        series.series_of(runs.scenario.document.plot[1], runs, runs.frame())
 
 
 def test_columns_may_be_of_what_receiving_hosts_show(cli, work):

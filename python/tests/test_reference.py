@@ -112,7 +112,7 @@ def test_keys_of_one_side_are_told(cli, sweep, work):
 def test_rows_of_a_result_table_are_compared(cli, sweep, work):
     experiment = fanin.Scenario("sweep.toml")
     points = [(seed, {SENDERS: senders}) for senders in (2, 4) for seed in (1, 2, 3)]
-    flows = pl.concat(experiment.run(seed, values).flows().select("fct_s") for seed, values in points)
+    flows = pl.concat(experiment.set(values).run(seed).flows().select("fct_s") for seed, values in points)
     flows.write_parquet(work / "flows.parquet")
     found = compared(cli, "--reference", "flows.parquet", "--table", "flows", "--key", "", "--column", "fct_s=fct_s")
     (cell,) = found["cells"]

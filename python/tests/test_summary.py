@@ -42,7 +42,7 @@ WRITTEN = runpy.run_path(str(REFERENCE / "regenerate.py"))
 def test_documents_are_what_the_code_declares():
     pages = WRITTEN["pages"]()
     assert {path.name for path in pages} == {
-        "environments.md", "glossary.md", "networks.md", "output.md", "palette.json", "schemes.md"
+        "environments.md", "glossary.md", "networks.md", "output.md", "palette.json", "python.md", "schemes.md"
     }  # fmt: skip
     for path, page in pages.items():
         assert path.read_text() == page, f"{path} is out of date: run docs/reference/regenerate.py"

@@ -13,12 +13,13 @@ from patches import before_runs
 from test_capacity import TINY
 
 import fanin
+from fanin.ask.tuning import _cautions
 from fanin.choose import goals
 from fanin.choose.comparison import paired
 from fanin.choose.tuning import optuna_proposals
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
-from fanin.cli.tune import _print, _warnings
+from fanin.cli.tune import _print
 from fanin.numbers.stats import QUANTILES
 from fanin.show import tuning_folder
 
@@ -53,7 +54,7 @@ def test_the_answer_is_of_fresh_seeds_and_paired(cli, tiny):
     best = found["best"][0]
     experiment = fanin.Scenario("tiny.toml")
     fresh = (3, 4, 5)
-    own = [experiment.run(seed, best["values"]).summary["goodput_bps"] for seed in fresh]
+    own = [experiment.set(best["values"]).run(seed).summary["goodput_bps"] for seed in fresh]
     default = [experiment.run(seed).summary["goodput_bps"] for seed in fresh]
     assert best["goals"]["goodput"]["mean"] == pytest.approx(sum(own) / 3)
     assert found["default"]["goals"]["goodput"]["mean"] == pytest.approx(sum(default) / 3)
@@ -378,7 +379,7 @@ def test_a_recommended_threshold_that_check_warns_of_is_warned_of_here(work):
     def warned(threshold: str, *, advised: bool) -> list[str]:
         best = SimpleNamespace(values={path: threshold}, rows=[], is_advice=lambda *_: advised)
         found = SimpleNamespace(default=SimpleNamespace(values=None, rows=[]), best=[best])
-        return _warnings(experiment, found, [], [], 0.01)
+        return _cautions(experiment, found, [], [], 0.01)
 
     (remark,) = warned("5pkt", advised=True)
     assert remark.startswith(f"of the recommended values: {path} = 5pkt: below C x RTT / 7")

@@ -39,6 +39,12 @@ from fanin.show.course import describe_course
 WITHIN = "5min"
 """How long it may take unless somebody says so."""
 
+_COLUMNS = (
+    *("fix", "deployable", "rank", "mean", "half", "low", "high", "effect", "change", "change_half"),
+    *("background_change", "costly", "seeds"),
+)
+"""What a table of fixes has of each."""
+
 _BEST = 10
 """So many fixes are shown in a notebook."""
 
@@ -79,8 +85,7 @@ class Recommendation:
     def frame(self) -> pl.DataFrame:
         """A row for each fix, the best first: mean of the goal, effect, whether it can be deployed, what it costs."""
         every = [each.as_dict(self.advice.goal) for each in self.advice.every]
-        kinds = (str, int, float, bool)
-        return frame_of([{key: each[key] for key in each if isinstance(each[key], kinds)} for each in every])
+        return frame_of([{name: each[name] for name in _COLUMNS} for each in every])
 
     def as_dict(self) -> dict[str, Any]:
         """What ``fanin advise --json`` prints, without the files."""

@@ -66,11 +66,14 @@ def fct(
         bins: Number of bins; by default the definition's.
 
     Raises:
+        ValueError: there is no such definition.
         ResultsError: there are no flows, or they are damaged.
 
     >>> fanin.fct(fanin.Scenario("tour/rack").run(), "hpcc").sizes
 
     """
+    if slowdown not in DEFINITIONS:
+        raise ValueError(f"there is no slowdown {slowdown!r}: {', '.join(DEFINITIONS)}")
     definition = DEFINITIONS[slowdown]
     if isinstance(runs, Runs | Run):
         flows, place = runs.flows(), repr(runs)

@@ -20,9 +20,11 @@ from fanin.run.sweep import Runs, sweep
 from fanin.scenario import remarks
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar, expand
+from fanin.scenario.library import is_shipped
 from fanin.scenario.points import Point, points
 from fanin.scenario.settings import Settings
 from fanin.show.plots.of_runs import (
+    KINDS,
     Asked,
     depends_on_length,
     drawn,
@@ -158,6 +160,7 @@ def plot(
             drawn; by default this is a warning.
 
     Raises:
+        ValueError: there is no such picture.
         FaninError: there is no such column.
         ResultsError: a run has not recorded it (the message has the key of ``[measure]``), or there are too many lines.
 
@@ -165,6 +168,8 @@ def plot(
     >>> fanin.plot("cdf", runs, of="slowdown", log=True, style="column").save("slowdown.pdf")
 
     """
+    if what not in KINDS:
+        raise ValueError(f"there is no picture {what!r}: {', '.join(KINDS)}")
     asked = Asked(of, senders, log, title, span)
     if isinstance(runs, Scenario):
         made = _Making(None if seeds is None else [*seeds], out, jobs, workers, stopping(progress), moved)
@@ -181,7 +186,7 @@ def plot(
 def _shown(runs: Drawable) -> ShownRuns:
     """Runs that have been made."""
     if isinstance(runs, Runs):
-        found = [_as_shown(dict(point.row), run, runs.experiment.name) for point, run in runs]
+        found = [_as_shown(dict(point.row), run, runs.scenario.name) for point, run in runs]
         return ShownRuns(found, runs.labels)
     if isinstance(runs, Run):
         return ShownRuns([_as_shown({"seed": runs.scenario["run"]["seed"]}, runs, runs.run_id)], {})
@@ -198,7 +203,8 @@ def _recording(plain: Scenario, what: Kind, asked: Asked, making: _Making) -> Sc
     varied: dict[str, list[Scalar]] = {path: plain.sweep.variables[path] for path in plain.given or ()}
     bare = plain.vary(varied, bare=True)
     if len(points(plain, plain.seeds[:1])) > max(1, len(points(bare, plain.seeds[:1]))):
-        said = "[sweep] and [variant] are not drawn here: `fanin reproduce` draws a [[plot]] of them"
+        name = plain.name if is_shipped(plain.path) else plain.path
+        said = f"[sweep] and [variant] are not drawn here: `fanin reproduce {name}` draws a [[plot]] of them"
         warnings.warn(said, ScenarioWarning, stacklevel=3)
     values, lengths = plain.resolved(), []
     if depends_on_length(what, values["measure"]):

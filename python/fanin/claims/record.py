@@ -186,7 +186,7 @@ def make(
     quick: bool,
 ) -> Record:
     """The record of an experiment's finished runs, which ``command`` makes."""
-    experiment = runs.experiment
+    experiment = runs.scenario
     document = experiment.document
     work = _work(runs)
     where = _where(work) if document.benchmark else ""
@@ -253,7 +253,7 @@ def _work(runs: Runs) -> Simulations:
 
     return Simulations(
         runs=len(runs),
-        of=len(points(runs.experiment)),
+        of=len(points(runs.scenario)),
         missing=len(runs.missing),
         seeds=runs.seeds,
         engine_version=fanin.engine_version(),

@@ -219,7 +219,7 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, also: 
     from fanin.run.job import Progress
     from fanin.show.reproduction import judge_and_draw_all
 
-    figures = sum(len(runs.experiment.document.plot) for runs in swept)
+    figures = sum(len(runs.scenario.document.plot) for runs in swept)
     if figures:
         note(f"all runs are done; judging and drawing {figures} figure{'s' if figures > 1 else ''}")
     with counting("experiments drawn") as counter:
@@ -239,7 +239,7 @@ def _is_lost(runs: Runs) -> bool:
 def _missing(swept: list[Runs]) -> list[dict[str, Any]]:
     """The runs that could not be made here, for ``--json``."""
     return [
-        {"experiment": runs.experiment.name, "run": point.row, "error": broken.error}
+        {"experiment": runs.scenario.name, "run": point.row, "error": broken.error}
         for runs in swept
         for point, broken in runs.missing
     ]
@@ -249,7 +249,7 @@ def _tell_missing(swept: list[Runs]) -> None:
     """Says how many runs are missing, and which are of the experiments that have no others; others' are warnings."""
     for runs in swept:
         for remark in runs.without() if _is_lost(runs) else []:
-            note(f"error: {runs.experiment.name}: {remark}")
+            note(f"error: {runs.scenario.name}: {remark}")
     missing, made = sum(len(runs.missing) for runs in swept), sum(map(len, swept))
     if missing:
         note(f"error: {missing} of {missing + made} runs could not be made; the same command tries them again")

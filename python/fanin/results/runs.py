@@ -21,11 +21,13 @@ class Run:
     """One finished run, in memory or in the store."""
 
     run_id: str
+    """The name of the run, the same wherever it is made."""
     summary: dict[str, Any]
+    """Its totals, as ``fanin run --json`` prints them."""
     stored: StoredRun | None = None
     output: _engine.RunOutput | None = None
+    # The scenario of a run that is not stored.
     resolved: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Its scenario with every default filled in, if it is not stored."""
 
     def table(self, name: str) -> pl.DataFrame:
         """A result table by name.

@@ -32,8 +32,10 @@ _MOST_REMARKS = 10
 class Runs:
     """Finished runs of a sweep, in the order of its points."""
 
-    experiment: Scenario
+    scenario: Scenario
+    """The scenario."""
     finished: list[tuple[Point, Run]] = field(repr=False)
+    """Each point with its run, over which a loop goes too."""
     missing: list[tuple[Point, BrokenOff]] = field(default_factory=list, repr=False)
     """Points whose runs were aborted because of the machine, as they do not fit in memory, or did not begin."""
 
@@ -51,7 +53,7 @@ class Runs:
     @property
     def labels(self) -> columns.Labels:
         """What the experiment says of its own columns."""
-        return columns.own_labels(self.experiment)
+        return columns.own_labels(self.scenario)
 
     def without(self) -> list[str]:
         """Remarks on the missing runs and on why they are missing; of many on the first ones."""
@@ -73,10 +75,10 @@ class Runs:
         row: dict[str, Any] = totals(run.summary)
         going_on: never_ended.GoingOn = {}
         if row.get("incomplete"):
-            scenario = self.experiment.resolved(point.overrides)
-            row, going_on = never_ended.with_infinite(row, scenario), never_ended.going_on(scenario)
+            resolved = self.scenario.resolved(point.overrides)
+            row, going_on = never_ended.with_infinite(row, resolved), never_ended.going_on(resolved)
         row = {**point.row, "run_id": run.run_id, **row}
-        return columns.extended(row, self.experiment.columns, run.table, going_on)
+        return columns.extended(row, self.scenario.columns, run.table, going_on)
 
     def rows(self, table: str, where: Filter | None = None) -> pl.DataFrame:
         """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""
@@ -87,8 +89,8 @@ class Runs:
 
         Its columns are the variables, ``column unit mean half low high runs`` (see ``docs/reference/sweep.md``).
         """
-        rows = [row_of(self.experiment, point, run) for point, run in self.finished]
-        return DataSet(head(self.experiment, [point for point, _ in self.finished]), rows, []).summary
+        rows = [row_of(self.scenario, point, run) for point, run in self.finished]
+        return DataSet(head(self.scenario, [point for point, _ in self.finished]), rows, []).summary
 
     def flows(self) -> pl.DataFrame:
         """The flows of all runs, each with its run's variables and seed in front."""
@@ -99,7 +101,7 @@ class Runs:
         return self.rows("queues")
 
     def __repr__(self) -> str:
-        return f"<Runs of {self.experiment.name}: {len(self)}>"
+        return f"<Runs of {self.scenario.name}: {len(self)}>"
 
     def _repr_html_(self) -> str:
         header = ["", "goodput", "run"]
@@ -111,7 +113,7 @@ class Runs:
             )
             for point, run in self.finished
         ]
-        return html_table(f"Runs of {self.experiment.name}", header, rows)
+        return html_table(f"Runs of {self.scenario.name}", header, rows)
 
 
 def sweep(
@@ -154,6 +156,9 @@ def sweep(
         ResultsError: results cannot be written.
 
     """
+    if scenario.needs_network and not scenario.has_runs:
+        # Nothing varies but the seed.
+        scenario = scenario.vary({})
     scenario.warn(swept=True)
     goes_on = True
 

@@ -136,7 +136,7 @@ def judge_and_draw_all(
         FaninError: as :func:`judge_and_draw`; experiments after the failed one may have no files.
 
     """
-    figures = [len(runs.experiment.document.plot) for runs in swept]
+    figures = [len(runs.scenario.document.plot) for runs in swept]
     workers = min(jobs or os.cpu_count() or 1, len(swept))
     if workers <= 1 or sum(figures) < _FEW_PLOTS:
         made = []
@@ -189,7 +189,7 @@ def _sharing(swept: list[Runs]) -> list[list[int]]:
     """The places of the experiments of each scenario: one process reads the tables of the runs that they share once."""
     places: dict[Path, list[int]] = {}
     for index, runs in enumerate(swept):
-        places.setdefault(runs.experiment.scenario_path, []).append(index)
+        places.setdefault(runs.scenario.scenario_path, []).append(index)
     return list(places.values())
 
 
@@ -218,7 +218,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
         ResultsError: the folder cannot be written.
 
     """
-    experiment = runs.experiment
+    experiment = runs.scenario
     folder = folder_of(experiment, out)
     frame = runs.frame()
     document = experiment.document
@@ -268,7 +268,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
 
 def _judged(runs: Runs, frame: pl.DataFrame, *, quick: bool) -> list[Measurement]:
     """The measurement of each case; arguments as :func:`judge_and_draw`, and the table of runs."""
-    experiment = runs.experiment
+    experiment = runs.scenario
     labels = columns.own_labels(experiment)
     return [
         replace(
@@ -335,7 +335,7 @@ def folder_of(experiment: Scenario, out: Path | str) -> Path:
 
 def _written_for(runs: Runs, *, quick: bool) -> str:
     """The runs that the file's explanations describe, if these are others."""
-    experiment = runs.experiment
+    experiment = runs.scenario
     full = experiment.seeds
     said = (
         [f"seed{'s' if len(full) > 1 else ''} {record.ranges(full)}"] if quick or set(runs.seeds) != set(full) else []

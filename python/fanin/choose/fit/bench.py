@@ -221,7 +221,7 @@ def _reads(case: Case, row: Mapping[str, Scalar]) -> bool:
 
 
 def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
-    experiment = runs.experiment
+    experiment = runs.scenario
     frame = runs.frame()
     labels = columns.own_labels(experiment)
     measurements = [
