@@ -6,6 +6,8 @@ python docs/reference/regenerate.py
 
 from __future__ import annotations
 
+import ast
+import functools
 import importlib
 import inspect
 import itertools
@@ -16,6 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import fanin
 from fanin._engine import Scenario
 from fanin.claims.verdicts import VERDICTS
 from fanin.cli.commands import COMMANDS
@@ -39,7 +42,7 @@ def pages() -> dict[Path, str]:
             "faults": rows("faults", "kind"),
         },
     }
-    found = {FOLDER / "environments.md": environments(), PALETTE: palette()}
+    found = {FOLDER / "environments.md": environments(), FOLDER / "python.md": python(), PALETTE: palette()}
     for path, texts in parts.items():
         page = path.read_text(encoding="utf-8")
         for name, text in texts.items():
@@ -198,6 +201,107 @@ def environments() -> str:
                 parts.append(table([part, "default", "source"], body))
     return "\n".join(parts)
 
+
+def python() -> str:
+    """The page about Python: what the package exports, by its signatures and doc strings."""
+    scenario = fanin.Scenario
+    parts = [_PYTHON, "## Scenario\n", *of_function(scenario.__init__, "fanin.Scenario")]
+    parts += [part for name in _OF_SCENARIO for part in of_function(getattr(scenario, name), f"Scenario.{name}")]
+    parts.append("## Questions\n")
+    parts += [part for name in _QUESTIONS for part in of_function(getattr(fanin, name), f"fanin.{name}")]
+    parts.append("## Answers\n")
+    for name in _ANSWERS:
+        kind = getattr(fanin, name)
+        rows = [[f"`{plain(member)}`", said] for member, said in members(kind).items()]
+        parts += [f"### `{name}`\n", f"{summary(kind)}\n", table(["name", "meaning"], rows)]
+    errors = [name for name in fanin.__all__ if name.endswith(("Error", "Warning"))]
+    rows = [[f"`{name}`", summary(getattr(fanin, name))] for name in errors]
+    return "\n".join([*parts, "## Errors and warnings\n", table(["name", "meaning"], rows)])
+
+
+_OF_SCENARIO = ("set", "vary", "run", "check", "warnings", "resolved", "network", "loads")
+"""Methods of a scenario that users need; the others are the package's own."""
+
+_QUESTIONS = ("sweep", "compare", "capacity", "tune", "advise", "plot", "fct", "to_pandas")
+
+_ANSWERS = (
+    *("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recommendation", "Picture", "Slowdowns"),
+)
+
+
+def members(kind: type) -> dict[str, str]:
+    """What objects of a class have: fields that have a word below them, properties and methods, each with that word."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    found = {}
+    for each, after in itertools.pairwise([*tree.body, ast.Pass()]):
+        match each, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                found[name] = plain(said)
+    for name, each in vars(kind).items():
+        if isinstance(each, property | functools.cached_property) and not name.startswith("_"):
+            found[name] = summary(each)
+        elif inspect.isfunction(each) and not name.startswith("_"):
+            found[f"{name}({', '.join(given(each))})"] = summary(each)
+    return found
+
+
+def summary(thing: object) -> str:
+    """The first paragraph of a doc string."""
+    return plain((inspect.getdoc(thing) or "").partition("\n\n")[0])
+
+
+def given(function: Any) -> list[str]:
+    """The parameters of a function as they are written; of defaults that are functions, only that there is one."""
+    found, is_marked = [], False
+    for each in inspect.signature(function).parameters.values():
+        default = "" if each.default is each.empty else " = ..." if callable(each.default) else f" = {each.default!r}"
+        if each.kind is each.KEYWORD_ONLY and not is_marked:
+            found.append("*")
+            is_marked = True
+        stars = "**" if each.kind is each.VAR_KEYWORD else ""
+        found += [f"{stars}{each.name}: {each.annotation}{default}"] * (each.name != "self")
+    return found
+
+
+def of_function(function: Any, name: str) -> list[str]:
+    """A function: its signature, what it does, its arguments, what it raises, and an example."""
+    back = "" if name == "fanin.Scenario" else f" -> {inspect.signature(function).return_annotation}"
+    whole = f"{name}({', '.join(given(function))}){back}"
+    if len(whole) > _WIDTH:
+        whole = "\n".join([f"{name}(", *(f"    {each}," for each in given(function)), f"){back}"])
+    parts = [f"### `{name}`\n", textwrap.indent(whole, "    ") + "\n"]
+    for part in (inspect.getdoc(function) or "").split("\n\n"):
+        head, _, rest = part.partition("\n")
+        if head in _LISTED:
+            entries = re.findall(r"(?ms)^ {4}(\w+): (.*?)(?=^ {4}\w|\Z)", f"{rest}\n")
+            parts.append(table([_LISTED[head], "meaning"], ([f"`{each}`", plain(said)] for each, said in entries)))
+        elif head.startswith(">>>"):
+            parts.append(re.sub(r"(?m)^(>>>|\.\.\.) ?", "    ", part) + "\n")
+        else:
+            parts.append(f"{plain(part)}\n")
+    return parts
+
+
+_WIDTH = 120
+
+_LISTED = {"Args:": "argument", "Raises:": "raises"}
+
+
+def plain(text: str) -> str:
+    """Words of a doc string in Markdown, on one line."""
+    text = re.sub(r":\w+:`(?:fanin\.)?([^`]*)`", r"`\1`", text)
+    return " ".join(text.replace("``", "`").replace("|", "\\|").split())
+
+
+_PYTHON = """\
+<!-- Written by docs/reference/regenerate.py. -->
+
+# Python
+
+A *scenario* is an object: read it, change it, run it. Questions about it are functions, one for each command, with the same results.
+[Use it from Python](../how-to/python.md) shows them at work. Tables are [polars](https://pola.rs) frames; [Outputs](output.md) has their columns.
+"""
 
 _HEAD = """\
 <!-- Written by docs/reference/regenerate.py. -->

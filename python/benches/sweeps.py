@@ -58,7 +58,7 @@ def tiny(folder: Path) -> None:
     (folder / "tiny.toml").write_text(TINY)
     for seeds in (10, RUNS):
         delays = {"network.delay": [f"{33000 + number}ns" for number in range(RUNS // seeds)]}
-        points = fanin.load(folder / "tiny.toml").vary(delays)
+        points = fanin.Scenario(folder / "tiny.toml").vary(delays)
         for what in ("simulated", "found again"):
             with timed(
                 lambda wall, cpu, what=what, seeds=seeds: (
@@ -77,7 +77,7 @@ def quick(names: list[str], folder: Path) -> None:
         return lambda wall, cpu: f"{wall:7.1f} s, {cpu:6.1f} s CPU: {name}"
 
     with timed(phase("load and check")):
-        loaded = [fanin.load(name) for name in library.chosen(names, not names)]
+        loaded = [fanin.Scenario(name) for name in library.chosen(names, not names)]
         for each in loaded:
             each.check()
     with timed(phase("runs")):

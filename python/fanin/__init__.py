@@ -6,11 +6,12 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 - `scenario/`: scenario and experiment files: format (`format/`), checks, points of a sweep, ids of runs
 - `imports/`: readers of other programs' files
 - `results/`: the store, result tables, declared columns, data sets
-- `run/`: `Experiment`, sweeps, the pool of threads, Dask clusters, estimates of memory
+- `run/`: `Scenario`, sweeps, the pool of threads, Dask clusters, estimates of memory
 - `claims/`: measures, outcomes of cases, verdicts on sentences, the records of experiments, the ledger
 - `choose/`: goals, comparison and its warnings (`cautions.py`), ranking, `capacity/`, `tuning/`, `fit/`, comparison
   with other data (`reference.py`)
 - `show/`: plots, pages, the HTML report, and the folders that commands write
+- `ask/`: the questions that users ask of scenarios, in Python and by commands
 - `cli/`: one module per command, and `tab_completion.py`
 
 `experiments/` has the experiment files. Every folder uses `errors`, `command` (tells the command line from other
@@ -18,11 +19,12 @@ programs), `extension` (checks the compiled engine), `later` (late imports), `na
 declares). The engine is `crates/engine`.
 
 >>> import fanin
->>> experiment = fanin.load("sdtcp/fig9")
->>> run = experiment.run(seed=1)
+>>> scenario = fanin.Scenario("tour/rack").set("traffic.reads.concurrent", 8)
+>>> run = scenario.run(seed=1)
 >>> run.summary["goodput_bps"], run.flows()
->>> runs = fanin.sweep(experiment, jobs=2)
+>>> runs = fanin.sweep(scenario.vary({"transport.scheme": ["newreno", "dctcp"]}), seeds=range(1, 6))
 >>> runs.frame()
+>>> fanin.compare(scenario, ["newreno", "dctcp"], goal="query-p99").frame()
 """
 
 from __future__ import annotations
@@ -39,6 +41,12 @@ from fanin import extension  # noqa: E402
 from fanin._engine import version as engine_version  # noqa: E402
 
 if TYPE_CHECKING:
+    from fanin.ask.advice import Recommendation, advise
+    from fanin.ask.capacity import Capacities, capacity
+    from fanin.ask.comparison import Comparison, compare
+    from fanin.ask.fct import Slowdowns, fct
+    from fanin.ask.picture import Picture, plot
+    from fanin.ask.tuning import Tuning, tune
     from fanin.errors import (
         ClusterError,
         FaninError,
@@ -48,32 +56,51 @@ if TYPE_CHECKING:
         ScenarioError,
         ScenarioWarning,
     )
+    from fanin.results.frames import to_pandas
     from fanin.results.runs import Run
-    from fanin.run.experiment import Experiment, load
+    from fanin.run.scenario import Scenario
     from fanin.run.sweep import Runs, sweep
     from fanin.scenario.points import Point
 
 __version__ = extension.PACKAGE_VERSION
 
 __all__ = [
+    "Capacities",
     "ClusterError",
-    "Experiment",
+    "Comparison",
     "FaninError",
     "NotFoundError",
+    "Picture",
     "Point",
+    "Recommendation",
     "ResultsError",
     "Run",
     "RunError",
     "Runs",
+    "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "Slowdowns",
+    "Tuning",
     "__version__",
+    "advise",
+    "capacity",
+    "compare",
     "engine_version",
-    "load",
+    "fct",
+    "plot",
     "sweep",
+    "to_pandas",
+    "tune",
 ]
 
 _MODULES = {
+    "ask.advice": ("Recommendation", "advise"),
+    "ask.capacity": ("Capacities", "capacity"),
+    "ask.comparison": ("Comparison", "compare"),
+    "ask.fct": ("Slowdowns", "fct"),
+    "ask.picture": ("Picture", "plot"),
+    "ask.tuning": ("Tuning", "tune"),
     "errors": (
         "ClusterError",
         "FaninError",
@@ -83,8 +110,9 @@ _MODULES = {
         "ScenarioError",
         "ScenarioWarning",
     ),
+    "results.frames": ("to_pandas",),
     "results.runs": ("Run",),
-    "run.experiment": ("Experiment", "load"),
+    "run.scenario": ("Scenario",),
     "run.sweep": ("Runs", "sweep"),
     "scenario.points": ("Point",),
 }

@@ -11,6 +11,7 @@ from fanin.errors import NotFoundError
 
 _PACKAGES = {
     "cluster": ["dask[distributed]"],
+    "pandas": ["pandas"],
     "reference": ["scipy"],
     "serve": ["starlette", "uvicorn"],
     "tune": ["optuna"],

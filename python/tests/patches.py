@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from fanin import Experiment
+from fanin import Scenario
 from fanin.results.store import Store, StoredRun
 
 
 def before_runs(patch: pytest.MonkeyPatch, look: Callable[[list[tuple[str, str]]], None]) -> None:
     """Calls a function with the settings of each run of a pool, its seed among them, before it is simulated."""
-    real = Experiment.simulate_seeds
+    real = Scenario.simulate_seeds
 
     def simulate_seeds(self, overrides, seeds, *others):
         for seed in seeds:
             look([*overrides, ("run.seed", str(seed))])
         return real(self, overrides, seeds, *others)
 
-    patch.setattr(Experiment, "simulate_seeds", simulate_seeds)
+    patch.setattr(Scenario, "simulate_seeds", simulate_seeds)
 
 
 def stored(out: Path | str = "results") -> dict[str, StoredRun]:

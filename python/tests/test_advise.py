@@ -310,15 +310,15 @@ def test_a_bound_that_is_broken_is_told_with_its_value(work):
 
 def fan_in():
     Path("rack.toml").write_text(RACK)
-    return fanin.load("rack.toml")
+    return fanin.Scenario("rack.toml")
 
 
 def test_its_numbers_are_those_of_runs_with_its_settings(cli, rack):
     found = advised(cli, rack, "--capacities", "0")
     timer = next(each for each in found["fixes"] if each["fix"] == "timer of 1ms")
-    runs = [fanin.load(rack).run(seed, timer["settings"]).summary for seed in (1, 2, 3)]
+    runs = [fanin.Scenario(rack).set(timer["settings"]).run(seed).summary for seed in (1, 2, 3)]
     assert timer["mean"] == pytest.approx(sum(run["query_p99_s"] for run in runs) / 3)
-    own = [fanin.load(rack).run(seed).summary["query_p99_s"] for seed in (1, 2, 3)]
+    own = [fanin.Scenario(rack).run(seed).summary["query_p99_s"] for seed in (1, 2, 3)]
     assert timer["change"] == pytest.approx(timer["mean"] - sum(own) / 3)
     assert timer["capacity"] is None
 
@@ -405,9 +405,9 @@ def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
     for rate, own in (("1Gbps", 20), ("10Gbps", 65), ("20Gbps", 130)):
         Path("room.toml").write_text(ROOM.format(rate=rate).replace("600KB", "1MB"))
         given = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "30pkt"}
-        experiment = fanin.load("room.toml", given)
+        experiment = fanin.Scenario("room.toml").set(given)
         assert thresholds(diagnose(experiment.run(), experiment.of_fan_in(), experiment.handle())) == (own, own // 3)
-    small = fanin.load("room.toml", {"network.admission": "static", "network.buffer": "10pkt"})
+    small = fanin.Scenario("room.toml").set({"network.admission": "static", "network.buffer": "10pkt"})
     # From no more than half of the buffer on, which `fanin check` does not warn of.
     assert thresholds(diagnose(small.run(), small.of_fan_in(), small.handle())) == (5, 5)
 
@@ -532,7 +532,7 @@ def run_of(background, rate, window_s, start_s=1.0):
 
 def test_what_the_background_pays_is_weighed_with_the_lengths_of_the_windows(work):
     Path("rack.toml").write_text(RACK + BACKUP)
-    background = goals.measure("background", fanin.load("rack.toml"))
+    background = goals.measure("background", fanin.Scenario("rack.toml"))
     own = run_of(19_142e6, 24_119e6, 0.494)
     # 1,085 Mbit/s for 125 ms and 24,119 Mbit/s for the other 369 ms are 18,291 Mbit/s.
     change = paid([run_of(1_085e6, 24_119e6, 0.125)], [own], background)
@@ -545,7 +545,7 @@ def test_queries_on_a_full_link_cost_the_background_what_they_send_whenever_they
     # Ten queries of 200 KB and a long flow: marks or not, the link is full and they send the same.
     slow = LINUX.replace('"10Gbps"', '"100Mbps"').replace("40", "4").replace("32KB", "50KB")
     Path("rack.toml").write_text(f'{slow}rounds = 10\nstart = "{start}"\n{BACKUP}')
-    experiment = fanin.load("rack.toml")
+    experiment = fanin.Scenario("rack.toml")
     marks = {"transport.ecn": "on", "queue.kind": "ecn-threshold", "queue.threshold": "10pkt"}
     before, after = Laboratory(experiment, None).cases([({}, [1]), (marks, [1])])
     own, faster = before.rows[0], after.rows[0]
@@ -659,8 +659,7 @@ def a_second_each(monkeypatch):
 
     def ran(experiment, seed):
         clock.now = 0.0
-        run, _, happened = first(experiment, seed)
-        return run, 1.0, happened
+        return first(experiment, seed)._replace(seconds=1.0)
 
     def advance(self, progress):
         clock.now = float(progress.simulated)
@@ -930,7 +929,7 @@ def test_every_scheme_says_what_it_needs():
 def tried(text, **overrides):
     """The fixes for a scenario by their names, with what a run of it says."""
     Path("tried.toml").write_text(text)
-    experiment = fanin.load("tried.toml", overrides)
+    experiment = fanin.Scenario("tried.toml").set(overrides)
     happened = diagnose(experiment.run(), experiment.of_fan_in(), experiment.handle())
     found, _ = fixes(happened, experiment)
     return {each.name: each for each in found}, happened, experiment
@@ -1324,7 +1323,7 @@ def test_windows_of_receivers_that_limit_the_transfers_are_tried_as_large_as_the
     assert happened.limited_bps is not None
     assert (larger.settings, larger.effort) == ({"transport.receive-buffer": "1006KB"}, Effort.HOSTS)
     assert "a maximum of 2012000 in net.ipv4.tcp_rmem" in larger.needs
-    wider = fanin.load("tried.toml", FAR | larger.settings)
+    wider = fanin.Scenario("tried.toml").set(FAR | larger.settings)
     cured = diagnose(wider.run(), happened.scenario, wider.handle())
     assert cured.queries.p99_s < happened.queries.p99_s / 2
     # Where they do not limit anything, they are left as they are.
@@ -1353,7 +1352,7 @@ def test_of_fixes_that_carry_alike_the_plainest_is_recommended():
 
 
 def test_what_finishes_is_better_than_what_does_not(work):
-    less = goals.goal("query-p99", fanin.load("small.toml"))
+    less = goals.goal("query-p99", fanin.Scenario("small.toml"))
     faster = Estimate(1.0, 0.1, -9.0, 0.1)
     assert robust.effect(10.0, 1.0, faster, less, 0.01, 3) == "better"
     assert robust.effect(math.inf, 1.0, None, less, 0.01, 3) == "better"
@@ -1445,7 +1444,7 @@ bytes-each = "20KB"
 
 def test_queries_that_had_just_begun_do_not_make_a_run_unfinished(work):
     Path("clock.toml").write_text(BY_A_CLOCK)
-    experiment = fanin.load("clock.toml")
+    experiment = fanin.Scenario("clock.toml")
     (found,) = Laboratory(experiment, None).cases([({}, [2])])
     (row,) = found.rows
     # Two queries of twelve were in progress, and two transfers that wait for a timer.
@@ -1580,7 +1579,7 @@ def test_marks_that_senders_take_for_losses_are_tried(work):
     assert ecn.settings["transport.ecn"] == "on"
     assert ecn.settings["queue.kind"] == "ecn-threshold"
     assert "net.ipv4.tcp_ecn=1" in ecn.needs
-    assert experiment.run(overrides=ecn.settings).summary["marks"] > 0
+    assert experiment.set(ecn.settings).run().summary["marks"] > 0
     # Who reacts to marks already, or has them on, needs none.
     assert not any(name.startswith("ECN ") for name in tried(LINUX, **{"transport.scheme": "linux-dctcp"})[0])
     assert not any(name.startswith("ECN ") for name in tried(LINUX, **{"transport.ecn": "on"})[0])

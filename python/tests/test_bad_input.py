@@ -262,7 +262,7 @@ def test_an_export_that_fails_leaves_what_was_there(cli, work, monkeypatch):
     (work / "out").mkdir()
     out = work / "out" / "x.csv"
     out.write_text("earlier")
-    fanin.load("small.toml").run().queues().write_parquet("queues.parquet")
+    fanin.Scenario("small.toml").run().queues().write_parquet("queues.parquet")
     complaint(cli("export", "queues.parquet", run, "--out", str(out)), f"{run}/flows", "not the columns of")
 
     def full(descriptor):
@@ -435,7 +435,7 @@ def test_no_command_waits_for_a_list_of_flows_that_is_a_pipe(cli, work, verb):
 def test_the_engine_opens_no_device_that_an_override_names(work):
     listed = '[[traffic]]\nkind = "flows"\nname = "a"\nfile = "x.csv"\nsenders = 2\n'
     Path("listed.toml").write_text(f'[network]\ntopology = "star"\n{listed}')
-    experiment = fanin.load("listed.toml", {"traffic.a.file": "/dev/zero"})
+    experiment = fanin.Scenario("listed.toml").set({"traffic.a.file": "/dev/zero"})
     for read in (experiment.preview, experiment.network, experiment.resolved, experiment.run):
         with pytest.raises(fanin.errors.FaninError, match="/dev/zero: not a regular file"):
             read()
@@ -605,7 +605,7 @@ def test_the_page_of_experiments_shows_which_keys_a_claim_needs(work):
     for key in ("", "id", "says", "measure", "x", "y", "accept", "why"):
         (work / "own.toml").write_text(head + (re.sub(rf"(?m)^{key} = .*$", "", claim) if key else claim))
         if not key:
-            fanin.load("own.toml").check()
+            fanin.Scenario("own.toml").check()
             continue
         with pytest.raises(ScenarioError, match=r"required key is missing|needs x, the axis"):
-            fanin.load("own.toml").check()
+            fanin.Scenario("own.toml").check()

@@ -47,7 +47,7 @@ def tiny(work: Path) -> Path:
 
 def searched(respond, keep="drops=0", first=2, last=1024, precision=0.0, seeds=10, own=None) -> Search:
     """A search over a made-up response: fan-in and seed to the number of drops or a whole row."""
-    bounds = [goals.keep(keep, fanin.load("small.toml"))] if isinstance(keep, str) else keep
+    bounds = [goals.keep(keep, fanin.Scenario("small.toml"))] if isinstance(keep, str) else keep
     search = Search({}, bounds, first, last, list(range(1, seeds + 1)), precision, own=own)
     while (wanted := search.next()) is not None:
         fan_in, some = wanted
@@ -81,7 +81,7 @@ def test_a_gap_below_ones_own_fan_in_limits_nothing(work):
 
 
 def test_how_much_a_search_takes_is_the_mean_over_where_it_may_end(work):
-    search = Search({}, [goals.keep("drops=0", fanin.load("small.toml"))], 2, 1024, [1, 2, 3, 4, 5, 6], 0.1)
+    search = Search({}, [goals.keep("drops=0", fanin.Scenario("small.toml"))], 2, 1024, [1, 2, 3, 4, 5, 6], 0.1)
     assert search.expected() == (pytest.approx(31, abs=2), pytest.approx(5494, rel=0.05))
 
 
@@ -158,7 +158,7 @@ def test_what_two_seeds_say_is_not_the_answer(work):
 def rare(share: float, seeds: int, searches: int = 2000) -> tuple[float, float]:
     """Of searches at one fan-in, where so many seeds break the bound: those that say it is kept, and those that are
     wrong about the share of seeds that breaks it."""
-    generator, bounds = np.random.default_rng(1), [goals.keep("timeout-ratio=1%", fanin.load("small.toml"))]
+    generator, bounds = np.random.default_rng(1), [goals.keep("timeout-ratio=1%", fanin.Scenario("small.toml"))]
     kept = wrong = 0
     for _ in range(searches):
         found = searched(
@@ -181,7 +181,7 @@ def test_what_is_said_with_confidence_is_wrong_in_five_of_a_hundred_searches(wor
 
 def test_it_is_so_of_the_answer_of_a_whole_search(work):
     # Each seed breaks from a fan-in of its own on, between 11 and 60.
-    generator, bounds = np.random.default_rng(1), [goals.keep("drops=0", fanin.load("small.toml"))]
+    generator, bounds = np.random.default_rng(1), [goals.keep("drops=0", fanin.Scenario("small.toml"))]
     wrong = 0
     for _ in range(100):
         stands = generator.integers(10, 60, size=11)
@@ -194,7 +194,7 @@ def test_it_is_so_of_the_answer_of_a_whole_search(work):
 
 
 def test_seeds_that_disagree_more_than_fan_ins_do_end_the_search(work):
-    generator, bounds = np.random.default_rng(2), [goals.keep("goodput=90%", fanin.load("small.toml"))]
+    generator, bounds = np.random.default_rng(2), [goals.keep("goodput=90%", fanin.Scenario("small.toml"))]
     found = []
     for _ in range(20):
         of_seed = 1 + 0.05 * generator.standard_normal(11)
@@ -211,7 +211,7 @@ def test_seeds_that_disagree_more_than_fan_ins_do_end_the_search(work):
 
 
 def test_what_ends_it_is_what_is_broken_and_what_seeds_leave_open_says_so(work):
-    keeps = [goals.keep(text, fanin.load("small.toml")) for text in ("drops=5", "timeouts=5")]
+    keeps = [goals.keep(text, fanin.Scenario("small.toml")) for text in ("drops=5", "timeouts=5")]
 
     def why(drops, timeouts):
         rows = [
@@ -248,11 +248,12 @@ def test_a_share_is_of_the_best_at_smaller_fan_ins(work):
 
 
 def test_agrees_with_a_grid(tiny):
-    experiment = fanin.load(tiny)
+    experiment = fanin.Scenario(tiny)
     keep = [goals.keep("timeout-ratio=1%", experiment)]
     grid = {
         senders: max(
-            experiment.run(seed, {"traffic.answers.senders": senders}).summary["timeout_ratio"] for seed in (1, 2, 3)
+            experiment.set({"traffic.answers.senders": senders}).run(seed).summary["timeout_ratio"]
+            for seed in (1, 2, 3)
         )
         for senders in range(2, 17)
     }
@@ -299,7 +300,7 @@ def test_a_run_that_breaks_off_leaves_what_was_judged_and_is_tried_again(cli, ti
 
 
 def test_a_search_without_time_to_go_on_has_no_answer(tiny):
-    experiment, over = fanin.load(tiny), "traffic.answers.senders"
+    experiment, over = fanin.Scenario(tiny), "traffic.answers.senders"
     laboratory = Laboratory(experiment, None, go_on=lambda: False)
     given = {"over": over, "first": 2, "last": 8, "seeds": [1, 2, 3], "precision": 0.1}
     assert find_in(laboratory, [{}], [keep("drops=0", experiment)], **given) == [None]
@@ -339,7 +340,7 @@ def test_a_larger_buffer_has_a_larger_capacity(cli, tiny):
 
 
 def test_waits_that_a_bound_on_timeouts_does_not_count_are_told(work):
-    experiment = fanin.load("small.toml")
+    experiment = fanin.Scenario("small.toml")
     rows = {"1MB": [{"loss_probes": 9, "fct_max_s": 0.202}, {"loss_probes": 0, "fct_max_s": 0.3}], "4MB": [{}]}
     timeouts, goodput = (goals.measure(name, experiment) for name in ("timeout-ratio", "goodput"))
     (told,) = waits_that_no_timeout_counts([timeouts], rows)
@@ -390,10 +391,10 @@ def test_shares_that_the_best_does_not_reach_are_refused_before_anything_runs(cl
 
 
 def test_the_fan_in_is_found_by_itself_only_if_there_is_one(tiny):
-    assert fan_in_path(fanin.load(tiny)) == "traffic.answers.senders"
+    assert fan_in_path(fanin.Scenario(tiny)) == "traffic.answers.senders"
     tiny.write_text(TINY + TINY[TINY.index("[[traffic]]") :].replace("answers", "more"))
     with pytest.raises(NotFoundError, match=r"several fan-ins: traffic\.answers\.senders, traffic\.more\.senders"):
-        fan_in_path(fanin.load(tiny))
+        fan_in_path(fanin.Scenario(tiny))
 
 
 def test_ranges_without_a_step_are_divided_by_equal_ratios():
@@ -439,7 +440,7 @@ def test_the_bounds_are_those_of_the_traffic_whose_fan_in_is_searched(tmp_path, 
     path = tmp_path / "s.toml"
     network = '[network]\ntopology = "star"\nrate = "1Gbps"\ndelay = "5us"'
     path.write_text(f'{network}\n[[traffic]]\nname = "servers"\nbytes-each = "20KB"\n{group}\n{beside}\n')
-    experiment = fanin.load(path)
+    experiment = fanin.Scenario(path)
     assert default_bounds(experiment) == default_bounds(experiment, fan_in_path(experiment)) == bounds
     assert [keep(text, experiment).text for text in bounds] == bounds
 

@@ -29,4 +29,4 @@ def tshark(capture, display_filter):
 
 
 def test_a_scenario_without_capture_has_none(work):
-    assert fanin.load("small.toml").run().output.capture() is None
+    assert fanin.Scenario("small.toml").run().output.capture() is None

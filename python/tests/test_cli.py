@@ -229,7 +229,7 @@ def test_explain_says_how_to_have_a_shuffle(cli, work):
         said = cli("explain", word).err
         assert 'kind "requests" with from = "all", to = "all"' in said
         assert "a fan-in of one less than there are hosts" in said
-    run = fanin.load("shuffle.toml").run()
+    run = fanin.Scenario("shuffle.toml").run()
     # Whoever asks is answered by all others.
     asked = run.flows().group_by("query", "dst").agg(pl.col("src").n_unique())
     assert asked["src"].to_list() == [3] * 20
@@ -647,7 +647,7 @@ def test_a_defect_ends_in_one_line_and_a_report(cli, work, monkeypatch, tmp_path
     def fail(*_, **__):
         raise defect
 
-    monkeypatch.setattr("fanin.load", fail)
+    monkeypatch.setattr("fanin.Scenario", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     result = cli("check", "small.toml")
     assert result.code == 70
@@ -660,7 +660,7 @@ def test_a_defect_ends_in_one_line_and_a_report(cli, work, monkeypatch, tmp_path
 
 def test_what_rust_says_of_a_panic_is_in_the_report_only(work, tmp_path):
     # More decisions than any vector has room for, which the benchmark of the controller does not expect.
-    panic = "fanin.load = lambda *_: fanin._engine.controller_benchmark(1, decisions=2**62)"
+    panic = "fanin.Scenario = lambda *_: fanin._engine.controller_benchmark(1, decisions=2**62)"
     command = f"import fanin; from fanin.__main__ import main; {panic}; main()"
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
@@ -685,7 +685,7 @@ def test_a_defect_without_room_for_a_report_is_reported_on_stderr(cli, work, mon
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fanin.load", fail)
+    monkeypatch.setattr("fanin.Scenario", fail)
     monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
     result = cli("check", "small.toml")
     assert (result.code, "report it with the text above" in result.err, "Traceback" in result.err) == (70, True, True)

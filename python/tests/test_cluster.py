@@ -199,7 +199,7 @@ def test_a_worker_of_another_version_that_joins_a_sweep_changes_nothing(cli, wor
 
 def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatch):
     address, _, _ = dask
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     good = Job(small, [("run.seed", "1")])
     # More hosts than a switch has ports, which is seen only when the network is built.
     bad = Job(small, [("run.seed", "1"), ("traffic.bursts.senders", "70000")])
@@ -325,7 +325,7 @@ def test_interrupted_while_it_connects(work, number, code):
 
 
 def test_a_worker_refuses_to_simulate_for_another_version(work):
-    task = Task(fanin.load("small.toml").handle(), [1], frozenset(), Versions("9.9", "9.9+abc"))
+    task = Task(fanin.Scenario("small.toml").handle(), [1], frozenset(), Versions("9.9", "9.9+abc"))
     with pytest.raises(
         ClusterError, match=r"a worker on .* has fanin .*, but this machine has fanin 9.9 \(engine 9.9\+abc\)"
     ):
@@ -333,7 +333,7 @@ def test_a_worker_refuses_to_simulate_for_another_version(work):
 
 
 def test_what_is_sent_and_sent_back_survives_the_way(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     task = Task(small.handle(), [2, 3], frozenset({"flows"}), versions())
     package, other = pickle.loads(pickle.dumps(simulate(pickle.loads(pickle.dumps(task)))))
     assert package.table_names == ["flows"]
@@ -404,7 +404,7 @@ def client(monkeypatch):
 
 
 def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, client):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in (1, 2, 3)]
     client.broken = [None, KilledError()]
     with closing(Cluster("tcp://host:8786")) as workers:
@@ -426,7 +426,7 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
 )
 def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, message):
     client.broken = [error]
-    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    job = Job(fanin.Scenario("small.toml"), [("run.seed", "1")])
     with closing(Cluster("tcp://host:8786")) as workers, pytest.raises(ClusterError, match=message):
         outcomes([job], "results", workers=workers)
     assert Store("results").rows("SELECT * FROM failures") == []
@@ -463,7 +463,7 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
     def hungry(*_):
         raise MemoryError
 
-    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    job = Job(fanin.Scenario("small.toml"), [("run.seed", "1")])
     with closing(Cluster("tcp://host:8786")) as workers:
         with monkeypatch.context() as patched:
             patched.setattr(remote.tempfile, "TemporaryDirectory", full)
@@ -478,7 +478,7 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
 
 def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, listed, monkeypatch):
     Path("list.csv").write_text("start_us,src,dst,bytes\n0,0,20,1460\n")
-    job = Job(fanin.load("flows.toml"), [("run.seed", "1")])
+    job = Job(fanin.Scenario("flows.toml"), [("run.seed", "1")])
     real = Store.find
 
     def find(*arguments, **named):
@@ -515,7 +515,7 @@ def test_a_worker_that_leaves_while_it_is_asked_refuses_nothing(client):
 )
 def test_a_worker_of_another_version_that_joins_later_is_left_out(work, client, late):
     """It had a run before anyone could ask it: another one makes that, and it gets no further one."""
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in (1, 2, 3)]
     wrong = VersionError("worker tcp://late has fanin 9.9") if isinstance(late, Versions) else late
     client.broken = [None, wrong]
@@ -547,7 +547,7 @@ def test_addresses_have_several_forms(client, address):
 
 
 def test_runs_that_only_workers_may_make_that_have_left_end_the_sweep(work, client):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     works = [PooledRun(Job(small, [("run.seed", "1")]), "name", seed=1)]
     with closing(Cluster("tcp://host:8786")) as workers:
         client.found = {"tcp://one": versions(), "tcp://late": Versions("9.9", "9.9+abc")}
@@ -560,7 +560,7 @@ def test_runs_that_only_workers_may_make_that_have_left_end_the_sweep(work, clie
 
 
 def test_memory_is_that_of_the_machine_that_runs(work, client, monkeypatch):
-    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    job = Job(fanin.Scenario("small.toml"), [("run.seed", "1")])
     with monkeypatch.context() as patched, closing(Cluster("tcp://host:8786")) as workers:
         patched.setattr(remote, "available", lambda: 3e6)
         (found,) = outcomes([job], "results", workers=workers)

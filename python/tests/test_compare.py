@@ -53,7 +53,7 @@ def test_the_usual_goal_is_what_users_wait_for(tmp_path, groups, starts, goal):
     head = '[network]\ntopology = "star"\nrate = "10Gbps"\ndelay = "5us"\nbuffer = "100pkt"\nsender-hosts = 8\n'
     text = "".join(f'[[traffic]]\nname = "group-{place}"\n{keys}' for place, keys in enumerate(groups))
     (tmp_path / "s.toml").write_text(head + text)
-    assert usual_goal(fanin.load(tmp_path / "s.toml").of_fan_in()) == goal
+    assert usual_goal(fanin.Scenario(tmp_path / "s.toml").of_fan_in()) == goal
 
 
 def test_every_scheme_gets_the_same_seeds_and_a_row(cli, work):
@@ -68,7 +68,7 @@ def test_every_scheme_gets_the_same_seeds_and_a_row(cli, work):
         assert each["error"] is None
     runs = {
         scheme: [
-            fanin.load("small.toml").run(seed, {"transport.scheme": scheme}, store=None).summary["fct_mean_s"]
+            fanin.Scenario("small.toml").set({"transport.scheme": scheme}).run(seed).summary["fct_mean_s"]
             for seed in range(1, 5)
         ]
         for scheme in ("newreno", "dctcp")
@@ -181,7 +181,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(cli, work, st
     monkeypatch.undo()
     monkeypatch.chdir(work)
     runs = {
-        scheme: [fanin.load("small.toml").run(seed, {"transport.scheme": scheme}, store=None) for seed in (1, 3, 4)]
+        scheme: [fanin.Scenario("small.toml").set({"transport.scheme": scheme}).run(seed) for seed in (1, 3, 4)]
         for scheme in ("newreno", "dctcp")
     }
     own, others = ([run.summary["goodput_bps"] for run in runs[scheme]] for scheme in ("dctcp", "newreno"))
@@ -239,7 +239,7 @@ def row(scheme: str, *values: dict) -> Compared:
 
 
 def ranking(rows: list[Compared], goal: str) -> list[tuple[str, int, str]]:
-    found = placed(rows, goals.goal(goal, fanin.load("small.toml")), rows[0].scheme)
+    found = placed(rows, goals.goal(goal, fanin.Scenario("small.toml")), rows[0].scheme)
     return [(each.scheme, each.rank, each.comparison) for each in found]
 
 
@@ -285,7 +285,7 @@ UNFINISHED = {"query_p99_s": 0.001, "goodput_bps": 1e9, "completed": 90, "incomp
 
 @pytest.mark.parametrize("unfinished", [1, 3])
 def test_a_reference_that_does_not_finish_takes_nobody_out_of_a_weighted_ranking(work, unfinished):
-    wanted = goals.goal("query-p99:2,goodput:1", fanin.load("small.toml"))
+    wanted = goals.goal("query-p99:2,goodput:1", fanin.Scenario("small.toml"))
     whole = {"query_p99_s": 0.001, "goodput_bps": 1e9}
     rows = [
         row("newreno", *[UNFINISHED] * unfinished, *[whole] * (3 - unfinished)),
@@ -346,7 +346,7 @@ def test_ranks_are_counted_as_in_a_competition_though_differences_that_count_are
         ("c", 3, "worse"),
         ("d", 4, "worse"),
     ]
-    wanted = goals.goal("query-p99", fanin.load("small.toml"))
+    wanted = goals.goal("query-p99", fanin.Scenario("small.toml"))
 
     def printed(*some):
         _print_ranking("It", wanted, placed(some, wanted, some[0].scheme), some, [], 0.01)
@@ -383,7 +383,7 @@ def test_no_interval_is_given_that_impossible(work, capsys, tabs):
         of.rows[:] = [one | {"capacity_bps": 1e10} for one in of.rows]
     rows[2].rows[0]["goodput_bps"] = 1e8
     compared = [Compared(of.scheme, of.rows, [], comparison._estimates(of.rows, rows[0].rows)) for of in rows]
-    wanted = goals.goal("query-p99", fanin.load("small.toml"))
+    wanted = goals.goal("query-p99", fanin.Scenario("small.toml"))
     _print_ranking("It", wanted, placed(compared, wanted, "steady"), compared, ["goodput_bps"], 0.01)
     lines = capsys.readouterr().out.splitlines()
     # Of three seeds one collapses: the interval would reach above the capacity, and below zero.
@@ -468,7 +468,7 @@ def test_differences_that_fall_into_two_groups_have_no_interval(work, capsys):
     slow = (201.0, 201.0, 201.0, 4.6, 201.0)
     rows = [row("fast", *[{"query_p99_s": 4.6}] * 5), row("slow", *({"query_p99_s": each} for each in slow))]
     compared = [Compared(of.scheme, of.rows, [], comparison._estimates(of.rows, rows[0].rows)) for of in rows]
-    wanted = goals.goal("query-p99", fanin.load("small.toml"))
+    wanted = goals.goal("query-p99", fanin.Scenario("small.toml"))
     _print_ranking("It", wanted, placed(compared, wanted, "fast"), compared, [], 0.01)
     told = capsys.readouterr().out
     assert "±" not in told.splitlines()[3]
@@ -534,7 +534,7 @@ def test_a_column_of_an_experiment_is_better_as_what_it_is_made_of(work):
     every = (columns | unclear).items()
     declared = [f'[[column]]\nid = "{name}"\nlabel = "L"\n{origin}\n' for name, (origin, _) in every]
     Path("own.toml").write_text("\n".join([Path("small.toml").read_text(), *declared]))
-    experiment = fanin.load("own.toml")
+    experiment = fanin.Scenario("own.toml")
     assert {name: goals.measure(name, experiment).more for name in columns} == {
         name: more for name, (_, more) in columns.items()
     }
@@ -561,7 +561,7 @@ def test_a_column_of_an_experiment_is_better_as_what_it_is_made_of(work):
 )
 def test_wrong_goals(work, goal, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        goals.goal(goal, fanin.load("small.toml"))
+        goals.goal(goal, fanin.Scenario("small.toml"))
 
 
 @pytest.mark.parametrize(
@@ -576,14 +576,14 @@ def test_wrong_goals(work, goal, message):
     ],
 )
 def test_bounds(work, text, bound, relative):
-    found = goals.keep(text, fanin.load("small.toml"))
+    found = goals.keep(text, fanin.Scenario("small.toml"))
     assert (found.bound, found.relative) == (pytest.approx(bound), relative)
 
 
 @pytest.mark.parametrize("text", ["goodput", "goodput=fast", "goodput=20us", "timeouts=20pkt", "query-p99=5"])
 def test_wrong_bounds(work, text):
     with pytest.raises(ValueError, match=r"takes|is not"):
-        goals.keep(text, fanin.load("small.toml"))
+        goals.keep(text, fanin.Scenario("small.toml"))
 
 
 def test_a_difference_counts_if_its_interval_leaves_out_zero():
@@ -593,7 +593,7 @@ def test_a_difference_counts_if_its_interval_leaves_out_zero():
 
 
 def test_the_library_compares_without_the_command_line(work):
-    both = compare(fanin.load("small.toml"), ["newreno", "dctcp"], [1, 2, 3], out=None)
+    both = compare(fanin.Scenario("small.toml"), ["newreno", "dctcp"], [1, 2, 3], out=None)
     assert [each.scheme for each in both] == ["newreno", "dctcp"]
     assert both[0].estimates["drops"].difference == 0.0
 
@@ -613,7 +613,7 @@ def test_goals_are_named_alike_in_the_registry_the_help_and_the_reference():
 
 @pytest.mark.parametrize("text", ["marks", "events", "window_start_s"])
 def test_a_measure_without_a_direction_is_no_goal_and_no_bound(work, text):
-    experiment = fanin.load("small.toml")
+    experiment = fanin.Scenario("small.toml")
     for refused in (lambda: goals.goal(text, experiment), lambda: goals.keep(f"{text}=1", experiment)):
         with pytest.raises(ValueError, match="neither more nor less of it is better"):
             refused()
@@ -712,7 +712,7 @@ def test_the_margin_is_the_users(cli, work):
 
 
 def measured(*names: str) -> list[goals.Measure]:
-    experiment = fanin.load("small.toml")
+    experiment = fanin.Scenario("small.toml")
     return [goals.measure(name, experiment) for name in names]
 
 
@@ -771,7 +771,7 @@ def test_each_command_that_shows_a_quantile_of_few_warns_of_it_once(cli, work):
 def test_a_quantile_that_the_file_declares_takes_as_many(work, take, few):
     own = f'[[column]]\nid = "own_s"\nlabel = "L"\nof = "requests.qct_s"\ntake = "{take}"\n'
     Path("own.toml").write_text(f"{Path('small.toml').read_text()}\n{own}")
-    own = goals.measure("own_s", fanin.load("own.toml"))
+    own = goals.measure("own_s", fanin.Scenario("own.toml"))
     if few is None:
         assert few_samples([own], [{"queries": 1}]) == []
     else:
@@ -823,7 +823,7 @@ def test_what_no_seed_changes_has_no_interval_and_the_jitter_is_named(cli, work)
 
 def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(work):
     Path("still.toml").write_text(ALL_AT_ONCE)
-    experiment = fanin.load("still.toml")
+    experiment = fanin.Scenario("still.toml")
     measures = [goals.measure(name, experiment) for name in ("goodput", "timeouts")]
     still, moving = ([{"goodput_bps": 1e9 + each, "timeouts": 0} for each in of] for of in ((0, 1, 2), (0, 1e6, 2e6)))
     (warning,) = same_with_all_seeds(measures, {"a": still, "b": moving}, experiment)
@@ -832,26 +832,26 @@ def test_only_measures_that_are_not_zero_are_said_to_be_the_same_with_all_seeds(
     assert same_with_all_seeds(measures, {"two seeds": still[:2]}, experiment) == []
     # Beside traffic that starts at random, a system that does not mind has shown that.
     Path("both.toml").write_text(ALL_AT_ONCE + ALL_AT_ONCE.partition("[[traffic]]")[1] + ASKED_AT_RANDOM)
-    assert same_with_all_seeds(measures, {"a": still}, fanin.load("both.toml")) == []
+    assert same_with_all_seeds(measures, {"a": still}, fanin.Scenario("both.toml")) == []
 
 
 def test_a_marking_threshold_that_others_do_not_have_is_warned_of_with_what_gives_it_to_them(work):
     names = ["newreno", "dctcp", "l2dct", "dt-dctcp", "rcc"]
-    (warning,) = other_switches(fanin.load("small.toml"), names)
+    (warning,) = other_switches(fanin.Scenario("small.toml"), names)
     assert warning == (
         "marking thresholds are the defaults (DCTCP 20pkt, L2DCT 20pkt, RCC 60000B), which decide the ranks; set "
         "scheme.dctcp.mark-threshold, scheme.l2dct.mark-threshold and scheme.rcc.mark-threshold as your switch has it"
     )
-    assert other_switches(fanin.load("small.toml"), ["newreno", "ictcp"]) == []
+    assert other_switches(fanin.Scenario("small.toml"), ["newreno", "ictcp"]) == []
     given = [("scheme.dctcp.mark-threshold", "5pkt")]
-    (warning,) = other_switches(fanin.load("small.toml", given), names)
+    (warning,) = other_switches(fanin.Scenario("small.toml").set(given), names)
     assert warning.startswith(
         "DCTCP marks from 5pkt on, other schemes by their defaults (L2DCT 20pkt, RCC 60000B); for one "
     )
     options = re.findall(r"--set (\S+)=(\S+)", warning)
     assert [path for path, _ in options] == ["scheme.l2dct.mark-threshold", "scheme.rcc.mark-threshold"]
-    assert other_switches(fanin.load("small.toml", [*given, *options]), names) == []
-    assert other_switches(fanin.load("small.toml", given), ["newreno", "dctcp", "dt-dctcp"]) == []
+    assert other_switches(fanin.Scenario("small.toml").set([*given, *options]), names) == []
+    assert other_switches(fanin.Scenario("small.toml").set(given), ["newreno", "dctcp", "dt-dctcp"]) == []
 
 
 def test_all_measures_of_all_schemes_fit_a_hundred_lines_of_80_columns(cli, work, monkeypatch):
@@ -891,7 +891,7 @@ def test_a_background_over_other_times_is_cautioned(cli, work):
 def test_systems_are_compared_over_the_same_wire(cli, work):
     """Linux's stack brings Ethernet's frames, the others bring none."""
     for scheme, frames in (("newreno", "0B"), ("linux", "38B")):
-        own = fanin.load("small.toml", [("transport.scheme", scheme)])
+        own = fanin.Scenario("small.toml").set([("transport.scheme", scheme)])
         assert own.resolved()["network"]["frame-overhead"] == frames
         others = ("newreno", "linux", "linux-dctcp")
         cases = [comparison.in_its_frames(own, {"transport.scheme": other}) for other in others]

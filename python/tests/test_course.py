@@ -40,8 +40,8 @@ bytes-each = "{bytes}"
 def told(path, text, **overrides):
     """The diagnosis of a run."""
     path.write_text(text)
-    experiment = fanin.load(path)
-    run = experiment.run(overrides=overrides)
+    experiment = fanin.Scenario(path)
+    run = experiment.set(overrides).run(moved=None)
     found = diagnose(run, experiment.of_fan_in(overrides), experiment.handle(overrides))
     # Everything that was found has words.
     assert all(said for _, said in describe_course(found).rows)
@@ -325,9 +325,9 @@ def test_an_oversubscribed_uplink_is_found(tmp_path):
 
 
 def test_only_the_time_of_a_burst_counts_where_a_long_flow_is_before_it():
-    experiment = fanin.load("sdtcp/fig9")
+    experiment = fanin.Scenario("sdtcp/fig9")
     overrides = {"transport.scheme": "sdtcp"}
-    found = diagnose(experiment.run(overrides=overrides), experiment.of_fan_in(overrides), experiment.handle(overrides))
+    found = diagnose(experiment.set(overrides).run(), experiment.of_fan_in(overrides), experiment.handle(overrides))
     assert (found.summary["control_messages"] > 0, found.summary["control_lost"]) == (True, 0)
     assert found.under_way_s < 0.5
     assert found.idle_share < 0.5
@@ -352,7 +352,7 @@ def test_the_last_loss_is_not_guessed_when_the_table_is_full(tmp_path):
     text = STAR.format(rate="10Gbps", buffer="150KB", window="10mss", senders=20, bytes="1MB")
     path = tmp_path / "s.toml"
     path.write_text(text)
-    experiment = fanin.load(path)
+    experiment = fanin.Scenario(path)
     run = experiment.run()
     few = run.table("drops").head(10)
 
@@ -1125,7 +1125,7 @@ def test_waits_for_what_a_fault_took_are_no_collapse(tmp_path):
 
 
 def test_timers_without_a_loss_are_no_collapse():
-    experiment = fanin.load("dtcwa/section2")
+    experiment = fanin.Scenario("dtcwa/section2")
     found = diagnose(experiment.run(), experiment.of_fan_in(), experiment.handle())
     assert (found.summary["drops"], found.is_spurious) == (0, True)
     assert (found.outcome, found.whom) == ("timeouts", "most queries")
@@ -1414,7 +1414,7 @@ duration = "50ms"
 
 def test_schemes_on_different_stacks_are_told_by_that_of_the_fan_in(cli, work):
     (work / "mixed.toml").write_text(MIXED)
-    experiment = fanin.load("mixed.toml")
+    experiment = fanin.Scenario("mixed.toml")
     # A key in which they differ is in no [transport] that both have.
     assert "receive-buffer" not in experiment.resolved()["transport"]
     whole = experiment.of_fan_in()
@@ -1455,7 +1455,9 @@ def test_more_load_than_fits_is_named(tmp_path):
     assert next(iter(noted(found))) == "overload"
     assert noted(found)["overload"] == {"load_share": pytest.approx(1.2, rel=1e-3), "of": "receivers"}
     (warning,) = [
-        each for each in fanin.load(tmp_path / "s.toml", {"network.sender-hosts": 8}).warnings() if "offer" in each
+        each
+        for each in fanin.Scenario(tmp_path / "s.toml").set("network.sender-hosts", 8).warnings()
+        if "offer" in each
     ]
     assert warning == "traffic.a, traffic.b: offer 120 % of what their receivers can carry"
 

@@ -130,11 +130,11 @@ def given(folder: Path) -> None:
         (folder / name).write_text(sweep, encoding="utf-8")
     (folder / "s.toml").write_text(scenario(), encoding="utf-8")
     (folder / "scenario.toml").write_text(scenario(), encoding="utf-8")
-    experiment = fanin.load(folder / "scenario.toml")
+    experiment = fanin.Scenario(folder / "scenario.toml")
     rows = ["traffic.servers.senders,mbps\n"]
     for senders in (8, 16):
         for seed in (1, 2, 3):
-            run = experiment.run(seed=seed, overrides={"traffic.servers.senders": str(senders)}, store=None)
+            run = experiment.set({"traffic.servers.senders": str(senders)}).run(seed=seed)
             rows.append(f"{senders},{run.summary['goodput_bps'] / 1e6}\n")
     (folder / "ns3.csv").write_text("".join(rows), encoding="utf-8")
     tier = "Downlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1000\n"

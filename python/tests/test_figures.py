@@ -179,7 +179,7 @@ def paper(work):
 
 
 def test_variants_and_zipped_variables_make_the_points(paper):
-    found = points(fanin.load(paper))
+    found = points(fanin.Scenario(paper))
     assert [point.seed for point in found] == [1, 2, 3] * 4
     assert [point.labels["system"] for point in found[::3]] == ["TCP", "TCP", "DCTCP", "DCTCP"]
     sizes = {(p.values["traffic.bursts.senders"], p.values["traffic.bursts.bytes-each"]) for p in found}
@@ -210,8 +210,8 @@ accept = [0, 1]
 why = "for the test"
 """
     paper.write_text(text)
-    assert {p.labels["system"] for p in points(fanin.load(paper))} == {"TCP", "DCTCP"}
-    assert {p.labels["system"] for p in points(fanin.load(paper), quick=True)} == {"TCP"}
+    assert {p.labels["system"] for p in points(fanin.Scenario(paper))} == {"TCP", "DCTCP"}
+    assert {p.labels["system"] for p in points(fanin.Scenario(paper), quick=True)} == {"TCP"}
     result = cli("reproduce", "paper.toml", "--quick", "--json")
     assert result.code == 0
     assert "no rows" not in result.err
@@ -244,19 +244,19 @@ def test_variants_of_ones_own_are_all_in_a_quick_look_of_anothers_runs(paper):
     paper.write_text(paper.read_text().replace("[quick]\n", '[quick]\nvariant.system = ["TCP"]\n'))
     other = paper.with_name("other.toml")
     other.write_text('runs-of = "paper.toml"\n[variant.system]\nICTCP = { transport.scheme = "ictcp" }\n')
-    found = points(fanin.load(other), quick=True)
+    found = points(fanin.Scenario(other), quick=True)
     assert [(p.labels["system"], p.values["run.duration"]) for p in found] == [("ICTCP", "100ms")]
 
 
 def test_a_variant_may_have_its_own_part_of_the_sweep(paper):
     text = paper.read_text().replace('"5pkt"', '"5pkt"\n"traffic.bursts.senders" = "2..4"').replace("zip =", "#")
     paper.write_text(text)
-    found = {(p.labels["system"], p.values["traffic.bursts.senders"]) for p in points(fanin.load(paper))}
+    found = {(p.labels["system"], p.values["traffic.bursts.senders"]) for p in points(fanin.Scenario(paper))}
     assert found == {("TCP", 2), ("TCP", 8), ("DCTCP", 2), ("DCTCP", 3), ("DCTCP", 4)}
 
 
 def test_a_quick_look_takes_the_files_quick_values(paper):
-    found = points(fanin.load(paper), quick=True)
+    found = points(fanin.Scenario(paper), quick=True)
     assert [(p.labels["system"], p.seed, p.values["run.duration"]) for p in found] == [
         ("TCP", 1, "100ms"),
         ("DCTCP", 1, "100ms"),
@@ -406,13 +406,13 @@ def test_runs_are_stored_once_with_the_tables_that_figures_read(cli, paper):
 
 def test_a_figure_may_show_the_runs_of_another(cli, paper):
     paper.with_name("second.toml").write_text('runs-of = "paper.toml"\n[[plot]]\nx = "flows"\ny = "ideal_s"\n')
-    second = fanin.load("second.toml")
+    second = fanin.Scenario("second.toml")
     assert len(points(second)) == 12
     assert [column.id for column in second.columns] == ["fct_p5_s", "early_goodput_bps", "ideal_s"]
     second.check()
     paper.with_name("third.toml").write_text('runs-of = "second.toml"\n')
     with pytest.raises(ScenarioError, match=r"runs-of: second.toml has none of its own"):
-        fanin.load("third.toml")
+        fanin.Scenario("third.toml")
 
 
 def test_an_experiment_may_have_the_variants_of_another(paper):
@@ -429,7 +429,7 @@ def test_an_experiment_may_have_the_variants_of_another(paper):
     )
     two = paper.with_name("two.toml")
     two.write_text('variants-of = "one.toml"\n' + scenario + more + column % ("two_ratio", "two"))
-    both = fanin.load("two.toml")
+    both = fanin.Scenario("two.toml")
     both.check()
     assert both.labels == {"system": ["TCP", "RCC", "DCTCP"], "buffer": ["small"]}
     assert {point.values["network.buffer"] for point in points(both)} == {"9pkt"}
@@ -437,10 +437,10 @@ def test_an_experiment_may_have_the_variants_of_another(paper):
     assert [*both.sources.values()] == [two.read_text(), one.read_text()]
     paper.with_name("three.toml").write_text('variants-of = "two.toml"\n' + scenario)
     with pytest.raises(ScenarioError, match=r"variants-of: two.toml has it too"):
-        fanin.load("three.toml")
+        fanin.Scenario("three.toml")
     one.write_text(one.read_text().replace('"rcc"', '"rcd"'))
     with pytest.raises(ScenarioError, match=r"one.toml:10: .*rcd"):
-        fanin.load("two.toml").check()
+        fanin.Scenario("two.toml").check()
 
 
 @pytest.fixture
@@ -710,7 +710,7 @@ def test_mistakes_are_named_with_their_place(paper, old, new, message):
     assert old in text
     paper.write_text(text.replace(old, new))
     with pytest.raises(ScenarioError) as raised:
-        fanin.load(paper).check()
+        fanin.Scenario(paper).check()
     assert message in str(raised.value)
     assert raised.value.line
 
@@ -741,7 +741,7 @@ def test_a_benchmark_gives_the_rows(cli, work):
     ):
         (work / "bench.toml").write_text(f"benchmark = {command}\n[sweep]\nentries = 1\n".replace("'", '"'))
         with pytest.raises(RunError, match=message):
-            fanin.sweep(fanin.load("bench.toml"), out=None, trust=True)
+            fanin.sweep(fanin.Scenario("bench.toml"), out=None, trust=True)
 
 
 @pytest.mark.parametrize(
@@ -757,7 +757,7 @@ def test_a_benchmark_gives_the_rows(cli, work):
 def test_what_a_benchmark_prints_is_numbers_of_its_own(work, line, message):
     (work / "bench.toml").write_text(f"benchmark = {json.dumps(['echo', line])}\n[sweep]\nentries = 1\n")
     with pytest.raises(RunError, match=message):
-        fanin.sweep(fanin.load("bench.toml"), out=None, trust=True)
+        fanin.sweep(fanin.Scenario("bench.toml"), out=None, trust=True)
 
 
 def test_a_benchmark_has_a_command(cli, work):
@@ -812,7 +812,7 @@ class TestTrust:
             "--trust (in Python: trust=True)\n"
         )
         with pytest.raises(fanin.ScenarioError, match="starts a program"):
-            fanin.sweep(fanin.load("bench.toml"), out=None)
+            fanin.sweep(fanin.Scenario("bench.toml"), out=None)
         assert not (bench / "started").exists()
 
     @pytest.mark.parametrize(
@@ -845,7 +845,7 @@ class TestTrust:
     def test_a_value_is_not_looked_at_for_further_names(self, work):
         words = json.dumps(["sh", "-c", 'echo "$0" >started; echo \'{"t": 1}\'', "{a}"])
         (work / "chain.toml").write_text(f"benchmark = {words}\n[sweep]\na = ['{{b}}']\nb = ['hidden']\n")
-        fanin.sweep(fanin.load("chain.toml"), out=None, trust=True)
+        fanin.sweep(fanin.Scenario("chain.toml"), out=None, trust=True)
         assert (work / "started").read_text() == "{b}\n"
 
     @pytest.mark.parametrize(("answer", "started"), [("n", False), ("y", True)])
@@ -948,9 +948,9 @@ def test_only_what_is_shown_of_a_trace_is_thinned():
 def test_a_named_line_to_be_relative_to_must_exist(paper):
     text = paper.read_text().replace('relative-to = "TCP"', 'relative-to = "UDP"')
     paper.write_text(text)
-    runs = fanin.sweep(fanin.load(paper), quick=True, out=None)
+    runs = fanin.sweep(fanin.Scenario(paper), quick=True, out=None)
     with pytest.raises(FaninError, match="no line UDP"):
-        series.series_of(runs.experiment.document.plot[1], runs, runs.frame())
+        series.series_of(runs.scenario.document.plot[1], runs, runs.frame())
 
 
 def test_columns_may_be_of_what_receiving_hosts_show(cli, work):
@@ -1031,7 +1031,7 @@ def test_a_network_of_more_hosts_than_a_table_is_guessed_from_is_drawn(cli, work
 
 
 def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     plot = Plot.model_validate({"kind": "topology", "id": "network"})
     _, csv = topology.draw_topology(plot, small.network(), small.buffers(), tmp_path, also=())
     text = csv.with_suffix(".svg").read_text()
@@ -1039,9 +1039,9 @@ def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path)
     assert "buffer of a switch's port: 20 packets" in text
     assert pl.read_csv(csv).filter("bottleneck").select("from", "to").rows() == [("switch-0", "switch-1")]
     shared = {"network.admission": "dynamic-threshold", "network.shared-buffer": "4MB", "network.dt-alpha": "1"}
-    assert fanin.load("small.toml", shared).buffers() == "a switch's ports share 4 MB (dynamic threshold 1)"
+    assert fanin.Scenario("small.toml").set(shared).buffers() == "a switch's ports share 4 MB (dynamic threshold 1)"
     tiers = {"network.topology": "leaf-spine", "network.spine-buffer": "300KB"}
-    assert fanin.load("small.toml", tiers).buffers() == "buffer of a switch's port: 20 packets, spine 300 KB"
+    assert fanin.Scenario("small.toml").set(tiers).buffers() == "buffer of a switch's port: 20 packets, spine 300 KB"
 
 
 def test_a_caption_says_of_how_many_seeds_and_transfers_a_point_is(cli, paper):

@@ -13,8 +13,8 @@ from fanin.choose.fit.search import search
 from fanin.choose.fit.space import NotAdmissibleError, Open, Space, key, space
 from fanin.errors import ScenarioError
 from fanin.results import sums
-from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Batches
+from fanin.run.scenario import Scenario
 from fanin.show import fit_folder
 
 SCENARIO = """\
@@ -355,7 +355,7 @@ def test_an_axis_of_variants_may_be_open(cli, paper):
         .replace('where = { switch = "shallow" }', 'where = { switch = "shallow" }\nminus = { switch = "deep" }', 1)
     )
     with pytest.raises(ScenarioError, match="compares labels of switch"):
-        experiment = Experiment("alpha/one", paper / "one.toml")
+        experiment = Scenario.named("alpha/one", paper / "one.toml")
         Bench([experiment], space([experiment]), Batches(None))
 
 
@@ -364,19 +364,19 @@ def test_a_variant_may_set_what_is_open_only_where_no_claim_reads_it(paper):
     text = text.replace("accept = [2e9, 3e9]", 'accept = [2e9, 3e9]\nwhere = { system = "own" }')
     lines = '[variant.system]\nown = { transport.rto-min = "5ms" }\nother = { network.buffer = "48pkt" }\n'
     (paper / "one.toml").write_text(text + lines)
-    experiment = Experiment("alpha/one", paper / "one.toml")
+    experiment = Scenario.named("alpha/one", paper / "one.toml")
     experiment.check()
     assert len(Bench([experiment], space([experiment]), Batches(None)).sentences) == 3
     (paper / "one.toml").write_text(
         (text + lines).replace('rto-min = "5ms"', 'rto-min = "5ms", network.buffer = "9pkt"')
     )
-    experiment = Experiment("alpha/one", paper / "one.toml")
+    experiment = Scenario.named("alpha/one", paper / "one.toml")
     with pytest.raises(ScenarioError, match="the variant own sets it"):
         Bench([experiment], space([experiment]), Batches(None))
 
 
 def test_only_the_runs_that_claims_read_are_made(paper):
-    experiment = Experiment("alpha/three", paper / "three.toml")
+    experiment = Scenario.named("alpha/three", paper / "three.toml")
     counts = []
     batches = Batches(None, advance=lambda progress: counts.append(progress.total))
     bench = Bench([experiment], space([experiment]), batches)
@@ -470,7 +470,7 @@ def test_no_value_that_all_admit_is_an_error(paper):
     two.write_text(
         two.read_text().replace('open = "alpha/one"\n', "") + '[open.network.buffer]\n"1pkt" = "a"\n"2pkt" = "b"\n'
     )
-    both = [Experiment(f"alpha/{name}", paper / f"{name}.toml") for name in ("one", "two")]
+    both = [Scenario.named(f"alpha/{name}", paper / f"{name}.toml") for name in ("one", "two")]
     with pytest.raises(NotAdmissibleError, match="no value is admissible in all"):
         space(both)
     with pytest.raises(NotAdmissibleError, match="none of these experiments declares"):

@@ -10,8 +10,8 @@ from fanin.errors import ResultsError, RunError, ScenarioError
 from fanin.numbers import fct
 from fanin.results.store import Store
 from fanin.run import pool
-from fanin.run.experiment import Experiment, load
 from fanin.run.job import Job
+from fanin.run.scenario import Scenario
 
 LIST = "start_us,src,dst,bytes,class,deadline_us\n0,0,20,1460,small,\n0,1,20,1460,small,100\n5,2,3,150000,,\n"
 
@@ -23,7 +23,7 @@ def scenario(listed):
 
 
 def test_flows_of_a_file_run_with_class_and_deadline(scenario):
-    flows = load(scenario).run().table("flows")
+    flows = Scenario(scenario).run().table("flows")
     assert flows["bytes"].to_list() == [1460, 1460, 150000]
     assert flows["start_s"].to_list() == pytest.approx([0, 0, 5e-6])
     assert flows["class"].cast(pl.String).to_list() == ["small", "small", "flows"]
@@ -33,16 +33,16 @@ def test_flows_of_a_file_run_with_class_and_deadline(scenario):
 def test_a_bad_line_is_named_and_nothing_runs(scenario):
     (scenario.parent / "list.csv").write_text(LIST + "6,2,64,1,,\n", encoding="utf-8")
     with pytest.raises(ScenarioError, match=r"traffic\.flows\.file: list\.csv:5: dst 64, and .to. has 64 hosts"):
-        load(scenario).run()
+        Scenario(scenario).run()
     with pytest.raises(ScenarioError, match=r"none\.csv: No such file"):
-        load(scenario, {"traffic.flows.file": "none.csv"}).check()
+        Scenario(scenario).set({"traffic.flows.file": "none.csv"}).check()
 
 
 def test_another_content_is_another_run(scenario):
-    first = load(scenario).run().run_id
-    assert load(scenario).run().run_id == first
+    first = Scenario(scenario).run().run_id
+    assert Scenario(scenario).run().run_id == first
     (scenario.parent / "list.csv").write_text(LIST.replace("150000", "150001"), encoding="utf-8")
-    assert load(scenario).run().run_id != first
+    assert Scenario(scenario).run().run_id != first
 
 
 def test_a_file_that_changes_under_a_run_ends_it(scenario):
@@ -62,7 +62,7 @@ def test_a_file_that_changes_under_a_run_ends_it(scenario):
         return True
 
     with pytest.raises(RunError, match=r"list\.csv:\d+: "):
-        load(scenario).run(progress=spoil)
+        Scenario(scenario).run(progress=spoil)
 
 
 OTHER = LIST.replace("150000", "150001")
@@ -70,7 +70,7 @@ OTHER = LIST.replace("150000", "150001")
 
 def test_a_list_that_is_another_one_for_as_long_as_it_is_read_is_refused(scenario, monkeypatch):
     path = scenario.parent / "list.csv"
-    real = Experiment.simulate_seeds
+    real = Scenario.simulate_seeds
 
     def simulate_seeds(self, *others):
         path.write_text(OTHER, encoding="utf-8")
@@ -79,18 +79,18 @@ def test_a_list_that_is_another_one_for_as_long_as_it_is_read_is_refused(scenari
         finally:
             path.write_text(LIST, encoding="utf-8")
 
-    monkeypatch.setattr(Experiment, "simulate_seeds", simulate_seeds)
+    monkeypatch.setattr(Scenario, "simulate_seeds", simulate_seeds)
     results = scenario.parent / "results"
-    (outcome,) = pool.outcomes([Job(load(scenario), [("run.seed", "1")])], results)
+    (outcome,) = pool.outcomes([Job(Scenario(scenario), [("run.seed", "1")])], results)
     assert "file-sha256: list.csv has another one" in str(outcome)
     assert not [*results.glob("runs/*")]
 
 
 def test_a_given_fingerprint_is_compared(scenario):
     digest = hashlib.sha256(LIST.encode()).hexdigest()
-    load(scenario, [("traffic.flows.file-sha256", digest)]).run()
+    Scenario(scenario).set([("traffic.flows.file-sha256", digest)]).run()
     with pytest.raises(ScenarioError, match=r"file-sha256: list\.csv has another one"):
-        load(scenario, [("traffic.flows.file-sha256", digest[::-1])]).run()
+        Scenario(scenario).set([("traffic.flows.file-sha256", digest[::-1])]).run()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_given_fingerprint_is_compared(scenario):
 )
 def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, monkeypatch, named, simulated):
     path = scenario.parent / "list.csv"
-    real = Experiment.simulate_seeds
+    real = Scenario.simulate_seeds
 
     def put(text):
         if text is not None:
@@ -111,22 +111,22 @@ def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, mo
 
     # What is looked for is named, and has not begun.
     monkeypatch.setattr(Store, "find", lambda *_, **__: put(named))
-    monkeypatch.setattr(Experiment, "simulate_seeds", simulate_seeds)
+    monkeypatch.setattr(Scenario, "simulate_seeds", simulate_seeds)
     results = scenario.parent / "results"
     with pytest.raises(ResultsError, match=r"list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\) has changed since"):
-        pool.outcomes([Job(load(scenario), [("run.seed", "1")])], results)
+        pool.outcomes([Job(Scenario(scenario), [("run.seed", "1")])], results)
     assert stored(results) == {}
     if simulated == OTHER:
         put(LIST)
-        run = Experiment.simulate
-        monkeypatch.setattr(Experiment, "simulate", lambda *rest, **more: (run(*rest, **more), put(simulated))[0])
+        run = Scenario.simulate
+        monkeypatch.setattr(Scenario, "simulate", lambda *rest, **more: (run(*rest, **more), put(simulated))[0])
         with pytest.raises(ResultsError, match="has changed since"):
-            load(scenario).run(store=Store(results))
+            Scenario(scenario).run(out=Store(results))
 
 
 def test_slowdown_of_lone_flows_is_one_if_they_can_send_all_at_once(scenario):
     def lone(window):
-        flows = fct.complete(load(scenario, {"transport.initial-window": window}).run().table("flows"))
+        flows = fct.complete(Scenario(scenario).set({"transport.initial-window": window}).run().table("flows"))
         one = flows.filter(pl.col("bytes") == 150000)
         return [fct.by_size(one, fct.DEFINITIONS[each])[0]["slowdown_p50"] for each in ("homa", "hpcc")]
 
@@ -172,14 +172,14 @@ def test_bins_with_the_same_edges_are_one():
 
 
 def test_distributions_of_no_finished_flow_are_an_empty_table(scenario, cli, tmp_path):
-    flows = load(scenario).run().table("flows").with_columns(pl.lit(None, pl.Float64).alias("fct_s"))
+    flows = Scenario(scenario).run().table("flows").with_columns(pl.lit(None, pl.Float64).alias("fct_s"))
     flows.write_parquet(tmp_path / "flows.parquet")
     result = cli("describe", "--slowdown", "homa", str(tmp_path / "flows.parquet"), "--cdf", str(tmp_path / "cdf.csv"))
     assert (result.code, (tmp_path / "cdf.csv").read_text()) == (0, "class,share,fct_s,slowdown\n")
 
 
 def test_flow_tables_of_two_engines_are_not_taken_together(scenario, cli, tmp_path):
-    flows = load(scenario).run().table("flows")
+    flows = Scenario(scenario).run().table("flows")
     flows.write_parquet(tmp_path / "one.parquet")
     flows.drop("deadline_s").write_parquet(tmp_path / "two.parquet")
     result = cli(

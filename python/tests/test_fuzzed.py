@@ -122,7 +122,7 @@ scheme.dctcp.mark-threshold traffic.bursts.name control.loss transport.scheme me
 
 def refused_or_resolved(path: Path, overrides: dict[str, str]) -> None:
     try:
-        experiment = fanin.load(path, overrides)
+        experiment = fanin.Scenario(path).set(overrides)
         experiment.check()
         json.dumps(experiment.resolved())
     except FaninError as error:
@@ -165,7 +165,7 @@ def test_any_list_of_flows_is_read_or_its_line_is_named(listed):
     def check(anything, edits, edit):
         path.write_bytes(edited(edits, FLOWS) if edit else anything)
         try:
-            fanin.load(listed).check()
+            fanin.Scenario(listed).check()
         except ScenarioError as error:
             assert "list.csv:" in str(error)
 

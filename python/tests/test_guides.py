@@ -37,7 +37,7 @@ def test_scenarios_and_commands_are_valid(guide, tmp_path):
         if kind == "toml":
             path = tmp_path / re.match(r"# (\S+)\n", content).group(1)
             path.write_text(content)
-            fanin.load(path).check()
+            fanin.Scenario(path).check()
             continue
         for command in script().commands(content):
             # The output may be cut by another program.

@@ -10,7 +10,7 @@ import pytest
 from fanin import imports
 from fanin.errors import ScenarioError
 from fanin.imports import Points, SizeUnit, Unit
-from fanin.run.experiment import load
+from fanin.run.scenario import Scenario
 
 
 def rows_of(flows):
@@ -80,7 +80,7 @@ def test_queries_of_a_list_have_their_own_rows(tmp_path):
         'file = "flows.csv"\nfrom = "all"\nto = "all"\n',
         encoding="utf-8",
     )
-    run = load(str(scenario)).run()
+    run = Scenario(str(scenario)).run()
     flows, queries = run.table("flows"), run.table("requests")
     assert queries["fan_in"].to_list() == [2, 1]
     assert queries["completion_s"][0] == flows["completion_s"][:2].max()
@@ -330,7 +330,7 @@ def test_the_stated_mean_says_what_points_are(tmp_path, mean, largest, kind, exp
     traffic = f'[[traffic]]\nkind = "poisson"\nload = 0.1\nbytes-each = "{text}"\n'
     scenario.write_text(f'[network]\ntopology = "star"\n{traffic}', encoding="utf-8")
     told = float(re.search(r"mean ([\d,.]+) B", said[3])[1].replace(",", ""))
-    assert load(scenario).offered()[0]["mean_bytes"] == pytest.approx(told, rel=1e-3)
+    assert Scenario(scenario).offered()[0]["mean_bytes"] == pytest.approx(told, rel=1e-3)
 
 
 def test_a_mean_that_fits_nothing_or_two_things_is_told(tmp_path):
@@ -356,7 +356,7 @@ def test_sizes_of_large_packets_are_those_that_a_scenario_takes(tmp_path):
     scenario = tmp_path / "sizes.toml"
     traffic = f'[[traffic]]\nkind = "poisson"\nload = 0.1\nbytes-each = "{text}"\n'
     scenario.write_text(f'[network]\ntopology = "star"\n{traffic}', encoding="utf-8")
-    load(scenario).check()
+    Scenario(scenario).check()
 
 
 @pytest.mark.parametrize("what", ["htsim", "sizes"])
@@ -400,7 +400,7 @@ def test_htsim_tiers_become_a_network_that_checks(tmp_path):
     assert said == ["hosts: 128"]
     scenario = tmp_path / "fat.toml"
     scenario.write_text(network + '[[traffic]]\nkind = "background"\nfrom = "host-127"\nto = "host-0"\n')
-    load(scenario).check()
+    Scenario(scenario).check()
     assert "pods = 8" in network
 
 

@@ -61,7 +61,7 @@ def test_a_claim_that_was_not_run_says_what_runs_it(cli, figures):
 
 
 def test_every_shipped_claim_is_in_the_ledger(cli, work):
-    documents = {key: record.Experiment(key, path).document for key, path in library.experiments().items()}
+    documents = {key: record.Scenario.named(key, path).document for key, path in library.experiments().items()}
     found = rows(cli)
     assert set(found) == {f"{key}/{claim.id}" for key, each in documents.items() for claim in each.claim}
     assert len({*found}) == len(json.loads(cli("claims", "--json").out))
@@ -374,7 +374,7 @@ def test_the_page_is_written_from_the_runs(cli, figures):
 
 
 def test_commands_and_ranges_are_what_one_types(figures):
-    experiment = record.Experiment("alpha/fig2", figures / "experiments/alpha/fig2.toml")
+    experiment = record.Scenario.named("alpha/fig2", figures / "experiments/alpha/fig2.toml")
     assert record.command(experiment, seeds=[1, 2]) == "fanin reproduce alpha/fig2"
     assert record.command(experiment, seeds=[1, 2, 3, 7], out="a b") == (
         "fanin reproduce alpha/fig2 --seeds 1..3,7 --out 'a b'"

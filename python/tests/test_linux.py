@@ -436,7 +436,7 @@ def test_a_kernel_of_other_sources_is_listed_and_refused(
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     with pytest.raises(RunError, match=again):
-        confirmation.kernel(fanin.load(file))
+        confirmation.kernel(fanin.Scenario(file))
     assert [each["current"] for each in json.loads(cli("linux", "--json").out)["kernels"]] == [False]
     assert "built from other sources" in cli("linux").out
 
@@ -625,7 +625,7 @@ def test_the_kernel_that_runs_is_the_one_with_the_scenarios_ticks(
     )
 
     def named(tick: str) -> str:
-        return confirmation.kernel(fanin.load(file, {"transport.rto-granularity": tick}))
+        return confirmation.kernel(fanin.Scenario(file).set({"transport.rto-granularity": tick}))
 
     assert named("4ms") == "Linux 6.12.1 (HZ=250)"
     assert named("1ms") == "Linux 6.12.2 (HZ=1000)"
@@ -696,7 +696,7 @@ def test_a_scheme_without_a_model_is_confirmed_in_the_kernel_alone(tmp_path: Pat
 
     file = tmp_path / "rack.toml"
     file.write_text(RACK.format(scheme="linux-bbr"))
-    of: Any = SimpleNamespace(experiment=fanin.load(file))
+    of: Any = SimpleNamespace(experiment=fanin.Scenario(file))
     as_it_is: Any = SimpleNamespace(settings={})
     assert _why_not(of, as_it_is, IN_SIMULATOR, {}) == "not in the simulator: transport.scheme"
     assert _why_not(of, as_it_is, IN_LINUX, {}) is None

@@ -423,7 +423,9 @@ class TestInPython:
     @pytest.fixture
     def remark(self, incast) -> str:
         """DCTCP's default threshold at 100 Gbit/s is 650 packets, and the buffer holds 200."""
-        (found,) = [each for each in fanin.load("loads.toml", self.pairs()).warnings() if "mark-threshold" in each]
+        (found,) = [
+            each for each in fanin.Scenario("loads.toml").set(self.pairs()).warnings() if "mark-threshold" in each
+        ]
         assert "the default, 650pkt, is not below the buffer, 200 packets" in found
         return found
 
@@ -431,23 +433,23 @@ class TestInPython:
         return [tuple(each.split("=")) for each in self.FAST]
 
     def test_the_command_line_has_the_same_warnings(self, cli, remark):
-        assert warnings(cli, *self.FAST) == fanin.load("loads.toml", self.pairs()).warnings()
+        assert warnings(cli, *self.FAST) == fanin.Scenario("loads.toml").set(self.pairs()).warnings()
         options = [part for setting in self.FAST for part in ("--set", setting)]
         told = cli("run", "loads.toml", *options, "--no-store", "--no-try").err
         assert told.count(f"warning: {remark}\n") == 1
 
     def test_a_run_raises_them_once_for_an_experiment(self, remark):
-        experiment = fanin.load("loads.toml")
+        experiment = fanin.Scenario("loads.toml").set(self.pairs())
         with pytest.warns(fanin.ScenarioWarning) as caught:
             for seed in (1, 2):
-                experiment.run(seed, self.pairs())
+                experiment.run(seed)
         assert [str(each.message) for each in caught].count(remark) == 1
         assert {each.filename for each in caught} == {__file__}
 
     def test_a_sweep_raises_those_of_its_points(self, cli, remark):
         """The file's own rate and buffer suit the threshold; a point has others."""
         axes = {"network.rate": ["10Gbps", "100Gbps"], "network.buffer": ["1000pkt", "200pkt"]}
-        experiment = fanin.load("loads.toml").vary(axes, [list(axes)])
+        experiment = fanin.Scenario("loads.toml").vary(axes, [list(axes)])
         with pytest.warns(fanin.ScenarioWarning) as caught:
             fanin.sweep(experiment, seeds=[1], out=None)
         assert [str(each.message) for each in caught] == [remark]

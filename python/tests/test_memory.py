@@ -57,7 +57,7 @@ def peak():
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
-experiment = fanin.load(sys.argv[1])
+experiment = fanin.Scenario(sys.argv[1])
 settings = [argument.split("=", 1) for argument in sys.argv[2:]]
 before = peak()
 output = experiment.simulate(settings)
@@ -120,7 +120,7 @@ def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     peak = int(done.stdout)
     pairs = [tuple(setting.split("=", 1)) for setting in settings]
-    experiment = fanin.load(file)
+    experiment = fanin.Scenario(file)
     expected = estimate(experiment.handle(pairs)).bytes()
     assert peak < 1.5 * expected, (peak, expected)
     assert expected < 4 * peak + 8e6, (peak, expected)
@@ -130,7 +130,7 @@ def test_finite_work_bounds_what_is_recorded(work):
     fast = {"network.rate": "100Gbps", "measure.queue-trace": "on-change", "measure.probes": "cwnd"}
     text = SESSIONS.split("[[traffic]]")[0]
     Path("short.toml").write_text(f'{text}[[traffic]]\nkind = "incast"\nsenders = 24\nbytes-each = "64KB"\n')
-    experiment = fanin.load("short.toml")
+    experiment = fanin.Scenario("short.toml")
 
     def needed(**more):
         given = fast | {path.replace("_", "."): value for path, value in more.items()}
@@ -140,13 +140,13 @@ def test_finite_work_bounds_what_is_recorded(work):
     assert needed() == needed(run_duration="300s") < 20e6
     assert needed() < needed(measure_queues="all") < 40e6
     Path("endless.toml").write_text(Path("short.toml").read_text() + '[[traffic]]\nkind = "background"\nflows = 1\n')
-    endless = fanin.load("endless.toml")
+    endless = fanin.Scenario("endless.toml")
     assert estimate(endless.handle(fast)).bytes() > 30e9
 
 
 def test_every_shipped_experiment_has_an_estimate():
     for name in library.experiments():
-        experiment = fanin.load(name)
+        experiment = fanin.Scenario(name)
         if experiment.needs_network:
             assert 1e6 < estimate(experiment.handle()).bytes() < 4e9, name
 
@@ -174,7 +174,7 @@ def test_of_flows_that_are_over_a_row_remains():
     ],
 )
 def test_the_engine_tells_mean_sizes(work, size, mean):
-    groups = fanin.load("small.toml").preview({"traffic.bursts.bytes-each": size})["groups"]
+    groups = fanin.Scenario("small.toml").preview({"traffic.bursts.bytes-each": size})["groups"]
     group = next(group for group in groups if group["name"] == "bursts")
     assert group["mean_bytes"] == mean
     assert group["offered"] is None
@@ -182,13 +182,13 @@ def test_the_engine_tells_mean_sizes(work, size, mean):
 
 def test_the_engine_tells_what_is_laid_out(work):
     (work / "sessions.toml").write_text(SESSIONS)
-    preview = fanin.load("sessions.toml").preview({"transport.rto-min": "1ms"})
+    preview = fanin.Scenario("sessions.toml").preview({"transport.rto-min": "1ms"})
     # Four leaves of 16 hosts, and two spines.
     assert (preview["hosts"], preview["switches"], preview["ports"]) == (64, 6, 64 + 2 * 8)
     # Every port has its own buffer, or shares the memory of its switch.
     assert preview["buffered"] == (64 + 2 * 8) * 130
     shared = {"network.admission": "dynamic-threshold", "network.shared-buffer": "1500KB"}
-    assert fanin.load("sessions.toml").preview(shared)["buffered"] == 6 * 1000
+    assert fanin.Scenario("sessions.toml").preview(shared)["buffered"] == 6 * 1000
     (group,) = preview["groups"]
     # 40 % of 32 links of 10 Gbps for 50 ms, and five deviations more.
     likely = 0.4 * 32 * 10e9 * 50e-3 / 8 / 20e3
@@ -215,7 +215,7 @@ def test_runs_wait_for_memory_but_one_always_goes():
 
 
 def test_a_sweep_without_memory_ends_all_the_same(work, monkeypatch):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
     monkeypatch.setattr(threads, "SHARE", 1e-12)
     with pytest.warns(UserWarning, match="fewer runs in parallel"):
@@ -228,7 +228,7 @@ def test_a_sweep_without_memory_ends_all_the_same(work, monkeypatch):
 
 
 def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     fits, large = Job(small, [("run.seed", "7")]), Job(small, [("traffic.bursts.senders", "3")])
     monkeypatch.setattr(pool, "_estimate", lambda job: Estimate(0, 1e12 if job.settings == large.settings else 0))
     monkeypatch.setattr(threads, "available", lambda: 1e9)
@@ -267,7 +267,7 @@ def test_memory_that_runs_out_in_a_run_costs_only_that_run(work, monkeypatch):
     """The engine cannot go on after an allocation that failed, so the large run has a process of its own."""
     (work / "sitecustomize.py").write_text(LIMITED)
     monkeypatch.syspath_prepend(str(work))
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     large = Job(small, [("traffic.bursts.senders", "60000"), ("run.duration", "1ms")])
     wanted = [large, Job(small, [("run.seed", "7")]), Job(small, [("run.seed", "8")])]
     # As much as the large run needs, of which the others are a small part.
@@ -281,7 +281,7 @@ def test_memory_that_runs_out_in_a_run_costs_only_that_run(work, monkeypatch):
 
 
 def test_a_run_in_a_process_of_its_own_can_fail_and_be_stopped(work, monkeypatch):
-    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    job = Job(fanin.Scenario("small.toml"), [("run.seed", "1")])
     task = task_of([PooledRun(job, "")], None)
     with pytest.raises(RunError, match="stopped"):
         alone.simulate(task, work, lambda: True)
@@ -316,7 +316,7 @@ def test_a_reproduction_goes_on_without_the_runs_that_do_not_fit(cli, work, monk
     assert outcomes["of-few"][0] == "reproduced"
     assert assessment.of_results("small", work / "results")[0].state == "partial"
     with pytest.raises(WorkerError, match=r"6 of 18 runs are missing: no run with .*does not fit in memory"):
-        fanin.sweep(fanin.load("small.toml"), memory=1e9, jobs=1)
+        fanin.sweep(fanin.Scenario("small.toml"), memory=1e9, jobs=1)
     # Where there is room, the same command makes them and only them.
     monkeypatch.undo()
     monkeypatch.chdir(work)
@@ -354,7 +354,7 @@ def test_a_list_has_as_many_flows_as_lines(work):
     (work / "flows.toml").write_text(FILES["flows.toml"])
     for text, lines in (("start_s,src,dst,bytes\n0,0,1,5\n1,0,1,5\n", 3), ("start_s,src,dst,bytes\n0,0,1,5", 2)):
         (work / "flows.csv").write_text(text)
-        experiment = fanin.load("flows.toml")
+        experiment = fanin.Scenario("flows.toml")
         assert experiment.resolved()["traffic"][0]["file-lines"] == lines
         assert estimate(experiment.handle()).flows == lines - 1
 

@@ -157,7 +157,7 @@ id = "ratio"
 label = "Over the short ones"
 formula = "{long_s} / {groups.short.fct_mean_s}"
 """)
-    row = fanin.sweep(fanin.load(file), out=None).frame().to_dicts()[0]
+    row = fanin.sweep(fanin.Scenario(file), out=None).frame().to_dicts()[0]
     assert [row[name] for name in ("fct_mean_s", "fct_max_s", "long_s", "ratio")] == [math.inf] * 4
     assert row["fct_p50_s"] < row["groups.short.fct_p99_s"] < 0.1
 

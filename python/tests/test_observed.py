@@ -63,12 +63,12 @@ def test_one_run_tells_the_queue_of_the_port_that_limits_it(cli, racks, simulate
     # Only the run that is shown is stored, with the setting that makes it.
     ((name, run),) = stored().items()
     assert (name, run.scenario["measure"]["bottleneck"]) == (found["run_id"], THERE)
-    given = fanin.load("racks.toml").run(overrides={"measure.bottleneck": THERE})
+    given = fanin.Scenario("racks.toml").set({"measure.bottleneck": THERE}).run()
     assert (given.run_id, given.summary["result_hash"]) == (found["run_id"], found["result_hash"])
 
 
 def test_to_measure_more_queues_changes_no_result(racks):
-    experiment = fanin.load("racks.toml")
+    experiment = fanin.Scenario("racks.toml")
     plain, every = (experiment.simulate([], on_the_way=more) for more in (False, True))
     assert json.loads(plain.summary)["result_hash"] == json.loads(every.summary)["result_hash"]
     assert (plain.observe(THERE), every.observe("nowhere"), every.observe(THERE)) == (False, False, True)
@@ -86,8 +86,8 @@ def test_records_of_the_observed_port_do_not_move(cli, racks, simulated, record)
 
 
 def test_only_what_is_measured_differs(racks):
-    experiment, moved = fanin.load("racks.toml"), []
-    first = experiment.run()
+    experiment, moved = fanin.Scenario("racks.toml"), []
+    first = experiment.run(moved=None)
     again = experiment.run(moved=lambda *ports: moved.append(ports))
     assert moved == [(HERE, THERE)]
     assert first.flows().equals(again.flows())
@@ -104,12 +104,12 @@ def test_a_port_that_the_user_names_stays(cli, racks):
 
 def test_a_fault_at_the_observed_port_would_move_with_it(racks):
     (racks / "fault.toml").write_text(RACKS + FAULT)
-    experiment = fanin.load("fault.toml")
-    run = experiment.run()
+    experiment = fanin.Scenario("fault.toml")
+    run = experiment.run(moved=None)
     assert run.summary["bottleneck"] != HERE
     assert find_moved_bottleneck(run, experiment.resolved(), experiment.network) is None
-    named = fanin.load("fault.toml", {"fault.loss.link": HERE})
-    again = named.run()
+    named = fanin.Scenario("fault.toml").set({"fault.loss.link": HERE})
+    again = named.run(moved=None)
     assert again.flows().equals(run.flows())
     assert find_moved_bottleneck(again, named.resolved(), named.network) == (HERE, run.summary["bottleneck"])
 
@@ -212,7 +212,7 @@ bytes-each = "64KB"
 
 def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
     (work / "one.toml").write_text(ONE_AT_A_TIME)
-    experiment = fanin.load("one.toml")
+    experiment = fanin.Scenario("one.toml")
     run = experiment.run()
     assert not run.summary["drops"]
     assert run.summary["bottleneck"].startswith("sender-")
@@ -222,7 +222,7 @@ def test_a_host_whose_burst_waits_in_it_is_no_bottleneck(cli, work):
     assert json.loads(found.out)["diagnosis"]["port"]["name"] == "switch-0->receiver-0"
     # One sender fills its own link as much as the receiver's.
     (work / "one.toml").write_text(ONE_AT_A_TIME.replace("senders = 40", "senders = 1"))
-    experiment = fanin.load("one.toml")
+    experiment = fanin.Scenario("one.toml")
     assert bottleneck(experiment.run(), experiment.network) == "switch-0->receiver-0"
     done = cli("compare", "one.toml", "--schemes", "newreno,linux", "--seeds", "1..2")
     assert "but the queue is that of" not in done.err
@@ -252,7 +252,7 @@ count = 300
 
 def test_without_a_loss_the_bottleneck_is_the_busiest_link(work):
     (work / "all.toml").write_text(ALL_TO_ALL)
-    experiment = fanin.load("all.toml")
+    experiment = fanin.Scenario("all.toml")
     run = experiment.run()
     links = run.links().with_columns(busy=pl.col("bytes") / pl.col("rate_bps")).sort("busy", descending=True)
     assert run.summary["drops"] == 0
@@ -263,7 +263,7 @@ def test_without_a_loss_the_bottleneck_is_the_busiest_link(work):
 
 def test_a_link_that_loses_at_random_has_no_full_queue(work):
     (work / "fault.toml").write_text(ONE_AT_A_TIME + FAULT.replace("bottleneck", "sender-0->switch-0"))
-    experiment = fanin.load("fault.toml")
+    experiment = fanin.Scenario("fault.toml")
     run = experiment.run()
     assert run.summary["drops"] == run.summary["drops_random_loss"] > 0
     assert bottleneck(run, experiment.network) == "switch-0->receiver-0"

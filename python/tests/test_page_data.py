@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fanin._engine import Scenario
+from fanin import _engine
 from fanin.claims import ledger
 from fanin.errors import ResultsError
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library
 from fanin.show import claims_page, page_data, plain
 
@@ -41,7 +41,7 @@ def test_every_scenario_of_the_page_is_valid_with_each_of_its_schemes():
     wanted = {(each["toml"], scheme) for each in every for scheme in each["compare"] or [""]}
     assert len(wanted) > 100
     for toml, scheme in wanted:
-        Scenario(toml, "ledger.toml", [("transport.scheme", scheme)] if scheme else []).check()
+        _engine.Scenario(toml, "ledger.toml", [("transport.scheme", scheme)] if scheme else []).check()
 
 
 def test_what_is_written_is_unpacked_for_the_page(tmp_path):
@@ -112,7 +112,7 @@ def test_every_paper_has_a_page_for_its_sentences_and_a_picture_that_an_experime
     assert len(pictures) == 5
     for name in pictures:
         key, _, figure = name.removesuffix(".svg").rpartition("/")
-        experiment = Experiment(key, library.experiments()[key])
+        experiment = Scenario.named(key, library.experiments()[key])
         (plot,) = [each for each in experiment.document.plot if each.name == figure]
         assert plot.published, name
     assert (DOCS / "papers/claims.md").read_text(encoding="utf-8").count("\n") <= 80

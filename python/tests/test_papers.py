@@ -22,7 +22,7 @@ from fanin.cli import main
 from fanin.numbers.units import quantity
 from fanin.registry import scheme_row
 from fanin.results.frames import read_table
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library
 from fanin.scenario.format.claim import cases
 
@@ -65,7 +65,7 @@ def quick(tmp_path_factory) -> Quick:
 
 def test_every_paper_is_in_the_sample():
     experiments = library.experiments()
-    papers = {Experiment(key, experiments[key]).document.paper for key in library.chosen([], every=True)}
+    papers = {Scenario.named(key, experiments[key]).document.paper for key in library.chosen([], every=True)}
     assert set(SAMPLE) == papers
 
 
@@ -176,7 +176,7 @@ def test_what_fanin_explains_of_pfdct_does_not_contradict_its_page():
 
 
 def test_table_2_of_pfdct_is_the_script_of_ns3s_example_within_a_tenth():
-    document = Experiment("pfdct/table2", library.experiments()["pfdct/table2"]).document
+    document = Scenario.named("pfdct/table2", library.experiments()["pfdct/table2"]).document
     fct = next(plot for plot in document.plot if plot.id == "fct")
     for printed in fct.published:
         for flows, seconds in zip(printed.x, printed.y, strict=True):
@@ -189,7 +189,7 @@ def test_words_of_pfdct_that_its_own_tables_refute_are_not_judged_by_runs():
 
     def claim(name):
         file, _, wanted = name.partition("#")
-        document = Experiment(f"pfdct/{file}", library.experiments()[f"pfdct/{file}"]).document
+        document = Scenario.named(f"pfdct/{file}", library.experiments()[f"pfdct/{file}"]).document
         index, found = next((at, each) for at, each in enumerate(document.claim) if each.id == wanted)
         return found, cases(index, document.claim, document.claims)
 
@@ -210,7 +210,7 @@ def test_words_of_pfdct_that_its_own_tables_refute_are_not_judged_by_runs():
 
 
 def test_the_demo_explains_every_entry_of_its_legend():
-    plots = Experiment("sdtcp/fig9", library.experiments()["sdtcp/fig9"]).document.plot
+    plots = Scenario.named("sdtcp/fig9", library.experiments()["sdtcp/fig9"]).document.plot
     assert plots
     for plot in plots:
         for label in plot.where["system"]:

@@ -27,11 +27,11 @@ FAST = ("--set", "traffic.bursts.senders=8", "--set", "run.duration=200ms")
 
 def shown(scenario, values, what, asked=None):
     """Runs of a scenario with what the picture needs, one for each value of the scheme."""
-    found = fanin.load(scenario, needs(what, asked or Asked(), fanin.load(scenario).resolved()["measure"]))
+    found = fanin.Scenario(scenario).set(needs(what, asked or Asked(), fanin.Scenario(scenario).resolved()["measure"]))
     runs = []
     for value in values:
         given = {"transport.scheme": value, "run.duration": "200ms"}
-        run = found.run(overrides=given)
+        run = found.set(given).run()
         runs.append(Shown({"scheme": value, "seed": 1}, run.table, found.resolved(given), run.summary, value))
     return ShownRuns(runs, {})
 
@@ -176,7 +176,7 @@ rounds = 3
 
 def test_windows_are_those_of_senders_with_all_of_their_connections(work):
     (work / "rounds.toml").write_text(ROUNDS)
-    found = fanin.load("rounds.toml", needs("windows", Asked(senders=3), {}))
+    found = fanin.Scenario("rounds.toml").set(needs("windows", Asked(senders=3), {}))
     run = found.run()
     runs = ShownRuns([Shown({"seed": 1}, run.table, found.resolved(), run.summary, "it")], {})
     plot, windows = drawn("windows", runs, Asked(senders=3))
@@ -326,7 +326,7 @@ def test_bounds_are_the_buffer_and_the_receivers_rate(work):
 def test_the_buffer_of_a_queue_is_that_of_its_port(work, port, given, held):
     tree = {"topology": "tree", "edge-buffer": "64KB", "buffer": "128KB"}
     given |= {f"network.{key}": value for key, value in tree.items()} | {"measure.bottleneck": port}
-    found = fanin.load("small.toml", given | {"measure.queue-trace": "on-change"} | {"run.duration": "20ms"})
+    found = fanin.Scenario("small.toml").set(given | {"measure.queue-trace": "on-change"} | {"run.duration": "20ms"})
     run = found.run()
     # A stored scenario has texts alone.
     texts = json.loads(json.dumps(found.resolved()))

@@ -46,7 +46,7 @@ PLOT = Plot.model_validate(
 @pytest.fixture
 def none(work):
     """No runs: enough for what is drawn from the table of runs."""
-    return Runs(fanin.load("small.toml"), [])
+    return Runs(fanin.Scenario("small.toml"), [])
 
 
 def test_series_are_means_with_intervals_in_the_runs_order_of_lines(none):
@@ -295,7 +295,7 @@ def lines_of(experiment, plot):
 
 def figures():
     for name in library.experiments():
-        experiment = fanin.load(name)
+        experiment = fanin.Scenario(name)
         for plot in experiment.document.plot:
             if not plot.is_diagram:
                 yield experiment, plot, lines_of(experiment, plot)

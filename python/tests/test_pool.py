@@ -28,7 +28,7 @@ def job(experiment, senders, seed):
 
 
 def test_one_of_each_kind_goes_first_and_then_the_longest(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     jobs = [job(small, senders, seed) for senders in (1, 2, 3) for seed in (1, 2, 3)]
     queue = Waiting([PooledRun(each, str(index)) for index, each in enumerate(jobs)])
     assert queue.seconds() is None
@@ -44,7 +44,7 @@ def test_one_of_each_kind_goes_first_and_then_the_longest(work):
 
 
 def test_runs_that_are_known_to_be_short_go_together_and_a_failure_parts_them(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     queue = Waiting([PooledRun(job(small, 2, seed), str(seed), seed=seed) for seed in range(1, 9)])
     first = queue.pop()
     assert (first.seed, queue.take_along(first)) == (1, [])
@@ -69,18 +69,18 @@ def test_runs_that_are_known_to_be_short_go_together_and_a_failure_parts_them(wo
 
 
 def test_runs_of_two_experiments_or_lists_do_not_go_together(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     shutil.copy("small.toml", "other.toml")
-    one, other = (PooledRun(job(each, 2, 1), "") for each in (small, fanin.load("other.toml")))
+    one, other = (PooledRun(job(each, 2, 1), "") for each in (small, fanin.Scenario("other.toml")))
     assert one.joins(PooledRun(job(small, 2, 2), ""))
     assert not one.joins(other)
     assert not one.joins(PooledRun(job(small, 3, 1), ""))
     assert not one.joins(PooledRun(job(small, 2, 2), "", files={"list.csv": "0" * 64}))
-    assert not one.joins(PooledRun(job(fanin.load("small.toml", {"network.delay": "1us"}), 2, 2), ""))
+    assert not one.joins(PooledRun(job(fanin.Scenario("small.toml").set({"network.delay": "1us"}), 2, 2), ""))
 
 
 def test_a_failed_run_among_short_ones_fails_alone(work, monkeypatch):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     wanted = [job(small, 2, seed) for seed in range(1, 9)]
     calls = []
 
@@ -98,7 +98,7 @@ def test_a_failed_run_among_short_ones_fails_alone(work, monkeypatch):
 
 
 def test_runs_under_way_and_put_back_take_time_too(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     queue = Waiting([PooledRun(job(small, 2, seed), str(seed)) for seed in (1, 2, 3)])
     kind = queue.pop().job.kind
     queue.learn(kind, 10.0)
@@ -143,7 +143,7 @@ def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
     monkeypatch.setattr(pool, "wait", wait)
     monkeypatch.setattr(pool.time, "monotonic", lambda: now[0])
     told = []
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     run_jobs([job(small, 2, 1), job(small, 2, 2)], None, jobs=1, advance=told.append)
     waiting = [each for each in told if each.done == 1]
     assert len(waiting) == 4
@@ -153,7 +153,7 @@ def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
 
 def test_batches_of_a_search_have_workers_that_remember(work, monkeypatch):
     """What the first batch told of the flows of a kind holds for the second, and a warning is not repeated."""
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     with closing(Threads(2)) as workers:
         # So that runs wait for each other, although each of them fits into what is free.
         monkeypatch.setattr(workers, "_memory", 1.0)
@@ -187,7 +187,7 @@ def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):
 
 
 def test_equal_jobs_are_one_run_and_are_told(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     told = []
     found = run_jobs([job(small, 2, 1)] * 3 + [job(small, 3, 1)], None, advance=told.append)
     assert found[0] is found[1] is found[2]
@@ -198,7 +198,7 @@ def test_equal_jobs_are_one_run_and_are_told(work):
 
 
 def test_a_run_that_lacks_a_table_is_made_again_with_all(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     wanted = [Job(small, [("run.seed", "1")], frozenset(tables)) for tables in (["flows"], ["links"], ["flows"])]
     found = [run_jobs([each], "results")[0] for each in wanted]
     assert [run.stored.tables for run in found] == [["flows"], ["flows", "links"], ["flows", "links"]]
@@ -215,7 +215,7 @@ def failing(monkeypatch, senders):
 
 
 def test_a_run_that_fails_is_recorded_and_the_others_go_on(work, monkeypatch):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     wanted = [job(small, senders, 1) for senders in (2, 3, 4)]
     with monkeypatch.context() as patched:
         failing(patched, 3)
@@ -236,7 +236,7 @@ def test_a_run_that_fails_is_recorded_and_the_others_go_on(work, monkeypatch):
 
 
 def test_a_sweep_of_a_paper_stops_at_a_run_that_fails(work, monkeypatch):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     failing(monkeypatch, 3)
     with pytest.raises(RunError, match=r"^small with traffic.bursts.senders=3 run.seed=1: a packet is missing"):
         run_jobs([job(small, senders, 1) for senders in (2, 3, 4)], "results")
@@ -247,7 +247,7 @@ def test_a_run_of_a_paper_that_runs_out_of_memory_costs_only_itself(work, monkey
         raise MemoryError
 
     before_runs(monkeypatch, hungry)
-    (found,) = run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
+    (found,) = run_jobs([job(fanin.Scenario("small.toml"), 2, 1)], "results")
     assert isinstance(found, BrokenOff)
     assert "not enough memory; the next command retries it" in found.error
 
@@ -256,7 +256,7 @@ def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
     def full(*_):
         raise fanin.ResultsError("no space is left; free some space")
 
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     with monkeypatch.context() as patched:
         patched.setattr(store.Store, "_write", full)
         with pytest.raises(fanin.ResultsError, match="free some space"):
@@ -274,14 +274,14 @@ def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
             raise PanicException("index out of bounds")
 
     before_runs(monkeypatch, look)
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     found = outcomes([job(small, senders, 1) for senders in (2, 3, 4)], "results")
     assert [type(each) for each in found] == [Run, Failure, Run]
     assert found[1].error == "the engine crashed: index out of bounds"
 
 
 def test_no_run_begins_where_no_time_is_left_but_the_first(work):
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     told = []
     wanted = [job(small, senders, 1) for senders in (2, 3, 4)]
     found = outcomes(wanted, "results", jobs=1, advance=told.append, go_on=lambda: False)
@@ -306,7 +306,7 @@ def test_a_long_reading_says_how_far_it_is(capsys, monkeypatch):
 
 
 def test_cases_are_derived_once_and_anew_for_a_copy_with_other_claims(work):
-    document = fanin.load("small.toml").document
+    document = fanin.Scenario("small.toml").document
     assert [case.id for case in document.cases] == ["some-goodput"]
     assert document.cases is document.cases
     other = document.claim[0].model_copy(update={"id": "other"})

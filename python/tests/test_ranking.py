@@ -211,7 +211,7 @@ def test_a_quick_look_is_called_one(cli, reproduced):
 
 @pytest.mark.parametrize("key", [key for key in library.experiments() if key.startswith("cross/")])
 def test_the_shipped_comparison_is_of_systems_that_there_are_and_of_no_paper(key):
-    experiment = record.Experiment(key, library.experiments()[key])
+    experiment = record.Scenario.named(key, library.experiments()[key])
     assert experiment.document.paper == ""
     systems = {variant.set_["transport.scheme"][0] for variant in experiment.variants if variant.axis == "system"}
     assert len(systems) > 10
@@ -226,7 +226,7 @@ def stored(value):
 
 @pytest.mark.parametrize("key", [key for key in library.experiments() if key.startswith("cross/")])
 def test_the_shipped_comparison_has_the_thresholds_of_its_rule(key):
-    experiment = record.Experiment(key, library.experiments()[key])
+    experiment = record.Scenario.named(key, library.experiments()[key])
     network = experiment.resolved()["network"]
     hops = {"star": 4, "fat-tree": 12}[network["topology"]]
     product = hops * stored(network["delay"]) * stored(network["rate"]) / 12000

@@ -152,7 +152,7 @@ def test_tables_of_snippets_belong_to_a_scenario(tmp_path):
     for content in (f"{larger}\n{fault}", f"{scenario()}\n{traffic}\n"):
         path = tmp_path / "scenario.toml"
         path.write_text(content, encoding="utf-8")
-        fanin.load(path).check()
+        fanin.Scenario(path).check()
 
 
 def test_targets_of_make_exist():

@@ -110,9 +110,9 @@ def test_keys_of_one_side_are_told(cli, sweep, work):
 
 
 def test_rows_of_a_result_table_are_compared(cli, sweep, work):
-    experiment = fanin.load("sweep.toml")
+    experiment = fanin.Scenario("sweep.toml")
     points = [(seed, {SENDERS: senders}) for senders in (2, 4) for seed in (1, 2, 3)]
-    flows = pl.concat(experiment.run(seed, values).flows().select("fct_s") for seed, values in points)
+    flows = pl.concat(experiment.set(values).run(seed).flows().select("fct_s") for seed, values in points)
     flows.write_parquet(work / "flows.parquet")
     found = compared(cli, "--reference", "flows.parquet", "--table", "flows", "--key", "", "--column", "fct_s=fct_s")
     (cell,) = found["cells"]
@@ -334,7 +334,7 @@ def test_a_column_that_has_no_numbers_is_refused(cli, sweep, work, never_runs, t
 
 
 def test_a_column_of_ours_that_has_no_numbers_is_refused(cli, sweep, work):
-    fanin.load("sweep.toml").run(1).flows().write_parquet(work / "flows.parquet")
+    fanin.Scenario("sweep.toml").run(1).flows().write_parquet(work / "flows.parquet")
     arguments = ("--reference", "flows.parquet", "--table", "flows", "--key", "")
     result = cli("compare", "sweep.toml", *arguments, "--column", "group=fct_s")
     assert (result.code, "our runs: the column group is not of numbers" in result.err) == (3, True)

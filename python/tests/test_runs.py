@@ -31,7 +31,7 @@ from fanin.scenario.run_id import ids_of_seeds, run_id, simulated
 
 @pytest.fixture
 def small(work):
-    return fanin.load("small.toml")
+    return fanin.Scenario("small.toml")
 
 
 def hashes(runs):
@@ -71,7 +71,7 @@ def test_a_run_of_a_sweep_is_stored_as_one_alone_is(small):
             "transport.scheme": run.scenario["transport"]["scheme"],
             "traffic.bursts.senders": run.scenario["traffic"][1]["senders"],
         }
-        alone = small.run(seed=run.scenario["run"]["seed"], overrides=overrides, store=Store("alone"))
+        alone = small.set(overrides).run(seed=run.scenario["run"]["seed"], out=Store("alone"))
         assert alone.run_id == name
         assert run.summary | {"wall_s": 0} == alone.summary | {"wall_s": 0}
         assert run.scenario == alone.stored.scenario
@@ -81,9 +81,9 @@ def test_a_run_of_a_sweep_is_stored_as_one_alone_is(small):
 
 def test_a_rerun_takes_the_place_of_a_stored_run_and_keeps_its_tables(small):
     store = Store("results")
-    first = small.run(store=store)
+    first = small.run(out=store)
     altered("results", "UPDATE tables SET content = '' WHERE name = 'flows'")
-    second = small.run(store=store)
+    second = small.run(out=store)
     assert second.stored.tables == first.stored.tables
     assert store.find(second.run_id, ["flows"]).table("flows").height == 4
     assert list(stored()) == [second.run_id]
@@ -107,10 +107,10 @@ def test_no_run_of_a_call_starts_after_its_time_except_the_first(small):
 
 def test_a_change_of_the_scenario_changes_the_id_but_a_title_does_not(small, work):
     base = small.run().run_id
-    assert small.run(overrides=[("network.delay", "34us")]).run_id != base
+    assert small.set([("network.delay", "34us")]).run().run_id != base
     text = (work / "small.toml").read_text()
     (work / "titled.toml").write_text(text.replace("A small incast", "Another title").replace("33us", "33000ns"))
-    assert fanin.load("titled.toml").run().run_id == base
+    assert fanin.Scenario("titled.toml").run().run_id == base
 
 
 def test_frames_have_types(small):
@@ -127,7 +127,7 @@ def test_frames_have_types(small):
 
 
 def test_every_stored_table_equals_the_one_in_memory(small):
-    run = small.run(store=Store("results"))
+    run = small.run(out=Store("results"))
     for name in run.stored.tables:
         stored, memory = run.stored.table(name), decode(run.output.columns(name))
         assert stored.columns == memory.columns
@@ -157,19 +157,19 @@ def test_columns_of_every_type_become_a_frame():
 
 
 def test_a_stored_table_tells_unit_and_meaning_of_its_columns(small):
-    told = meanings_in(io.BytesIO(small.run(store=Store("results")).stored.content("flows")), "flows")
+    told = meanings_in(io.BytesIO(small.run(out=Store("results")).stored.content("flows")), "flows")
     assert told["fct_s"]["unit"] == "s"
     assert all(each["description"] for each in told.values())
     assert list(told) == small.run().flows().columns
 
 
 def test_a_table_that_was_not_recorded_is_no_empty_one(small):
-    stored, alone = small.run(store=Store("results")), small.run()
+    stored, alone = small.run(out=Store("results")), small.run()
     ((_, swept), *_) = fanin.sweep(small, seeds=[1], out=None)
     for run in (stored, alone, swept):
         with pytest.raises(fanin.ResultsError, match=r"did not record queue-trace: it needs measure\.queue-trace"):
             run.table("queue-trace")
-    assert len(small.run(overrides={"measure.queue-trace": "on-change"}).table("queue-trace"))
+    assert len(small.set({"measure.queue-trace": "on-change"}).run().table("queue-trace"))
 
 
 def test_a_light_run_says_which_table_it_lacks(small):
@@ -184,7 +184,7 @@ def test_progress_is_told_and_can_stop_a_run(small):
     assert all(0 <= fraction <= 1 for fraction in fractions)
     assert fractions == sorted(fractions)
     with pytest.raises(fanin.RunError, match="stopped"):
-        small.run(overrides=[("traffic.bursts.senders", "0"), ("run.duration", "30s")], progress=lambda _: False)
+        small.set([("traffic.bursts.senders", "0"), ("run.duration", "30s")]).run(progress=lambda _: False)
 
 
 def test_what_progress_raises_comes_out(small):
@@ -192,7 +192,7 @@ def test_what_progress_raises_comes_out(small):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        small.run(overrides=[("traffic.bursts.senders", "0"), ("run.duration", "30s")], progress=fail)
+        small.set([("traffic.bursts.senders", "0"), ("run.duration", "30s")]).run(progress=fail)
 
 
 def test_a_killed_run_leaves_nothing_that_counts(small):
@@ -224,7 +224,7 @@ def test_what_a_killed_process_was_writing_is_removed_at_once(small):
 
 
 def test_manifests_name_the_packages(small):
-    stored = small.run(store=Store("results")).stored
+    stored = small.run(out=Store("results")).stored
     assert f"polars {version('polars')}" in stored.manifest["packages"]
 
 
@@ -252,7 +252,7 @@ def test_variables_that_are_given_join_those_of_the_file_or_replace_them(small):
 def test_what_a_variant_sets_impossible_given_too(work):
     variant = '[[variant]]\nlabel = "TCP"\nset = { "transport.rto-min" = "1ms" }\n'
     (work / "variants.toml").write_text((work / "small.toml").read_text() + variant)
-    experiment = fanin.load("variants.toml")
+    experiment = fanin.Scenario("variants.toml")
     with pytest.raises(fanin.ScenarioError, match=r"transport.rto-min: the variant 'TCP' of the file sets it"):
         experiment.vary({"transport.rto-min": ["2ms"]})
     assert len(points(experiment.vary({"transport.rto-min": ["2ms"]}, bare=True), [1])) == 1
@@ -261,7 +261,7 @@ def test_what_a_variant_sets_impossible_given_too(work):
 def test_quick_thins_long_sweeps_only(work):
     text = (work / "small.toml").read_text().replace("[2, 8, 24]", '"1..10"')
     (work / "long.toml").write_text(text)
-    quick = points(fanin.load("long.toml"), quick=True)
+    quick = points(fanin.Scenario("long.toml"), quick=True)
     senders = sorted({point.values["traffic.bursts.senders"] for point in quick})
     assert senders == [1, 6, 10]
     assert {point.seed for point in quick} == {1}
@@ -271,7 +271,7 @@ def test_the_shipped_experiments_are_valid():
     names = library.experiments()
     assert {name.split("/")[0] for name in names} >= {"pfdct", "dtcwa", "rcc", "sdtcp", "rcce"}
     for name in names:
-        experiment = fanin.load(name)
+        experiment = fanin.Scenario(name)
         experiment.check()
         assert all(case.why for case in experiment.document.cases), name
         assert not remarks.unequal(experiment.variants, experiment.sweep.variables), name
@@ -306,7 +306,7 @@ duration = "5s"
 
 def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
     (work / "many.toml").write_text(MANY)
-    many = fanin.load("many.toml")
+    many = fanin.Scenario("many.toml")
     store, in_memory = Store("results"), many.run()
     while_running: set[int] = set()
 
@@ -314,7 +314,7 @@ def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
         while_running.update(path.stat().st_size for path in store.root.glob(".tmp-*") if path.is_file())
         return True
 
-    stored = many.run(store=store, progress=look)
+    stored = many.run(out=store, progress=look)
     assert max(while_running) > 0
     assert stored.summary["result_hash"] == in_memory.summary["result_hash"]
     assert stored.stored is not None
@@ -328,7 +328,7 @@ def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
 def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
     """As when two threads of a process simulate one seed of two scenarios."""
     (work / "many.toml").write_text(MANY)
-    handle, store = fanin.load("many.toml").handle(), Store("results")
+    handle, store = fanin.Scenario("many.toml").handle(), Store("results")
     held = [handle.run_seeds([1, 2], 600.0, None, store.spill()) for _ in range(2)]
     first, second = ([json.loads(output.summary)["result_hash"] for output in outputs] for outputs in held)
     assert first == second
@@ -339,7 +339,7 @@ def test_rows_that_find_no_room_are_told_as_what_impossible_written(work, monkey
     (work / "many.toml").write_text(MANY)
     monkeypatch.setattr(Store, "spill", lambda _: Path("/dev/full/nowhere"))
     with pytest.raises(ResultsError, match="/dev/full/nowhere: "):
-        fanin.load("many.toml").run(store=Store("results"))
+        fanin.Scenario("many.toml").run(out=Store("results"))
     assert stored() == {}
 
 

@@ -170,7 +170,7 @@ def test_values_of_the_scheme_that_the_user_replaces_are_no_mistake(work):
     text = (work / "small.toml").read_text()
     plain = text[: text.index("[sweep]")].replace("20pkt", "200pkt") + "[scheme.dctcp]\ng = 0.5\n"
     (work / "plain.toml").write_text(plain.replace("[transport]", '[transport]\nscheme = "dctcp"', 1))
-    experiment = fanin.load("plain.toml")
+    experiment = fanin.Scenario("plain.toml")
     assert experiment.warnings() == []
     assert experiment.warnings({"transport.scheme": "newreno"}) == []
     # A value that no choice uses stays one.
@@ -184,7 +184,7 @@ def test_a_preference_that_a_stack_overrules_is_warned_of(work):
 
     def found(scheme, **own):
         values = {f"transport.{key.replace('_', '-')}": value for key, value in own.items()}
-        said = fanin.load("plain.toml", {"transport.scheme": scheme, **values}).warnings()
+        said = fanin.Scenario("plain.toml").set({"transport.scheme": scheme, **values}).warnings()
         return [each for each in said if "prefers" in each]
 
     assert found("dt-cwa") == found("dctcp", stack="linux-6") == found("linux") == []
@@ -201,18 +201,18 @@ def test_experiments_that_share_a_scenario_read_it_once(work):
     (work / "other.toml").write_text('runs-of = "small.toml"\n')
     for each in (handle.opened, handle.with_changes):
         each.cache_clear()
-    first = fanin.load("small.toml").resolved({"run.seed": 7})
+    first = fanin.Scenario("small.toml").resolved({"run.seed": 7})
     whole = copy.deepcopy(first)
     # Who changes what was found changes nothing for others.
     first["run"]["seed"] = 8
-    assert fanin.load("other.toml").resolved({"run.seed": 7}) == whole
+    assert fanin.Scenario("other.toml").resolved({"run.seed": 7}) == whole
     # Nor is a scenario with another seed another one.
-    assert fanin.load("small.toml").resolved({"run.seed": 9}) != whole
+    assert fanin.Scenario("small.toml").resolved({"run.seed": 9}) != whole
     assert (handle.opened.cache_info().misses, handle.with_changes.cache_info().misses) == (2, 1)
 
 
 def test_values_with_a_unit_know_their_number(work):
-    resolved = fanin.load("small.toml").resolved()
+    resolved = fanin.Scenario("small.toml").resolved()
     found = resolved["transport"]["rto-min"]
     assert (found, found.number, found.unit) == ("10ms", 0.01, "s")
     again = pickle.loads(pickle.dumps(found))
@@ -262,20 +262,20 @@ def test_a_swept_key_stands_in_the_scenario_only_if_it_has_no_default(work):
     path = work / "small.toml"
     text = path.read_text()
     path.write_text(text.replace("[sweep]\n", '[sweep]\n"transport.rto-initial" = ["1s", "2s"]\n'))
-    fanin.load("small.toml").check()
+    fanin.Scenario("small.toml").check()
     path.write_text(text.replace("senders = 3\n", ""))
     said = (
         r"small\.toml:\d+: traffic\.bursts\.senders: is required: .*, also where a sweep varies it: `fanin run` takes"
     )
     with pytest.raises(ScenarioError, match=said):
-        fanin.load("small.toml").check()
+        fanin.Scenario("small.toml").check()
     path.write_text(text.replace('"traffic.bursts.senders"', '"traffic.bursts.sender"'))
     with pytest.raises(ScenarioError, match=r'unknown key .did you mean "senders"'):
-        fanin.load("small.toml").check()
+        fanin.Scenario("small.toml").check()
 
 
 def test_ends_of_links_and_what_they_are_is_known(work):
-    network = fanin.load("small.toml").network()
+    network = fanin.Scenario("small.toml").network()
     kinds = {node["name"]: node["kind"] for node in network["nodes"]}
     assert kinds["switch-0"] == "switch"
     assert {link["buffer_bytes"] is None for link in network["links"] if kinds[link["from"]] == "host"} == {True}

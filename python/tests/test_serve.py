@@ -189,7 +189,7 @@ def test_downloads_are_the_files(site, results, traced):
 
 def test_the_scenario_runs_again_to_the_same_result(site, traced, tmp_path):
     (tmp_path / "again.toml").write_bytes(site.get(f"/api/runs/{traced}/scenario").body)
-    output = fanin.load(tmp_path / "again.toml").simulate([])
+    output = fanin.Scenario(tmp_path / "again.toml").simulate([])
     assert (
         json.loads(output.summary)["result_hash"]
         == site.get(f"/api/runs/{traced}").json["manifest"]["summary"]["result_hash"]

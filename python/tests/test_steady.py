@@ -58,7 +58,7 @@ def test_waiting_in_vain_is_warned_of(scenario, cli):
 
 
 def test_only_what_can_wait_is_told_to_wait(scenario):
-    resolved = fanin.load(scenario).resolved()
+    resolved = fanin.Scenario(scenario).resolved()
     assert unsteady([{"long_flows_rising": 0}, {"long_flows_rising": None}, {}], resolved) is None
     assert "while 2 long flows still grew" in str(unsteady([{"long_flows_rising": 2}], resolved))
     long = {**resolved, "traffic": resolved["traffic"][:1]}
@@ -67,7 +67,7 @@ def test_only_what_can_wait_is_told_to_wait(scenario):
 
 def test_times_are_moved_to_when_traffic_began(scenario):
     settings = {"traffic.reads.start": "steady", "measure.warmup": "10ms"}
-    resolved = fanin.load(scenario).resolved(settings)
+    resolved = fanin.Scenario(scenario).resolved(settings)
     found = as_run(resolved, {"steady_s": 0.25})
     assert [group["start"] for group in found["traffic"]] == ["0s", "0.250000000000s"]
     assert found["measure"]["warmup"] == "0.260000000000s"
@@ -78,10 +78,10 @@ def test_times_are_moved_to_when_traffic_began(scenario):
 
 def test_traffic_begins_when_it_did_without_waiting(scenario):
     settings = {"traffic.reads.start": "steady", "measure.warmup": "1ms", "run.duration": "20ms"}
-    experiment = fanin.load(scenario)
-    waited = experiment.run(overrides=settings)
+    experiment = fanin.Scenario(scenario)
+    waited = experiment.set(settings).run()
     times = without_waiting(experiment.resolved(settings), waited.summary)
-    again = experiment.run(overrides=settings | times)
+    again = experiment.set(settings | times).run()
     assert again.summary["steady_s"] is None
     assert waited.summary["steady_s"] > 0.02
     for total in ("query_p99_s", "flows", "goodput_bps", "simulated_s", "window_start_s"):
@@ -90,7 +90,7 @@ def test_traffic_begins_when_it_did_without_waiting(scenario):
 
 
 def test_what_is_said_of_the_network_counts_waiting_traffic_as_the_last(scenario):
-    experiment = fanin.load(scenario)
+    experiment = fanin.Scenario(scenario)
     said = [loads.remarks(experiment, {"traffic.reads.start": start}) for start in ("1s", "steady")]
     assert said[0] == said[1]
 
@@ -98,6 +98,6 @@ def test_what_is_said_of_the_network_counts_waiting_traffic_as_the_last(scenario
 def test_long_flows_with_segmentation_offload_fill_their_receive_window(scenario):
     settings = {"transport.scheme": "linux", "transport.stack": "linux-6", "network.rate": "25Gbps"}
     settings |= {"network.buffer": "16MB", "traffic.reads.start": "100ms", "run.duration": "100ms"}
-    probes = fanin.load(scenario).run(1, {**settings, "measure.probes": "in-flight"}).table("probes")
+    probes = fanin.Scenario(scenario).set({**settings, "measure.probes": "in-flight"}).run(1).table("probes")
     # Windows grow to 2 MB; those that stop with room for less than a burst left stay at a tenth of that.
     assert probes["value"].max() > 1.5e6

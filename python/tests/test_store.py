@@ -37,11 +37,11 @@ def test_four_commands_write_at_once(work):
     said = [command.communicate(timeout=300)[1] for command in commands]
     assert [command.returncode for command in commands] == [0] * 4, said
     assert Store("results").verify() == (9, [])
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     for seed, run in zip(
         range(1, 10), sorted(stored().values(), key=lambda each: each.scenario["run"]["seed"]), strict=True
     ):
-        alone = small.run(seed=seed, overrides={"run.duration": "20ms"})
+        alone = small.set({"run.duration": "20ms"}).run(seed=seed)
         assert (run.run_id, run.summary["result_hash"]) == (alone.run_id, alone.summary["result_hash"])
         assert run.table("flows").equals(alone.flows())
 

@@ -24,7 +24,7 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 @pytest.fixture
 def summary(work):
-    return fanin.load("small.toml").run().summary
+    return fanin.Scenario("small.toml").run().summary
 
 
 def test_every_key_of_a_run_is_declared_and_in_the_reference(summary):
@@ -42,7 +42,7 @@ WRITTEN = runpy.run_path(str(REFERENCE / "regenerate.py"))
 def test_documents_are_what_the_code_declares():
     pages = WRITTEN["pages"]()
     assert {path.name for path in pages} == {
-        "environments.md", "glossary.md", "networks.md", "output.md", "palette.json", "schemes.md"
+        "environments.md", "glossary.md", "networks.md", "output.md", "palette.json", "python.md", "schemes.md"
     }  # fmt: skip
     for path, page in pages.items():
         assert path.read_text() == page, f"{path} is out of date: run docs/reference/regenerate.py"
@@ -71,7 +71,7 @@ def test_the_reference_has_the_exit_codes_of_the_help(cli):
 
 
 def test_columns_of_tables_are_those_that_are_declared(work):
-    run = fanin.load("small.toml").run(overrides={"measure.bin": "1ms", "measure.queue-trace": "on-change"})
+    run = fanin.Scenario("small.toml").set({"measure.bin": "1ms", "measure.queue-trace": "on-change"}).run()
     declared = {table["name"]: [each["name"] for each in table["columns"]] for table in registry()["tables"]}
     for name in ("flows", "requests", "queues", "links", "delays", "drops", "bins", "link-bins", "queue-trace"):
         assert run.table(name).columns == declared[name]
@@ -207,11 +207,11 @@ def test_several_files_are_described_and_exported(cli, work):
 
 def test_overrides_are_a_dictionary_or_pairs(work):
     changes = {"transport.scheme": "dctcp", "traffic.bursts.senders": 2, "transport.sack": True}
-    small = fanin.load("small.toml")
+    small = fanin.Scenario("small.toml")
     ids = {
-        small.run(overrides=changes).run_id,
-        small.run(overrides=list(changes.items())).run_id,
-        fanin.load("small.toml", changes).run().run_id,
+        small.set(changes).run().run_id,
+        small.set(list(changes.items())).run().run_id,
+        fanin.Scenario("small.toml").set(changes).run().run_id,
     }
     assert len(ids) == 1
     assert ids != {small.run().run_id}

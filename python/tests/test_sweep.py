@@ -51,7 +51,7 @@ def test_the_data_set_has_a_row_per_run_with_every_total(cli, work):
     # Paired seeds: each point has the same ones, in order.
     assert runs["seed"].to_list() == [1, 2, 3] * 12
     one = dict(zip(keys[:3], runs.row(4)[:3], strict=True))
-    run = fanin.load("small.toml").run(seed=2, overrides=one)
+    run = fanin.Scenario("small.toml").set(one).run(seed=2)
     totals = {name: value for name, value in run.summary.items() if name != "wall_s" and not isinstance(value, list)}
     assert runs.row(4, named=True).items() >= totals.items()
     assert runs["run_id"][4] == run.run_id
@@ -128,14 +128,14 @@ def test_values_that_depend_on_each_other_are_checked_together(cli, work):
     text = (work / "small.toml").read_text()
     variant = '\n[[variant]]\naxis = "recovery"\nlabel = "linux"\nset = {"transport.loss-detection" = "linux"}\n'
     (work / "variant.toml").write_text(text + variant)
-    assert fanin.load("variant.toml").vary({"transport.sack": [True]}).check() is None
+    assert fanin.Scenario("variant.toml").vary({"transport.sack": [True]}).check() is None
     zipped = {"transport.rto-min": ["1ms", "200s"], "transport.rto-max": ["1s", "300s"]}
-    assert fanin.load("small.toml").vary(zipped, [list(zipped)]).check() is None
+    assert fanin.Scenario("small.toml").vary(zipped, [list(zipped)]).check() is None
     with pytest.raises(fanin.ScenarioError, match="rto-max: must be at least rto-min"):
-        fanin.load("small.toml").vary(zipped).check()
+        fanin.Scenario("small.toml").vary(zipped).check()
     # A value that is wrong by itself is the one that is named.
     with pytest.raises(fanin.ScenarioError, match="rto-min: must be a time"):
-        fanin.load("small.toml").vary({"transport.scheme": ["dctcp"], "transport.rto-min": ["abc"]}).check()
+        fanin.Scenario("small.toml").vary({"transport.scheme": ["dctcp"], "transport.rto-min": ["abc"]}).check()
 
 
 def test_what_no_seed_changes_has_no_interval_in_the_table(cli, work):

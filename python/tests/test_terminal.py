@@ -205,7 +205,7 @@ def test_the_pace_of_a_run_is_that_of_its_later_half(begins):
 def test_when_a_run_probably_ends(tmp_path, traffic, expected):
     path = tmp_path / "s.toml"
     path.write_text(f'[network]\ntopology = "star"\n[run]\nduration = "100s"\n[[traffic]]\n{traffic}\n')
-    assert _end(fanin.load(path), []) == (expected and pytest.approx(expected))
+    assert _end(fanin.Scenario(path)) == (expected and pytest.approx(expected))
 
 
 def test_no_text_controls_the_terminal(capsys, monkeypatch, tabs):

@@ -31,7 +31,7 @@ bytes-each = "32KB"
 def star(work):
     def load(more="", **overrides):
         Path("star.toml").write_text(STAR.format(more=more))
-        return fanin.load("star.toml", overrides)
+        return fanin.Scenario("star.toml").set(overrides)
 
     return load
 
@@ -72,7 +72,7 @@ def test_of_several_thresholds_it_is_that_of_the_queue_or_of_the_scheme_that_run
 def test_the_thresholds_of_tiers_are_those_of_every_step_of_the_switch(work):
     more = '[scheme.dctcp]\nuplink-mark-threshold = "90pkt"'
     Path("fabric.toml").write_text(STAR.replace('"star"', '"leaf-spine"').format(more=more))
-    fabric = fanin.load("fabric.toml")
+    fabric = fanin.Scenario("fabric.toml")
     assert given_tiers(fabric) == {"uplink": "90pkt"}
 
     def carried_to(**values):

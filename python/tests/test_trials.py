@@ -22,7 +22,7 @@ COLLAPSE = STAR.format(rate="10Gbps", buffer="150KB", window="2mss", senders=60,
 def after(path, text, **overrides):
     """The diagnosis of a run, and what was tried on it."""
     path.write_text(text)
-    experiment = fanin.load(path, overrides)
+    experiment = fanin.Scenario(path).set(overrides)
     found = diagnose(experiment.run(), experiment.of_fan_in(), experiment.handle())
     return found, trials(experiment, found, int(experiment.resolved()["run"]["seed"]))
 
@@ -36,9 +36,9 @@ def test_what_a_change_is_said_to_make_of_a_run_is_what_it_makes(tmp_path):
     assert found.goal == "query-p99"
     assert found.tried >= 9
     assert len(found.told) == 3 <= found.helped <= found.tried
-    own = fanin.load(tmp_path / "s.toml").run().summary
+    own = fanin.Scenario(tmp_path / "s.toml").run().summary
     for each in found.told:
-        run = fanin.load(tmp_path / "s.toml").run(overrides=each.change.settings).summary
+        run = fanin.Scenario(tmp_path / "s.toml").set(each.change.settings).run().summary
         p99, mean, goodput = each.changed
         assert (goodput.before, goodput.after) == (own["goodput_bps"], run["goodput_bps"])
         assert (p99.before, p99.after) == (pytest.approx(own["query_p99_s"]), pytest.approx(run["query_p99_s"]))
@@ -58,7 +58,7 @@ def test_nothing_is_tried_on_a_run_that_is_fast_cut_short_or_long(tmp_path, monk
     # However idle the link, a few rounds are soon over.
     few = {"traffic.servers.rounds": 3, "traffic.servers.senders": 500, "run.duration": "5s", "transport.rto-min": "4s"}
     for values, is_short in ((longer, False), (longer | {"run.duration": "300ms"}, True), (few, True)):
-        experiment = fanin.load(path, values)
+        experiment = fanin.Scenario(path).set(values)
         assert diagnose(experiment.run(), experiment.of_fan_in(), experiment.handle()).is_short == is_short
     assert word_trials(found, None) == ""
     monkeypatch.setattr(diagnosis, "MAX_EVENTS_TO_TRY", 1000)
@@ -84,7 +84,7 @@ def test_commands_have_the_values_that_were_given_but_for_those_that_change(tmp_
 
 def test_a_command_has_no_value_that_the_scenario_has_anyhow(tmp_path):
     _, found = after(tmp_path / "s.toml", COLLAPSE)
-    experiment = fanin.load(tmp_path / "s.toml")
+    experiment = fanin.Scenario(tmp_path / "s.toml")
     for settings in told(found):
         whole = experiment.of_fan_in(settings)
         for path in settings:
@@ -253,7 +253,7 @@ def test_trials_that_fail_take_nothing_from_the_run(cli, work, monkeypatch):
 
 
 def test_a_run_that_ends_is_better_than_one_that_does_not():
-    tour = fanin.load("tour/collapse")
+    tour = fanin.Scenario("tour/collapse")
     measures = [measure("query-p99", tour), measure("goodput", tour)]
     # One of a thousand transfers is missing, which no percentile tells.
     hangs = {"query_p99_s": 0.02, "goodput_bps": 1e8, "completed": 1000, "incomplete": 1}
@@ -376,15 +376,15 @@ count = 300
 
 def test_a_scenario_that_has_changed_since_the_run_is_not_tried(cli, work, monkeypatch):
     (work / "s.toml").write_text(COLLAPSE)
-    load, loads = fanin.load, []
+    real, loads = fanin.Scenario, []
 
     def change_before_the_second(*arguments):
         loads.append(arguments)
         if len(loads) == 2:
             (work / "s.toml").write_text(COLLAPSE.replace("32KB", "30KB"))
-        return load(*arguments)
+        return real(*arguments)
 
-    monkeypatch.setattr(fanin, "load", change_before_the_second)
+    monkeypatch.setattr(fanin, "Scenario", change_before_the_second)
     result = cli("run", "s.toml", "--no-store")
     assert "warning: no changes were tried: " in result.err
     assert "has changed since the run" in result.err

@@ -13,12 +13,13 @@ from patches import before_runs
 from test_capacity import TINY
 
 import fanin
+from fanin.ask.tuning import _cautions
 from fanin.choose import goals
 from fanin.choose.comparison import paired
 from fanin.choose.tuning import optuna_proposals
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.choose.tuning.space import param
-from fanin.cli.tune import _print, _warnings
+from fanin.cli.tune import _print
 from fanin.numbers.stats import QUANTILES
 from fanin.show import tuning_folder
 
@@ -51,9 +52,9 @@ def test_finds_the_better_end_of_a_monotone_parameter(cli, tiny):
 def test_the_answer_is_of_fresh_seeds_and_paired(cli, tiny):
     found = tuned(cli, *BUFFER, "--goal", "goodput", "--trials", "6", "--seeds", "1..2", "--fresh", "3")
     best = found["best"][0]
-    experiment = fanin.load("tiny.toml")
+    experiment = fanin.Scenario("tiny.toml")
     fresh = (3, 4, 5)
-    own = [experiment.run(seed, best["values"]).summary["goodput_bps"] for seed in fresh]
+    own = [experiment.set(best["values"]).run(seed).summary["goodput_bps"] for seed in fresh]
     default = [experiment.run(seed).summary["goodput_bps"] for seed in fresh]
     assert best["goals"]["goodput"]["mean"] == pytest.approx(sum(own) / 3)
     assert found["default"]["goals"]["goodput"]["mean"] == pytest.approx(sum(default) / 3)
@@ -111,7 +112,7 @@ def test_a_study_that_is_extended_runs_nothing_again(cli, tiny, monkeypatch):
 
 
 def test_proposals_are_repeatable_and_follow_results_and_bounds(tiny):
-    optuna, params = optuna_proposals.load_optuna(""), [param(BUFFER[1], fanin.load("tiny.toml"))]
+    optuna, params = optuna_proposals.load_optuna(""), [param(BUFFER[1], fanin.Scenario("tiny.toml"))]
 
     def proposed(*results: optuna_proposals.Result) -> list:
         return optuna_proposals.propose(optuna, params, [False], results, 4)
@@ -170,7 +171,7 @@ def test_several_goals_make_a_front(cli, tiny):
 
 
 def test_the_front_has_what_nothing_beats(tiny):
-    both = [goals.goal(name, fanin.load("tiny.toml")) for name in ("goodput", "drops")]
+    both = [goals.goal(name, fanin.Scenario("tiny.toml")) for name in ("goodput", "drops")]
     trials = [
         Trial({"x": 1}, [1.0, 1.0], True),
         Trial({"x": 2}, [2.0, 2.0], True),
@@ -253,7 +254,7 @@ def test_the_snippet_is_a_piece_of_a_scenario(cli, tiny):
 
 
 def test_parameters(tiny):
-    experiment = fanin.load("tiny.toml")
+    experiment = fanin.Scenario("tiny.toml")
     threshold = param("scheme.dctcp.mark-threshold=5pkt..80pkt", experiment)
     assert (threshold.whole, threshold.value(7), threshold.drawn("20pkt"), threshold.drawn("9KB")) == (
         True,
@@ -297,7 +298,7 @@ def test_optuna_is_silenced_only_while_it_is_asked(tiny, capsys):
     optuna.logging.set_verbosity(optuna.logging.INFO)
     try:
         optuna_proposals.propose(
-            optuna_proposals.load_optuna(""), [param(BUFFER[1], fanin.load("tiny.toml"))], [False], [], 1
+            optuna_proposals.load_optuna(""), [param(BUFFER[1], fanin.Scenario("tiny.toml"))], [False], [], 1
         )
         assert optuna.logging.get_verbosity() == optuna.logging.INFO
     finally:
@@ -324,7 +325,7 @@ def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
 
 
 def test_no_interval_is_given_that_impossible(work, capsys, tabs):
-    experiment = fanin.load("small.toml")
+    experiment = fanin.Scenario("small.toml")
     wanted, bounds = [goals.goal("goodput", experiment)], [goals.keep("timeout-ratio=90%", experiment)]
 
     def checked(values: dict | None, *goodputs: float) -> Checked:
@@ -373,12 +374,12 @@ def test_a_recommended_threshold_that_check_warns_of_is_warned_of_here(work):
         '[network]\ntopology = "star"\nrate = "10Gbps"\nbuffer = "300KB"\n[transport]\nscheme = "linux-dctcp"\n'
         '[[traffic]]\nkind = "incast"\nsenders = 24\nbytes-each = "32KB"\njitter = "20us"\n'
     )
-    experiment = fanin.load("rack.toml")
+    experiment = fanin.Scenario("rack.toml")
 
     def warned(threshold: str, *, advised: bool) -> list[str]:
         best = SimpleNamespace(values={path: threshold}, rows=[], is_advice=lambda *_: advised)
         found = SimpleNamespace(default=SimpleNamespace(values=None, rows=[]), best=[best])
-        return _warnings(experiment, found, [], [], 0.01)
+        return _cautions(experiment, found, [], [], 0.01)
 
     (remark,) = warned("5pkt", advised=True)
     assert remark.startswith(f"of the recommended values: {path} = 5pkt: below C x RTT / 7")

@@ -13,7 +13,7 @@ from fanin.claims.judge import Measurement
 from fanin.claims.sentences import Judgement, Sentence, Shown
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import checks, library, sections
 from fanin.scenario.departures import Departures, as_judged
 from fanin.scenario.format.claim import Case
@@ -382,7 +382,7 @@ fast = { network.rate = "10Gbps" }
 
 def opened(work, text):
     (work / "small.toml").write_text((work / "small.toml").read_text() + text)
-    return Experiment("small", work / "small.toml")
+    return Scenario.named("small", work / "small.toml")
 
 
 def test_what_a_paper_leaves_open_is_a_table_of_values_and_reasons(work):
@@ -406,12 +406,12 @@ def test_an_experiment_may_name_another_that_says_what_is_open(work):
     other.write_text(
         'open = "alpha/one"\nheld-out = true\n' + text[: text.index("[open")] + text[text.index("[variant") :]
     )
-    found = Experiment("alpha/two", other)
+    found = Scenario.named("alpha/two", other)
     assert [each.path for each in found.open] == ["transport.ack-every", "transport.ecn-syn", "system"]
     assert found.document.held_out
     other.write_text(other.read_text().replace("alpha/one", "alpha/two"))
     with pytest.raises(ScenarioError, match=r"alpha/two has no \[open\]"):
-        Experiment("alpha/two", other)
+        Scenario.named("alpha/two", other)
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_half_of_each_papers_experiments_are_held_out():
     With a sweep of its own an experiment takes only the scenario of another, and shows other runs.
     """
     papers: dict[str, list[bool]] = {}
-    documents = {key: Experiment(key, path).document for key, path in library.experiments().items()}
+    documents = {key: Scenario.named(key, path).document for key, path in library.experiments().items()}
     # An experiment that only repeats the sentences of others has none to test; a program's numbers leave nothing open.
     own = (
         each
@@ -559,7 +559,7 @@ why = "a test"
 def open_key(tmp_path, why="no time stamps", basis="", reset="file"):
     path = tmp_path / "open.toml"
     path.write_text(OPEN_KEY.format(why=why, basis=basis, reset=reset), encoding="utf-8")
-    return Experiment("open", path)
+    return Scenario.named("open", path)
 
 
 def based(experiment):
@@ -586,9 +586,9 @@ def test_a_printed_value_in_another_unit_is_no_reading(tmp_path):
     for said, expected in (("128KB", "environment"), ("128000B", "environment"), ("0.128MB", "environment")):
         path = tmp_path / f"{said}.toml"
         path.write_text(text.replace("sample =", f'"{said}" =').replace("new-ack", "150KB"), encoding="utf-8")
-        assert based(Experiment("open", path))[0][0] == expected, said
+        assert based(Scenario.named("open", path))[0][0] == expected, said
     path.write_text(text.replace("sample =", '"128KiB" =').replace("new-ack", "150KB"), encoding="utf-8")
-    assert based(Experiment("open", path))[0][0] == "reading"
+    assert based(Scenario.named("open", path))[0][0] == "reading"
 
 
 def test_a_printed_value_needs_a_quotation(tmp_path):
@@ -606,17 +606,17 @@ def test_a_declared_basis_that_an_open_key_contradicts_is_an_error_with_its_line
 
 @pytest.mark.parametrize("name", library.experiments())
 def test_a_plot_of_its_file_shows_every_variant(name):
-    assert Experiment(*library.find(name)).unshown() == []
+    assert Scenario(name).unshown() == []
 
 
 def test_values_of_another_experiment_are_checked_there_alone():
-    assert Experiment(*library.find("rcce/rto")).document.runs_of == "rcce/fig3a"
-    assert Experiment(*library.find("rcce/rto")).warnings(swept=True) == []
+    assert Scenario("rcce/rto").document.runs_of == "rcce/fig3a"
+    assert Scenario("rcce/rto").warnings(swept=True) == []
 
 
 @pytest.mark.parametrize("name", ["rcce/vc", "rcce/vb-threshold"])
 def test_what_the_paper_does_not_print_is_not_counted_as_printed(name):
-    based_on = {each.id: each.basis for each in as_judged(Experiment(*library.find(name)))}
+    based_on = {each.id: each.basis for each in as_judged(Scenario(name))}
     expected = {
         "rcce/vc": {"rcce-optimal": "printed", "rcc-optimal": "reading", "rcc-optimal-environment": "reading"},
         "rcce/vb-threshold": {"enough-short-ratio": "reading", "enough-short-environment": "reading"},
@@ -626,7 +626,7 @@ def test_what_the_paper_does_not_print_is_not_counted_as_printed(name):
 
 @pytest.mark.parametrize("name", library.experiments())
 def test_no_case_in_its_environment_sets_an_open_key_to_a_value_of_ours(name):
-    experiment = Experiment(*library.find(name))
+    experiment = Scenario(name)
     checks.check(experiment, [])
     departures = Departures(experiment)
     written = {each.id: each for each in experiment.document.cases}

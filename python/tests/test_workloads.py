@@ -3,7 +3,7 @@ import json
 import pytest
 
 from fanin.errors import ScenarioError
-from fanin.run.experiment import load
+from fanin.run.scenario import Scenario
 from fanin.scenario import catalogue
 
 SCENARIO = """
@@ -62,7 +62,7 @@ def test_every_workload_is_listed_and_explained():
 
 def test_an_unknown_workload_names_the_nearest(scenario):
     with pytest.raises(ScenarioError, match=r"did you mean .data-mining."):
-        load(scenario, {"traffic.poisson.bytes-each": "data-minning"}).check()
+        Scenario(scenario).set({"traffic.poisson.bytes-each": "data-minning"}).check()
 
 
 def test_a_load_that_nothing_carries_is_a_warning(cli, work):

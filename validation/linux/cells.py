@@ -158,7 +158,7 @@ def run(
 ) -> Measured:
     """Runs a cell in the kernel (``linux``), or in the simulator with changes."""
     settings = cell.settings | (changes if backend == "simulator" else {})
-    experiment = fanin.load(HERE / cell.base, settings | {"run.backend": backend})
+    experiment = fanin.Scenario(HERE / cell.base).set(settings | {"run.backend": backend})
     outputs = experiment.simulate_seeds({}, list(seeds), math.inf, progress)
     totals = [json.loads(output.summary) for output in outputs]
     times = [decode(output.columns("requests"))["qct_s"].to_numpy() for output in outputs]

@@ -33,9 +33,9 @@ from fanin.choose.threshold import given_threshold, marks_by_one_threshold
 from fanin.errors import NotFoundError
 from fanin.numbers.stats import FEWEST
 from fanin.registry import reacts_to_marks, scheme_title
-from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.remarks import unsteady
 
@@ -47,7 +47,7 @@ _MAX_FURTHER_SEARCHES = 2
 
 
 def advise(
-    experiment: Experiment,
+    experiment: Scenario,
     diagnosis: Diagnosis,
     to_try: Tried,
     asked: Asked,
@@ -140,7 +140,7 @@ def advise(
     return replace(answer, is_provisional=False)
 
 
-def _find_warnings(experiment: Experiment, diagnosis: Diagnosis, tried: list[Fix], asked: Asked) -> list[str]:
+def _find_warnings(experiment: Scenario, diagnosis: Diagnosis, tried: list[Fix], asked: Asked) -> list[str]:
     """What is to be known of the answer before anything runs."""
     return [
         *unequal(beside_scheme(experiment, _systems(tried))),
@@ -152,7 +152,7 @@ def _find_warnings(experiment: Experiment, diagnosis: Diagnosis, tried: list[Fix
     ]
 
 
-def _ranked(rounds: Rounds, asked: Asked, background: Measure | None, unknown: Advice, own: Experiment) -> Advice:
+def _ranked(rounds: Rounds, asked: Asked, background: Measure | None, unknown: Advice, own: Scenario) -> Advice:
     """What is known after a round."""
     compared = rounds.compared
     same = same_with_all_seeds(asked.goal.measures, {each.scheme: each.rows for each in compared}, own)
@@ -217,7 +217,7 @@ def _systems(tried: list[Fix]) -> dict[str, dict[str, Scalar]]:
     return found
 
 
-def _unlike(experiment: Experiment, tried: list[Fix]) -> list[str]:
+def _unlike(experiment: Scenario, tried: list[Fix]) -> list[str]:
     """Warns that some systems are tried with another threshold than that of the scenario's switch."""
     given = given_threshold(experiment)
     if given is None:
@@ -247,7 +247,7 @@ def _unmarkable(diagnosis: Diagnosis, tried: list[Fix]) -> list[str]:
     ]
 
 
-def fan_in_of(experiment: Experiment) -> str | None:
+def fan_in_of(experiment: Scenario) -> str | None:
     """The scenario value that is the fan-in; ``None`` if there is none, or several."""
     try:
         return fan_in_path(experiment)
@@ -255,7 +255,7 @@ def fan_in_of(experiment: Experiment) -> str | None:
         return None
 
 
-def reach(experiment: Experiment, diagnosis: Diagnosis) -> tuple[int, int]:
+def reach(experiment: Scenario, diagnosis: Diagnosis) -> tuple[int, int]:
     """How many senders a scenario has, and up to how many it is searched how far it carries; zeros if it is not."""
     over, here = fan_in_of(experiment), senders(diagnosis)
     if over is None or not here:

@@ -14,8 +14,8 @@ from fanin.numbers.summary import BACKGROUND
 from fanin.numbers.units import number
 from fanin.registry import is_scheduled, scheme_title
 from fanin.results.dataset import Row, window_s
-from fanin.run.experiment import Experiment
 from fanin.run.observed import unmeasured
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.library import is_shipped
 from fanin.scenario.loads import SOME_JITTER, without_jitter
@@ -32,7 +32,7 @@ _LONGER_QUERIES_FACTOR = 1.1
 
 
 def cautions(
-    experiment: Experiment,
+    experiment: Scenario,
     measures: Sequence[Measure],
     runs: Sequence[tuple[Settings, Row]],
     cases: Mapping[str, Sequence[Row]],
@@ -82,7 +82,7 @@ def over_other_times(measures: Iterable[Measure], cases: Mapping[str, Sequence[R
 
 
 def same_with_all_seeds(
-    measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]], experiment: Experiment
+    measures: Iterable[Measure], cases: Mapping[str, Sequence[Row]], experiment: Scenario
 ) -> list[str]:
     """Warnings of measures that no seed changes: their intervals have no width, which says nothing about certainty.
 
@@ -112,7 +112,7 @@ def same_with_all_seeds(
     return found
 
 
-def of_variants(experiment: Experiment, overrides: Overrides | None = None) -> list[str]:
+def of_variants(experiment: Scenario, overrides: Overrides | None = None) -> list[str]:
     """What a comparison warns of, for the schemes that are variants of one axis of a file of one's own.
 
     Papers' files choose the hosts of their systems on purpose, as do variants with a reason.
@@ -140,7 +140,7 @@ def of_variants(experiment: Experiment, overrides: Overrides | None = None) -> l
 
 
 def other_switches(
-    experiment: Experiment, schemes: Sequence[str], beside: Mapping[str, Mapping[str, Scalar]] | None = None
+    experiment: Scenario, schemes: Sequence[str], beside: Mapping[str, Mapping[str, Scalar]] | None = None
 ) -> list[str]:
     """A warning if the marking threshold that the user's switch has for one scheme is not that of the others.
 
@@ -189,7 +189,7 @@ def merged_before(scenario: Mapping[str, Any]) -> str:
     )
 
 
-def with_schemes_of_their_own(experiment: Experiment) -> list[str]:
+def with_schemes_of_their_own(experiment: Scenario) -> list[str]:
     """A warning of traffic that keeps its scheme whatever system is compared."""
     given = [row["path"] for row in experiment.resolved_table() if not row["is_default"]]
     keys = [path for path in given if path.startswith("traffic.") and path.endswith(".scheme")]
@@ -199,7 +199,7 @@ def with_schemes_of_their_own(experiment: Experiment) -> list[str]:
     return [f"{some_of(own)}: a scheme of its own, which stays the same in every row; leave {named} out to compare it"]
 
 
-def merging(experiment: Experiment, schemes: Sequence[str]) -> list[str]:
+def merging(experiment: Scenario, schemes: Sequence[str]) -> list[str]:
     """A warning of the schemes of a comparison of which such hosts leave nothing to tell."""
     said = [(scheme_title(scheme), merged_before(experiment.resolved({SCHEME: scheme}))) for scheme in schemes]
     return by_what_is_said([(scheme, why) for scheme, why in said if why])

@@ -13,9 +13,9 @@ from fanin.later import np
 from fanin.numbers.stats import FEWEST, Floats, Spread, finite, has_two_modes, mean_interval, percentile
 from fanin.results.dataset import Row, Timeouts, capacity_of, spread_of, timeouts_of
 from fanin.results.failures import Failure
-from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 
 SCHEME = "transport.scheme"
@@ -202,7 +202,7 @@ class Compared:
 
 
 def compare(
-    experiment: Experiment,
+    experiment: Scenario,
     schemes: list[str],
     seeds: list[int],
     *,
@@ -236,7 +236,7 @@ def compare(
     return compare_cases(laboratory, cases, seeds, against or schemes[0])
 
 
-def in_its_frames(experiment: Experiment, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def in_its_frames(experiment: Scenario, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Scenario values with the frames that the scenario has without them.
 
     Stacks bring Ethernet's frames or none. What goes over the wire besides packets is no matter of the host's TCP: with
@@ -246,7 +246,7 @@ def in_its_frames(experiment: Experiment, values: Mapping[str, Scalar]) -> dict[
     return {**values, **({} if own == its or _FRAME_OVERHEAD in values else {_FRAME_OVERHEAD: own})}
 
 
-def beside_scheme(experiment: Experiment, cases: Mapping[str, Mapping[str, Scalar]]) -> dict[str, dict[str, str]]:
+def beside_scheme(experiment: Scenario, cases: Mapping[str, Mapping[str, Scalar]]) -> dict[str, dict[str, str]]:
     """The keys of ``[transport]`` in which systems differ on a scenario besides their scheme: key -> name -> value.
 
     Loss recovery, acknowledgements and timers differ where schemes bring a stack or values of their own, and then a

@@ -16,8 +16,8 @@ from fanin.errors import RunError, ScenarioError
 from fanin.numbers.stats import Spread, finite
 from fanin.numbers.units import number
 from fanin.results.dataset import Row
-from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory, Outcome
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.traffic import without_waiting
 
@@ -145,7 +145,7 @@ def _why_not(laboratory: Laboratory, fix: Fix, backend: dict[str, Scalar], own: 
     return None
 
 
-def kernel(experiment: Experiment) -> str:
+def kernel(experiment: Scenario) -> str:
     """The name of the kernel that runs a scenario, such as ``Linux 6.12.117 (HZ=1000)``.
 
     Raises:

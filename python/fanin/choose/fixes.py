@@ -25,7 +25,7 @@ from fanin.errors import ScenarioError
 from fanin.numbers.summary import format_number
 from fanin.numbers.units import Quantity, rate_text
 from fanin.registry import reacts_to_losses_alone, reacts_to_marks, registry, scheme_row, scheme_title
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.settings import as_options
 from fanin.scenario.thresholds import (
@@ -155,7 +155,7 @@ class Tried(NamedTuple):
     """What cannot be tried on it, and why."""
 
 
-def fixes(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = True) -> Tried:
+def fixes(diagnosis: Diagnosis, experiment: Scenario, *, systems: bool = True) -> Tried:
     """The fixes to try on a scenario; one that changes none of its values is none.
 
     Args:
@@ -187,14 +187,14 @@ def fixes(diagnosis: Diagnosis, experiment: Experiment, *, systems: bool = True)
     return Tried(found, by_what_is_said(refused))
 
 
-def _known(each: Fix, scenario: dict[str, Any], experiment: Experiment) -> Fix:
+def _known(each: Fix, scenario: dict[str, Any], experiment: Scenario) -> Fix:
     """A fix with what the scenario that it makes says about its marks."""
     marking = marking_of(scenario)
     said = [] if marking is None else threshold_remarks(experiment.loads(each.settings)["fan_in"], scenario)
     return replace(each, unmarked=_unmarked(scenario), marking=marking, cautions=tuple(said))
 
 
-def resolved(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, Any]:
+def resolved(experiment: Scenario, settings: dict[str, Scalar]) -> dict[str, Any]:
     """The scenario with these values and every default filled in.
 
     Raises:
@@ -468,7 +468,7 @@ def _slowest_bps(diagnosis: Diagnosis) -> float:
     return min(rate for key, value in network if key.endswith("rate") and (rate := float(value.number)))
 
 
-def _systems(diagnosis: Diagnosis, experiment: Experiment, given: tuple[str, str] | None) -> Iterator[Fix]:
+def _systems(diagnosis: Diagnosis, experiment: Scenario, given: tuple[str, str] | None) -> Iterator[Fix]:
     """The schemes that fanin has, each as its paper describes it, but on the stack of the scenario.
 
     Schemes of Linux have theirs. What others bring of their own besides is for :func:`beside_scheme` to say.

@@ -28,7 +28,7 @@ from fanin.numbers.summary import (
 from fanin.numbers.units import quantity
 from fanin.results import never_ended
 from fanin.results.dataset import Row, capacity_of, spread_of
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import checks
 from fanin.scenario.format.column import Column
 from fanin.scenario.traffic import begin_together, is_endless, is_fan_in
@@ -147,7 +147,7 @@ def usual_goal(scenario: dict[str, Any]) -> str:
     return "fct_max_s" if begin_together(scenario) else "p99-fct"
 
 
-def measure(name: str, experiment: Experiment) -> Measure:
+def measure(name: str, experiment: Scenario) -> Measure:
     """The measure of that name.
 
     Raises:
@@ -176,7 +176,7 @@ def measure(name: str, experiment: Experiment) -> Measure:
     return Measure(name, found, better == "more", is_time, quantile=_quantile(found, own) if is_time else None)
 
 
-def times_among(columns: Iterable[str], experiment: Experiment) -> list[Measure]:
+def times_among(columns: Iterable[str], experiment: Scenario) -> list[Measure]:
     """Those of some columns that are completion times, as measures."""
     own = {each.id: each for each in experiment.columns}
     return [
@@ -312,7 +312,7 @@ class Goal:
         return ColumnInfo("Score", f"weighted geometric mean of the improvements over the default, {self.name}")
 
 
-def goal(text: str, experiment: Experiment) -> Goal:
+def goal(text: str, experiment: Scenario) -> Goal:
     """The goal that a text such as ``query-p99`` or ``query-p99:2,goodput`` means.
 
     Raises:
@@ -373,7 +373,7 @@ class Keep:
         return f"{sign} {format_value(self.measure.shown_as, self.limit(reference))}"
 
 
-def keep(text: str, experiment: Experiment) -> Keep:
+def keep(text: str, experiment: Scenario) -> Keep:
     """The bound that a text such as ``goodput=90%``, ``timeout-ratio=1%`` or ``query-p99=500us`` means.
 
     Raises:

@@ -18,8 +18,8 @@ from fanin.errors import ScenarioError
 from fanin.numbers.stats import Spread
 from fanin.numbers.units import Quantity
 from fanin.registry import reacts_to_marks
-from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 
 _INTERRUPTS = tuple(Quantity(f"{micro}us" if micro else "0s", micro / 1e6, "s") for micro in (0, 8, 16, 64))
@@ -134,7 +134,7 @@ class Varied:
         }
 
 
-def variations(diagnosis: Diagnosis, fix: Fix, experiment: Experiment) -> list[Variation]:
+def variations(diagnosis: Diagnosis, fix: Fix, experiment: Scenario) -> list[Variation]:
     """The scenario as given, and what may differ from it where it is deployed, without what is not valid on it.
 
     What the fix itself sets is no other host.
@@ -169,7 +169,7 @@ def variations(diagnosis: Diagnosis, fix: Fix, experiment: Experiment) -> list[V
     ]
 
 
-def _is_valid(experiment: Experiment, settings: dict[str, Scalar]) -> bool:
+def _is_valid(experiment: Scenario, settings: dict[str, Scalar]) -> bool:
     try:
         experiment.check(settings)
     except ScenarioError:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fanin.choose.comparison import SCHEME
 from fanin.registry import registry
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.thresholds import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, marking_of, threshold_path, tiers_of
 
@@ -18,7 +18,7 @@ def marks_by_one_threshold(scheme: str) -> bool:
     return any(param["key"] == MARK_THRESHOLD for param in params)
 
 
-def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
+def given_threshold(experiment: Scenario) -> tuple[str, str] | None:
     """The path and the value of the threshold that a scenario sets; ``None`` if it sets none.
 
     If it sets several, it is that of its queue, or else of its own scheme.
@@ -33,7 +33,7 @@ def given_threshold(experiment: Experiment) -> tuple[str, str] | None:
     return None
 
 
-def given_tiers(experiment: Experiment) -> dict[str, str]:
+def given_tiers(experiment: Scenario) -> dict[str, str]:
     """The thresholds that a scenario sets for the ports of single tiers of its network."""
     for scheme, path in _list_settable(experiment):
         table = path.rpartition(".")[0]
@@ -61,7 +61,7 @@ _ONE_THRESHOLD = (MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE.partition(".")[2])
 """The keys of thresholds at which a step begins, so that one can have the value of the other."""
 
 
-def _list_settable(experiment: Experiment) -> list[tuple[str, str]]:
+def _list_settable(experiment: Scenario) -> list[tuple[str, str]]:
     """Where a scenario can set the threshold of its switch, each with a scheme with which it has an effect."""
     own = str(experiment.resolved()["transport"]["scheme"])
     schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
@@ -71,7 +71,7 @@ def _list_settable(experiment: Experiment) -> list[tuple[str, str]]:
     ]
 
 
-def carried_threshold(experiment: Experiment, scheme: str, given: tuple[str, str] | None) -> dict[str, Scalar]:
+def carried_threshold(experiment: Scenario, scheme: str, given: tuple[str, str] | None) -> dict[str, Scalar]:
     """The setting by which another scheme has the threshold that a scenario sets for its switch.
 
     It is empty if the scenario sets none, or one for this scheme, or if the scheme does not mark by one threshold.
@@ -89,7 +89,7 @@ def carried_threshold(experiment: Experiment, scheme: str, given: tuple[str, str
 
 
 def value_with(
-    experiment: Experiment, scheme: str, path: str, beside: Mapping[str, Scalar] | None = None
+    experiment: Scenario, scheme: str, path: str, beside: Mapping[str, Scalar] | None = None
 ) -> tuple[str, bool] | None:
     """A value with a scheme, and whether it is the default; ``None`` if it has no effect with the scheme.
 
@@ -104,7 +104,7 @@ def value_with(
     return next(((row["value"], row["is_default"]) for row in rows if row["path"] == path), None)
 
 
-def _find_given(experiment: Experiment, scheme: str, path: str) -> str | None:
+def _find_given(experiment: Scenario, scheme: str, path: str) -> str | None:
     """A value that the scenario sets and that has an effect with a scheme; ``None`` if it has its default."""
     found = value_with(experiment, scheme, path)
     return None if found is None or found[1] else found[0]

@@ -18,9 +18,9 @@ from fanin.numbers.summary import column, format_value
 from fanin.numbers.units import rate_text
 from fanin.results import never_ended
 from fanin.results.dataset import Row
-from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.loads import SOME_JITTER
 
@@ -154,7 +154,7 @@ class Trials:
 
 
 def trials(
-    experiment: Experiment,
+    experiment: Scenario,
     diagnosis: Diagnosis,
     seed: int,
     *,
@@ -195,7 +195,7 @@ def trials(
     return Trials(goal, len(found), len(helping), best, next(apart, None))
 
 
-def _propose_without_fix(experiment: Experiment, diagnosis: Diagnosis) -> Iterator[Change]:
+def _propose_without_fix(experiment: Scenario, diagnosis: Diagnosis) -> Iterator[Change]:
     """What no fix is: starts that are not at one instant, less load, a faster path."""
     found = []
     if (jitter := diagnosis.jitter_to_set) is not None:
@@ -224,14 +224,14 @@ def _rate_of(diagnosis: Diagnosis) -> tuple[str, str]:
     return key, f"{2 * network[key].number / 1e9:g}Gbps"
 
 
-def _fixes(experiment: Experiment, diagnosis: Diagnosis) -> list[Change]:
+def _fixes(experiment: Scenario, diagnosis: Diagnosis) -> list[Change]:
     """The fixes that can be deployed, each by itself."""
     found = fixes(diagnosis, experiment, systems=False).fixes
     alone = [each for each in found if each.settings and not each.is_combined]
     return [Change(each.name, each.settings, each.effort, alone=each.alone) for each in alone]
 
 
-def _shortest(experiment: Experiment, change: Change) -> Change:
+def _shortest(experiment: Scenario, change: Change) -> Change:
     """A change without the values that the scenario has anyhow."""
     wanted, settings = resolved(experiment, change.settings), change.settings
     for path in change.settings:
@@ -241,7 +241,7 @@ def _shortest(experiment: Experiment, change: Change) -> Change:
     return change._replace(settings=settings)
 
 
-def _scenario(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, Any] | None:
+def _scenario(experiment: Scenario, settings: dict[str, Scalar]) -> dict[str, Any] | None:
     """The scenario with these values; ``None`` if it is not valid, as it may be with one of several values alone."""
     try:
         return resolved(experiment, settings)
@@ -249,7 +249,7 @@ def _scenario(experiment: Experiment, settings: dict[str, Scalar]) -> dict[str, 
         return None
 
 
-def _measures(experiment: Experiment, diagnosis: Diagnosis) -> list[Measure]:
+def _measures(experiment: Scenario, diagnosis: Diagnosis) -> list[Measure]:
     """The goal, and what a change must not spoil: the usual completion time, and the goodput of all."""
     usual = {"query-p99": "query-mean", "fct_max_s": "mean-fct", "p99-fct": "mean-fct"}
     names = [diagnosis.goal, *([usual[diagnosis.goal]] if diagnosis.goal in usual else [])]

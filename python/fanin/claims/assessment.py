@@ -21,7 +21,7 @@ from fanin.claims.standing import NONE, Standing
 from fanin.claims.verdicts import basis_of
 from fanin.errors import FaninError
 from fanin.results import columns
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library
 from fanin.scenario.departures import as_judged
 from fanin.scenario.file import Files
@@ -36,7 +36,7 @@ _POINTS_LOOKED_UP_FIRST = 50
 """Points of a large sweep that are looked up before all others."""
 
 
-def read_complete(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
+def read_complete(experiments: Iterable[Scenario], out: Path | str) -> dict[str, Record]:
     """Records of the experiments that were judged on all their runs, by this engine and from these files."""
     found = {}
     for experiment in experiments:
@@ -51,7 +51,7 @@ def digest_now(name: str) -> str | None:
     """Fingerprint of the present file of an experiment of the library; ``None`` if there is none or it is invalid."""
     path = library.experiments().get(name)
     try:
-        return None if path is None else record.digest(Experiment(name, path))
+        return None if path is None else record.digest(Scenario.named(name, path))
     except FaninError:
         return None
 
@@ -74,7 +74,7 @@ def of_library(
 
     """
     try:
-        experiment = Experiment(key, path)
+        experiment = Scenario.named(key, path)
     except FaninError as error:
         # A mistake in one file must not hide all other experiments.
         broken = Standing(key, key.partition("/")[0], "", library.title(path), "invalid", str(error), 0, 0, "", [])
@@ -97,7 +97,7 @@ def of_library(
     return standing, experiment.fingerprints
 
 
-def _sentences(experiment: Experiment, found: Record | None, note: str, state: State, command: str) -> list[Sentence]:
+def _sentences(experiment: Scenario, found: Record | None, note: str, state: State, command: str) -> list[Sentence]:
     """The claims in the experiment's present file, judged or not."""
     judged = {} if found is None else {each.id: each for each in found.cases}
     labels = columns.own_labels(experiment)
@@ -146,7 +146,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
     assert found is not None
     files: Files | None = {found.file: None}
     try:
-        experiment = Experiment(key, Path(found.file)) if Path(found.file).is_file() else None
+        experiment = Scenario.named(key, Path(found.file)) if Path(found.file).is_file() else None
         state, note = _state(found, experiment)
         files = files if experiment is None else experiment.fingerprints
     except (FaninError, OSError) as error:
@@ -163,7 +163,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
     return standing, files
 
 
-def _state(found: Record, experiment: Experiment | None, any_engine: bool = False) -> tuple[State, str]:
+def _state(found: Record, experiment: Scenario | None, any_engine: bool = False) -> tuple[State, str]:
     """The state of a record, and the reason if it is not complete."""
     engine = _engine.version()
     if found.work.engine_version != engine and not any_engine:
@@ -190,7 +190,7 @@ def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str
         FaninError: the scenario or its sweep is not valid.
 
     """
-    experiment = Experiment(key, path)
+    experiment = Scenario.named(key, path)
     todo = points(experiment)
     todo = todo[:: max(len(todo) // _POINTS_LOOKED_UP_FIRST, 1)] if some else todo
     sweep = (experiment.scenario_path, tuple(tuple(map(str, point.row.items())) for point in todo))
@@ -200,7 +200,7 @@ def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str
     return ids, {**experiment.fingerprints, **files}
 
 
-def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]:
+def _named(experiment: Scenario, todo: list[Point]) -> tuple[list[str], Files]:
     ids: list[str] = []
     files: dict[str, str | None] = {}
     # Seeds vary fastest, and nothing else depends on them.
@@ -219,7 +219,7 @@ def _as_it_stands(key: str, found: Judgement, note: str, state: State, command: 
     return replace(found, experiment=key, outcome=outcome, reason=f"{doubt}{found.reason}")
 
 
-def _not_run(experiment: Experiment, case: Case, label: str, note: str, command: str) -> Judgement:
+def _not_run(experiment: Scenario, case: Case, label: str, note: str, command: str) -> Judgement:
     # Only to print numbers in the claim's unit: nothing was judged.
     words = Measurement(case, math.nan, math.nan, math.nan, "not run", label=label)
     why = f"stale ({note}): " if note else ""

@@ -24,7 +24,7 @@ from fanin.errors import ResultsError
 from fanin.results.files import write_whole
 from fanin.results.layout import CLAIMS, FORMAT, together
 from fanin.results.store import provenance
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.run.sweep import Runs
 from fanin.scenario import library
 from fanin.scenario.format.base import FileName, FileNameOrNone
@@ -136,7 +136,7 @@ class Record(_Part):
         return [case for claim in self.claims for case in claim.cases]
 
 
-def digest(experiment: Experiment) -> str:
+def digest(experiment: Scenario) -> str:
     """Fingerprint of the content of an experiment's file, without comments and white space."""
     texts = [tables_of(text, path) for path, text in experiment.sources.items()]
     said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
@@ -144,7 +144,7 @@ def digest(experiment: Experiment) -> str:
 
 
 def command(
-    experiment: Experiment,
+    experiment: Scenario,
     *,
     quick: bool = False,
     also: Sequence[str] = (),
@@ -186,7 +186,7 @@ def make(
     quick: bool,
 ) -> Record:
     """The record of an experiment's finished runs, which ``command`` makes."""
-    experiment = runs.experiment
+    experiment = runs.scenario
     document = experiment.document
     work = _work(runs)
     where = _where(work) if document.benchmark else ""
@@ -237,7 +237,7 @@ def _where(work: Simulations) -> str:
     return f"; measured on {'; '.join(work.machines)}{when}"
 
 
-def _varied(experiment: Experiment) -> dict[str, list[str]]:
+def _varied(experiment: Scenario) -> dict[str, list[str]]:
     """The labels of the variants by axis, and the values of the sweep's variables by path."""
     return experiment.labels | {
         path: [str(value) for value in values] for path, values in experiment.sweep.variables.items()
@@ -253,7 +253,7 @@ def _work(runs: Runs) -> Simulations:
 
     return Simulations(
         runs=len(runs),
-        of=len(points(runs.experiment)),
+        of=len(points(runs.scenario)),
         missing=len(runs.missing),
         seeds=runs.seeds,
         engine_version=fanin.engine_version(),

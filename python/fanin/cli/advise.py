@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +26,7 @@ from fanin.cli.options import (
     keeps_of,
     margin_of,
     overrides,
+    refusing,
     seeds,
     workers,
 )
@@ -51,14 +50,11 @@ _MAX_BEST = 10
 """So many fixes are shown unless all are asked for."""
 
 if TYPE_CHECKING:
+    from fanin.ask.advice import First, Recommendation
     from fanin.choose.advice import Advice, Advised
     from fanin.choose.confirmation import Confirmed
-    from fanin.choose.diagnosis import Diagnosis
-    from fanin.choose.fixes import Tried
-    from fanin.choose.goals import Measure
     from fanin.choose.plan import Plan
-    from fanin.results.runs import Run
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
     from fanin.scenario.settings import Settings
 
 
@@ -128,69 +124,63 @@ def advise(
     - `fanin advise scenario.toml --goal p99-fct --keep timeout-ratio=0.1%`
     - `fanin advise scenario.toml --set traffic.servers.senders=100 --json`
     """
-    from fanin.choose import advising, confirmation
+    from fanin.ask.advice import WITHIN
+    from fanin.ask.advice import advise as ask
+    from fanin.choose import confirmation
     from fanin.choose.capacity.find import default_bounds
     from fanin.choose.comparison import FEW_SEEDS
-    from fanin.choose.fixes import fixes
-    from fanin.choose.notes import as_record
-    from fanin.choose.rounds import Asked
-    from fanin.run.laboratory import Laboratory
     from fanin.scenario.settings import with_options
-    from fanin.show import advice_page
-    from fanin.show.course import describe_course
 
-    given, within = overrides(set_), within_ or "5min"
-    experiment = fanin.load(scenario, given)
+    given, within = overrides(set_), within_ or WITHIN
+    experiment = fanin.Scenario(scenario).set(given)
     experiment.check()
     _note_kernel(experiment)
-    linux = confirmation.kernel(experiment) if confirm else ""
-    confirmed: list[Confirmed] = []
-    least, within_s, some = margin_of(margin), _seconds(within), seeds(seeds_)
-    run, run_s, happened = _first(experiment, (some or FEW_SEEDS)[0])
-    wanted = goal_of(goal, experiment, happened.goal)
-    asked = Asked(wanted, keeps_of(list(keep or default_bounds(experiment)), experiment), least, within)
-    _warn_of_queues(experiment, run, [*wanted.measures, *(each.measure for each in asked.keeps)])
-    to_try = fixes(happened, experiment)
-    told, title = describe_course(happened), experiment.document.title or experiment.name
-    question: dict[str, Any] = {"scenario": experiment.name, "margin": least}
+    if confirm:
+        confirmation.kernel(experiment)
+    least, some = margin_of(margin), seeds(seeds_)
+    _refuse_no_time(within)
+    first = _first(experiment, (some or FEW_SEEDS)[0])
+    wanted = goal_of(goal, experiment, first.diagnosis.goal)
+    bounds = keeps_of(list(keep or default_bounds(experiment)), experiment)
 
-    def show(found: Advice, paths: Sequence[Path] = ()) -> None:
+    def show(found: Recommendation, paths: Sequence[Path] = ()) -> None:
         if json:
-            said = as_record(happened) | {"headline": told.headline}
-            _print_json(question | _in_linux(linux, confirmed), found, said, paths)
-            return
-        _print_answer(found, _run_of(scenario, given, found), told.headline, all_=all_)
-        _print_confirmed(confirmed, found.seeds, linux)
-        _print_ranking(title, found, all_=all_)
-        for path in paths:
-            say(str(path))
+            print_json({**found.as_dict(), "paths": [str(path) for path in paths]})
+        else:
+            _print(found, scenario, given, paths, all_=all_)
 
+    def say_plan(plan: Plan) -> None:
+        note(_word_plan(plan, first.seconds, within))
+
+    asked: dict[str, Any] = {"goal": wanted, "keep": bounds if keep else (), "seeds": some, "capacities": capacities}
     with (
         keeping(f"finished runs are kept in {out}"),
         _showing_what_is_known(show) as so_far,
         workers(cluster, jobs, memory) as pool,
+        counting("runs") as counter,
     ):
-        # That run has taken some of the time.
-        room = {"run_s": run_s, "slots": pool.slots, "within_s": max(0.0, within_s - run_s), "is_bound": bool(within_)}
-        plan = _make_plan(experiment, happened, to_try, some, capacities, room)
-        note(_word_plan(plan, run_s, within))
-        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "so_far": so_far, "planned": _note_time}
-        with counting("runs") as counter:
-            how["advance"] = counter.advance
-            found = advising.advise(experiment, happened, to_try, asked, plan, _background(experiment), **how)
-            if confirm:
-                laboratory = Laboratory(experiment, out, workers=pool, again=failed, advance=counter.advance)
-                confirmed += confirmation.confirm(found, laboratory)
-    # The plan depends on the machine; the same question has the same folder.
-    folder = advice_page.folder_of(experiment, {**question, "goal": wanted.name, "keep": keep, "seeds": some}, out)
-    command = f"fanin advise {with_options(scenario, given)}{' --confirm' * confirm}"
-    beside = advice_page.word_confirmed(confirmed, found.seeds, linux)
-    paths = advice_page.write(found, told, title, command, {**question, **_in_linux(linux, confirmed)}, folder, beside)
+        how: dict[str, Any] = {"out": out, "workers": pool, "again": failed, "progress": counter.advance}
+        told: dict[str, Any] = {"so_far": so_far, "ready": say_plan, "planned": _note_time}
+        found = ask(experiment, **asked, within=within_, margin=least, confirm=confirm, as_it_is=first, **how, **told)
+    paths = found.write(out, f"fanin advise {with_options(scenario, given)}{' --confirm' * confirm}")
     show(found, paths)
-    _note_failures(found)
+    _note_failures(found.advice)
 
 
-def _note_kernel(experiment: Experiment) -> None:
+def _print(found: Recommendation, scenario: str, given: Settings, paths: Sequence[Path], *, all_: bool) -> None:
+    """The answer, and the fixes by the goal."""
+    from fanin.show.course import describe_course
+
+    advice, title = found.advice, found.scenario.document.title or found.scenario.name
+    as_it_is = describe_course(advice.diagnosis).headline
+    _print_answer(advice, _run_of(scenario, given, advice), as_it_is, all_=all_)
+    _print_confirmed(found.confirmed, advice.seeds, found.linux)
+    _print_ranking(title, advice, all_=all_)
+    for path in paths:
+        say(str(path))
+
+
+def _note_kernel(experiment: Scenario) -> None:
     """Says that all runs take place in the kernel, where the scenario asks for that."""
     if experiment.resolved()["run"]["backend"] == "linux":
         note(
@@ -199,32 +189,18 @@ def _note_kernel(experiment: Experiment) -> None:
         )
 
 
-def _warn_of_queues(experiment: Experiment, run: Run, measures: Sequence[Measure]) -> None:
-    from fanin.run.observed import unmeasured
-
-    for remark in unmeasured(experiment, [([], run.summary)], (name for each in measures for name in each.columns)):
-        note(f"warning: {remark}")
-
-
-def _first(experiment: Experiment, seed: int) -> tuple[Run, float, Diagnosis]:
+def _first(experiment: Scenario, seed: int) -> First:
     """A run of the scenario as it is, how long it took, and what it says."""
-    from fanin.choose.diagnosis import diagnose
+    from fanin.ask.advice import first
 
-    begun = time.monotonic()
-    with (
-        keeping(None),
-        watching("the scenario as it is", end=None) as progress,
-        # `fanin check` and `fanin run` show them.
-        warnings.catch_warnings(action="ignore", category=fanin.ScenarioWarning),
-    ):
-        run = experiment.run(seed, progress=progress)
-    return run, time.monotonic() - begun, diagnose(run, experiment.of_fan_in(), experiment.handle())
+    with keeping(None), watching("the scenario as it is", end=None) as progress:
+        return first(experiment, seed, progress)
 
 
 @contextmanager
-def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[[Advice], None]]:
+def _showing_what_is_known(show: Callable[[Recommendation], None]) -> Iterator[Callable[[Recommendation], None]]:
     """What to call with what is known so far, which is shown on Ctrl-C and SIGTERM."""
-    known: list[Advice] = []
+    known: list[Recommendation] = []
     try:
         yield known.append
     except KeyboardInterrupt:
@@ -233,59 +209,11 @@ def _showing_what_is_known(show: Callable[[Advice], None]) -> Iterator[Callable[
         raise
 
 
-def _make_plan(
-    experiment: Experiment,
-    happened: Diagnosis,
-    to_try: Tried,
-    some: list[int] | None,
-    capacities: int | None,
-    room: dict[str, Any],
-) -> Plan:
-    """What to run in the time that there is."""
-    from fanin.choose import plan as planning
-    from fanin.choose.robust import variations
+def _refuse_no_time(within: str) -> None:
+    from fanin.ask.advice import seconds
 
-    hosts = len(variations(happened, to_try.fixes[0], experiment)) - 1
-    reach = (0, 0) if capacities == 0 else _reach(experiment, happened)
-    return planning.planned(len(to_try.fixes), some, capacities, hosts=hosts, reach=reach, **room)
-
-
-def _reach(experiment: Experiment, happened: Diagnosis) -> tuple[int, int]:
-    """How many senders there are, and up to how many it can be searched how far they carry; zeros if it cannot be."""
-    from fanin.choose import advising
-    from fanin.errors import ScenarioError
-
-    try:
-        return advising.reach(experiment, happened)
-    except ScenarioError as error:
-        note(f"warning: how many senders the fixes carry was not searched: {error}")
-        return 0, 0
-
-
-def _background(experiment: Experiment) -> Measure | None:
-    from fanin.choose.goals import measure
-    from fanin.numbers.summary import BACKGROUND
-
-    if any(group["kind"] == "background" for group in experiment.resolved()["traffic"]):
-        return measure(BACKGROUND, experiment)
-    return None
-
-
-def _seconds(within: str) -> float:
-    """The option ``--within`` in seconds."""
-    from fanin.numbers.units import quantity
-
-    for unit, factor in _UNITS.items():
-        if within.endswith(unit) and within.removesuffix(unit).strip().isdecimal():
-            return factor * float(within.removesuffix(unit))
-    found = quantity(within)
-    if found is None or found[1] != "s":
-        raise typer.BadParameter(f"{within!r} is not a time such as 30s, 5min or 2h", param_hint="--within")
-    return found[0]
-
-
-_UNITS = {"min": 60.0, "h": 3600.0}
-"""Units of time that no scenario has."""
+    with refusing("--within"):
+        seconds(within)
 
 
 def _word_plan(plan: Plan, run_s: float, within: str) -> str:
@@ -301,13 +229,6 @@ def _word_plan(plan: Plan, run_s: float, within: str) -> str:
 def _note_time(plan: Plan, whole_s: float) -> None:
     """How long it takes, by the work of each fix."""
     note(f"by the first seed: {len(plan.seeds)} seeds, {duration(whole_s)} in all if no other run is stored")
-
-
-def _print_json(question: dict[str, Any], found: Advice, diagnosis: dict[str, Any], paths: Sequence[Path]) -> None:
-    from fanin.show import advice_page
-
-    words = {"headline": advice_page.headline(found), "diagnosis": diagnosis}
-    print_json({**question, **found.as_dict(), **words, "paths": [str(path) for path in paths]})
 
 
 def _run_of(scenario: str, given: Settings, found: Advice) -> str:
@@ -351,10 +272,6 @@ def _print_best(title: str, found: Advice) -> None:
     if any(row[0].endswith(" *") for row in rows):
         say(advice_page.BESIDES)
     say("--all shows all fixes, what each needs, and other hosts.")
-
-
-def _in_linux(linux: str, confirmed: Sequence[Confirmed]) -> dict[str, Any]:
-    return {"kernel": linux or None, "confirmed": [each.as_dict() for each in confirmed]}
 
 
 def _print_confirmed(confirmed: Sequence[Confirmed], seeds: list[int], linux: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,8 +24,10 @@ from fanin.cli.options import (
     keeps_of,
     number,
     overrides,
+    refusing,
     schemes_of,
     seeds,
+    told_later,
     workers,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say, say_wrapped
@@ -34,9 +35,8 @@ from fanin.numbers.stats import CONFIDENCE, FEWEST
 from fanin.scenario.format.values import Range, Scalar, parse_range, parse_values
 
 if TYPE_CHECKING:
+    from fanin.ask.capacity import Capacities
     from fanin.choose.capacity.search import Found
-    from fanin.choose.goals import Keep, Measure
-    from fanin.run.experiment import Experiment
 
 SchemeOption = Annotated[
     str | None,
@@ -127,80 +127,51 @@ def capacity(
     - `fanin capacity scenario.toml --over traffic.servers.senders=8..256 --set network.rate=10Gbps --seeds 1..20
       --json`
     """
-    from fanin.choose.capacity.find import default_bounds, fan_in_path, find
-    from fanin.choose.capacity.judge import in_words
+    from fanin.ask.capacity import LARGEST, refuse_unreachable, remarks_of
+    from fanin.ask.capacity import capacity as ask
+    from fanin.choose.capacity.find import default_bounds, fan_in_path
     from fanin.choose.capacity.search import SEEDS
-    from fanin.show import capacity_folder
 
-    experiment = fanin.load(scenario, overrides(set_, backend))
+    experiment = fanin.Scenario(scenario).set(overrides(set_, backend))
     experiment.check()
-    path, first, last = _over(over) if over else (fan_in_path(experiment), 2, 1024)
+    path, first, last = _over(over) if over else (fan_in_path(experiment), 2, LARGEST)
     keeps = keeps_of(list(keep or default_bounds(experiment, path)), experiment)
-    _refuse_unreachable(keeps)
+    with refusing("--keep"):
+        refuse_unreachable(keeps)
     chosen = seeds(seeds_) or SEEDS
     if len(chosen) < FEWEST:
         raise typer.BadParameter(f"at least {FEWEST} seeds are needed", param_hint="--seeds")
-    varied, values = _vary(vary, points)
-    names = [experiment.resolved()["transport"]["scheme"]] if scheme is None else schemes_of(scheme, "--scheme")
+    varied = _vary(vary, points)
+    names = () if scheme is None else schemes_of(scheme, "--scheme")
     with (
         keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
+        told_later(),
     ):
-        found = find(
+        found = ask(
             experiment,
-            _cases(names, varied, values),
-            keeps,
-            over=path,
-            first=first,
-            last=last,
-            seeds=chosen,
+            names,
+            keep=keeps,
+            over=(path, first, last),
+            vary=varied,
             precision=precision,
+            seeds=chosen,
             out=out,
             workers=pool,
             again=failed,
-            advance=counter.advance,
+            progress=counter.advance,
         )
-    asked: dict[str, Any] = {
-        "scenario": experiment.name,
-        "over": path,
-        "first": first,
-        "last": last,
-        "keep": [each.text for each in keeps],
-        "seeds": chosen,
-        "precision": precision,
-        "schemes": names,
-        "vary": None if varied is None else {varied: values},
-    }
-    title = experiment.document.title or experiment.name
-    paths = capacity_folder.write(found, title, asked, keeps, varied, capacity_folder.folder_of(experiment, asked, out))
-    warnings = _warnings(experiment, found, [each.measure for each in keeps], path)
+    paths = [str(each) for each in found.write(out)]
     if json:
-        answers = capacity_folder.as_dict(found)
-        print_json({**asked, **answers, "warnings": warnings, "paths": [str(each) for each in paths]})
+        print_json({**found.as_dict(), "paths": paths})
     else:
-        _print(title, found, f"largest {path} that keeps {in_words(keeps)}", asked, varied)
+        _print(found)
         for written in paths:
-            say(str(written))
-    _tell(found, warnings)
-
-
-def _cases(schemes: list[str], varied: str | None, values: list[Scalar]) -> list[dict[str, Scalar]]:
-    from fanin.choose.comparison import SCHEME
-
-    return [
-        {SCHEME: scheme, **({} if varied is None else {varied: value})}
-        for scheme, value in itertools.product(schemes, values)
-    ]
-
-
-def _refuse_unreachable(keeps: list[Keep]) -> None:
-    """Refuses shares of the best that the best itself does not reach, before a search for nothing."""
-    for each in keeps:
-        if each.relative and (each.bound > 1 if each.measure.more else each.bound < 1):
-            most = "at most" if each.measure.more else "at least"
-            message = f"{each.text}: the share is of the best at any smaller fan-in, so no fan-in keeps it: {most} 100%"
-            raise typer.BadParameter(message, param_hint="--keep")
+            say(written)
+    for warning in [*found.warnings, *remarks_of(found.cases)]:
+        note(f"warning: {warning}")
+    _report_failures(found.cases)
 
 
 def _over(text: str) -> tuple[str, int, int]:
@@ -212,20 +183,21 @@ def _over(text: str) -> tuple[str, int, int]:
     return path.strip(), int(found.first), int(found.last)
 
 
-def _vary(text: str | None, points: int) -> tuple[str | None, list[Scalar]]:
+def _vary(text: str | None, points: int) -> dict[str, list[Scalar]] | None:
     """The path and values of ``--vary``; a range without a step is divided by equal ratios."""
     from fanin.choose.comparison import SCHEME
 
     if text is None:
-        return None, [""]
+        return None
     path, equals, values = text.partition("=")
     if not equals or not path.strip() or path.strip() == SCHEME:
         raise typer.BadParameter(f"{text!r} is not PATH=VALUES; use --scheme to select schemes", param_hint="--vary")
     try:
         found = parse_range(values)
-        return path.strip(), parse_values(values) if found is None or found.step is not None else found.spaced(points)
+        several = parse_values(values) if found is None or found.step is not None else found.spaced(points)
     except ValueError as error:
         raise typer.BadParameter(f"{path}: {error}", param_hint="--vary") from None
+    return {path.strip(): several}
 
 
 def _range(text: str, option: str) -> Range | None:
@@ -235,17 +207,22 @@ def _range(text: str, option: str) -> Range | None:
         raise typer.BadParameter(str(error), param_hint=option) from None
 
 
-def _print(title: str, found: list[Found], what: str, asked: dict[str, Any], varied: str | None) -> None:
+def _print(answer: Capacities) -> None:
+    from fanin.ask.capacity import named
+    from fanin.choose.capacity.judge import in_words
+
+    varied = answer.varied
     names = ["scheme", *([varied.rpartition(".")[2]] if varied else [])]
     header = [*names, "capacity", "seeds that break it", "breaks at", "because of", "runs"]
     body = []
-    for each in found:
+    for each in answer.cases:
         capacity = "none" if each.capacity is None else str(each.capacity)
-        if each.capacity == asked["last"] or (each.capacity is not None and each.breaks_at is None):
+        if each.capacity == answer.asked["last"] or (each.capacity is not None and each.breaks_at is None):
             capacity = f"{capacity} or more"
         cells = [capacity, _sure(each), "-" if each.breaks_at is None else str(each.breaks_at), each.why]
-        body.append([*_named(each), *(["-"] * 4 if each.error else cells), str(each.runs)])
-    print_table(f"{title}: {what}", header, body)
+        body.append([*named(each), *(["-"] * 4 if each.error else cells), str(each.runs)])
+    title = answer.scenario.document.title or answer.scenario.name
+    print_table(f"{title}: largest {answer.over} that keeps {in_words(answer.keeps)}", header, body)
     say_wrapped(
         f"{CONFIDENCE:.0%} confidence that no larger share of all seeds breaks a bound at the capacity".replace(
             "%", " %"
@@ -261,42 +238,11 @@ def _sure(each: Found) -> str:
     return f"{len(kept.breaking)} of {len(kept.seeds)}: at most {math.ceil(100 * kept.share_at_most)} %"
 
 
-def _warnings(experiment: Experiment, found: list[Found], measures: list[Measure], over: str) -> list[str]:
-    """What a reader should know before trusting the capacities."""
-    from fanin.choose.cautions import cautions
-    from fanin.scenario.points import Point
+def _report_failures(found: list[Found]) -> None:
+    from fanin.ask.capacity import named
 
-    runs = [
-        (Point({**each.case, over: fan_in}, row["seed"]).overrides, row)
-        for each in found
-        for fan_in, rows in each.rows.items()
-        for row in rows
-    ]
-    at_capacity = {_name(each): each.rows[each.capacity] for each in found if each.capacity in each.rows}
-    return cautions(experiment, measures, runs, at_capacity)
-
-
-def _name(each: Found) -> str:
-    return ", ".join(_named(each))
-
-
-def _named(each: Found) -> list[str]:
-    """The values of a case, its scheme as the text calls it."""
-    from fanin.choose.comparison import SCHEME
-    from fanin.registry import scheme_title
-
-    return [scheme_title(str(value)) if path == SCHEME else str(value) for path, value in each.case.items()]
-
-
-def _tell(found: list[Found], warnings: list[str]) -> None:
-    """Prints warnings, remarks and failures."""
-    for warning in warnings:
-        note(f"warning: {warning}")
-    for each in found:
-        name = _name(each)
-        for remark in each.remarks:
-            note(f"warning: {name}: {remark}")
-        if each.error is not None:
-            note(f"error: {name}: {each.error}")
-    if any(each.error is not None for each in found):
+    errors = [f"{', '.join(named(each))}: {each.error}" for each in found if each.error is not None]
+    for error in errors:
+        note(f"error: {error}")
+    if errors:
         raise typer.Exit(1)

@@ -62,7 +62,7 @@ def check(
     from fanin.scenario.loads import remarks
     from fanin.scenario.points import points
 
-    experiment = fanin.load(scenario)
+    experiment = fanin.Scenario(scenario)
     settings = overrides(set_, backend)
     experiment.check(settings)
     workers = [] if cluster is None else _workers(cluster)

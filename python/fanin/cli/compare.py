@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from fanin.cli.options import (
     margin_of,
     number,
     overrides,
+    refusing,
     schemes_of,
     seeds,
     workers,
@@ -38,12 +39,10 @@ from fanin.numbers.summary import column_unit, format_spread, short
 from fanin.registry import scheme_title
 
 if TYPE_CHECKING:
+    from fanin.ask.comparison import Comparison
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
-    from fanin.results.dataset import Row
-    from fanin.run.experiment import Experiment
     from fanin.scenario.format.values import Scalar
-    from fanin.scenario.settings import Settings
 
 
 def compare(
@@ -171,10 +170,10 @@ def compare(
     - `fanin compare sdtcp/fig9 --set traffic.bursts.senders=40 --against dctcp --json`
     - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """
-    from fanin.choose import comparison
-    from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
+    from fanin.ask.comparison import compare as ask
+    from fanin.ask.comparison import reference_of
 
-    experiment = fanin.load(scenario, overrides(set_, backend))
+    experiment = fanin.Scenario(scenario).set(overrides(set_, backend))
     if records is not None:
         asked = Asked(records, key, columns or [], tolerance or [], table, level)
         varied: dict[str, list[Scalar]] = {}
@@ -188,72 +187,43 @@ def compare(
         )
         return
     names = schemes_of(schemes, "--schemes")
-    reference = _reference(against, names)
+    with refusing("--against"):
+        reference = reference_of(against, names)
     wanted, least = goal_of(goal, experiment), margin_of(margin)
-    chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
+    kept: dict[str, Any] = {"out": out if store else None, "again": failed}
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
         workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
-        compared = comparison.compare(
+        found = ask(
             experiment,
             names,
-            chosen,
+            goal=wanted,
             against=reference,
-            out=out if store else None,
+            seeds=seeds(seeds_),
+            margin=least,
+            **kept,
             workers=pool,
-            again=failed,
-            advance=counter.advance,
+            progress=counter.advance,
         )
-    ranking = placed(compared, wanted, reference, least)
-    order = [each.scheme for each in ranking]
-    compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
-    scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
-    apart = comparison.beside_scheme(experiment, {scheme_title(name): {comparison.SCHEME: name} for name in names})
-    warnings = [*comparison.unequal(apart), *_warnings(experiment, compared, wanted, names)]
-    if len(wanted.parts) > 1 and scored != reference:
-        warnings.append(f"{reference} has no mean of every measure: scores are relative to {scored or 'raw values'}")
-    for warning in warnings:
-        note(f"warning: {warning}")
     if json:
-        about = {"scenario": experiment.name, "seeds": chosen, "against": reference}
-        by = wanted.measures[0].column if len(wanted.parts) == 1 else wanted.name
-        goals = {"by": by, "goal": wanted.name, "scored_against": scored, "margin": least}
-        places = {"ranking": [each.as_dict() for each in ranking], "schemes": [each.as_dict() for each in compared]}
-        print_json({**about, **goals, **places, "beside_scheme": apart, "warnings": warnings})
+        print_json(found.as_dict())
     else:
-        title, metrics = experiment.document.title or experiment.name, _metrics(shown, wanted, compared)
-        _print_ranking(title, wanted, ranking, compared, metrics, least)
-        _explain(compared, metrics, chosen, reference, least)
-        if shown == _ALL:
-            _print_timeouts(compared, len(chosen))
-        elif shown is None:
-            say("--columns all shows all measures, and how many queries had a timeout.")
-    _report_failures(compared, recorded=store)
+        _print(found, shown)
+    _report_failures(found.schemes, recorded=store)
 
 
-def _reference(against: str | None, names: list[str]) -> str:
-    if against is not None and against not in names:
-        raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
-    return against or names[0]
-
-
-def _warnings(experiment: Experiment, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
-    """What a reader should know before trusting the table."""
-    from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
-    from fanin.choose.comparison import METRICS
-    from fanin.scenario.remarks import incomplete
-
-    cases = {scheme_title(each.scheme): each.rows for each in compared}
-    runs: list[tuple[Settings, Row]] = [([], row) for rows in cases.values() for row in rows]
-    return [
-        *(f"{each.scheme}: {said}" for each in compared if (said := incomplete(each.rows))),
-        *other_switches(experiment, schemes),
-        *merging(experiment, schemes),
-        *with_schemes_of_their_own(experiment),
-        *cautions(experiment, goal.measures, runs, cases, METRICS),
-    ]
+def _print(found: Comparison, shown: str | None) -> None:
+    """The ranking, what stands in it, and the timeouts if all columns are asked for."""
+    compared, title = found.schemes, found.scenario.document.title or found.scenario.name
+    metrics = _metrics(shown, found.goal, compared)
+    _print_ranking(title, found.goal, found.ranking, compared, metrics, found.margin)
+    _explain(compared, metrics, found.seeds, found.against, found.margin)
+    if shown == _ALL:
+        _print_timeouts(compared, len(found.seeds))
+    elif shown is None:
+        say("--columns all shows all measures, and how many queries had a timeout.")
 
 
 def _report_failures(compared: list[Compared], *, recorded: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from fanin.cli.options import JsonOption
-from fanin.cli.terminal import note, print_json, warn_of_differences
+from fanin.cli.terminal import note, print_json
 from fanin.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -57,12 +57,14 @@ def export(
     - `fanin export results/0123456789abcdef --to fct --out fct.txt`
     """
     from fanin.results.files import whole_file, writing
+    from fanin.results.tables import word_differences
 
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")
     tables = [] if to is Format.PCAPNG else [each for path in paths for each in _of(path, table)]
     content = _packets(paths) if to is Format.PCAPNG else b""
-    warn_of_differences(tables)
+    for remark in word_differences(tables):
+        note(f"warning: {remark}")
     if out is None:
         _write(tables, content, to, sys.stdout.buffer)
         return

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fanin.choose.fit.answer import Confirmed, Fitted
     from fanin.choose.fit.held_out import Judgement
     from fanin.choose.fit.space import Space, Values
-    from fanin.run.experiment import Experiment
     from fanin.run.laboratory import Batches
+    from fanin.run.scenario import Scenario
     from fanin.scenario.format.values import Scalar
 
 _MAX_SHOWN = 8
@@ -149,14 +149,14 @@ def fit(
         raise typer.Exit(1)
 
 
-def _loaded(names: list[str]) -> list[Experiment]:
+def _loaded(names: list[str]) -> list[Scenario]:
     """The experiments; of a paper those that can be searched, with a note on the others."""
     from fanin.scenario import library
 
     found = []
     for name in names:
         several = library.chosen([name], every=False)
-        loaded = [fanin.load(each) for each in several]
+        loaded = [fanin.Scenario(each) for each in several]
         if len(several) > 1:
             left_out = [each.name for each in loaded if each.document.held_out]
             if left_out:
@@ -202,7 +202,7 @@ def _refuse_admissible(values: Values, found: Space) -> None:
             raise typer.BadParameter(f"{path} = {value} is admissible; --open searches it", param_hint="--sensitivity")
 
 
-def _judges(loaded: list[Experiment], found: Space, search: str, out: Path, *, again: bool) -> list[Experiment]:
+def _judges(loaded: list[Scenario], found: Space, search: str, out: Path, *, again: bool) -> list[Scenario]:
     """The held-out experiments for the judgement; refused before the search if they were already used for one."""
     from fanin.choose.fit import held_out as guard
 
@@ -218,7 +218,7 @@ def _judges(loaded: list[Experiment], found: Space, search: str, out: Path, *, a
 
 
 def _judged(
-    judges: list[Experiment], found: Space, fitted: Fitted, batches: Batches, search: str, out: Path
+    judges: list[Scenario], found: Space, fitted: Fitted, batches: Batches, search: str, out: Path
 ) -> list[Judgement]:
     from fanin.choose.fit import held_out as guard
     from fanin.choose.fit.bench import Bench

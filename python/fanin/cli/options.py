@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,11 +14,12 @@ import typer
 
 from fanin.cli import tab_completion
 from fanin.cli.terminal import note
+from fanin.errors import ScenarioWarning
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
-    from fanin.run.experiment import Experiment
     from fanin.run.job import Workers
+    from fanin.run.scenario import Scenario
     from fanin.scenario.format.values import Scalar
     from fanin.scenario.settings import Settings
 
@@ -118,6 +121,20 @@ MarginOption = Annotated[
 ]
 
 
+@contextmanager
+def refusing(option: str) -> Iterator[None]:
+    """Says which option has the value that is refused."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def told_later() -> contextlib.AbstractContextManager[object]:
+    """Leaves warnings about an answer to whoever prints it."""
+    return warnings.catch_warnings(action="ignore", category=ScenarioWarning)
+
+
 def number(value: float) -> float:
     """An option's value, which its bounds do not hold if it is not a number."""
     if math.isnan(value):
@@ -190,27 +207,23 @@ def workers(cluster: str | None, jobs: int | None, memory: str | None) -> Iterat
         yield found
 
 
-def goal_of(text: str | None, experiment: Experiment, usual: str | None = None) -> Goal:
+def goal_of(text: str | None, experiment: Scenario, usual: str | None = None) -> Goal:
     """The ``--goal`` option as a goal; by default the usual one of the scenario, or of a run of it, and it is said."""
     from fanin.choose.goals import USUAL, goal, usual_goal
 
     if text is None:
         text = usual or usual_goal(experiment.of_fan_in())
         note(f"the goal is {text}, as {USUAL[text]}; --goal takes another")
-    try:
+    with refusing("--goal"):
         return goal(text, experiment)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--goal") from None
 
 
-def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
+def keeps_of(texts: list[str], experiment: Scenario) -> list[Keep]:
     """The ``--keep`` options as bounds."""
     from fanin.choose.goals import keep
 
-    try:
+    with refusing("--keep"):
         return [keep(text, experiment) for text in texts]
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--keep") from None
 
 
 def margin_of(text: str) -> float:

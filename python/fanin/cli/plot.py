@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from contextlib import closing
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,25 +18,15 @@ from fanin.cli.options import (
     MemoryOption,
     OutOption,
     grid,
-    memory_of,
     overrides,
+    refusing,
     seeds,
+    workers,
 )
 from fanin.cli.terminal import counting, keeping, note, note_moved, print_json, say
-from fanin.errors import WorkerError
 
 if TYPE_CHECKING:
-    from fanin.results.runs import Run
-    from fanin.results.stored_runs import ShownRuns
-    from fanin.run.experiment import Experiment
-    from fanin.run.job import Advance
     from fanin.scenario.format.values import Scalar
-    from fanin.scenario.points import Point
-    from fanin.scenario.settings import Settings
-    from fanin.show.plots.of_runs import Asked
-
-    _Made = tuple[Point, Run, Settings]
-    """A run, with its settings."""
 
 
 class What(StrEnum):
@@ -132,36 +120,38 @@ def plot(
     - `fanin plot slowdown scenario.toml --set transport.scheme=linux,linux-dctcp --log --style column`
     - `fanin plot flows results/0123456789abcdef`
     """
-    from fanin.results.stored_runs import of_store
-    from fanin.show.plots.drawing import PICTURES, draw_picture
-    from fanin.show.plots.of_runs import Asked, drawn, measured_elsewhere
+    from fanin.ask.picture import plot as draw
+    from fanin.ask.picture import writable
 
     picture = file or out / "plots" / f"{what.value}.png"
-    if picture.suffix not in PICTURES:
-        raise typer.BadParameter(f"{picture.name!r} ends with none of {', '.join(PICTURES)}", param_hint="--file")
+    with refusing("--file"):
+        writable(picture)
     if senders is not None and what is not What.WINDOWS:
         raise typer.BadParameter(f"{what.value} shows no senders, windows does", param_hint="--senders")
-    asked = Asked(of, senders, log, title, _span(what, begin, end))
+    asked: dict[str, Any] = {"of": of, "senders": senders, "log": log, "title": title, "style": style}
+    asked |= {"span": _span(what, begin, end), "where": _where(where)}
     if not _is_scenario(runs_[0]):
         if set_ or backend or seeds_:
             raise typer.BadParameter("stored runs are drawn as they are; name a scenario to run it", param_hint="--set")
-        runs = of_store([Path(name) for name in runs_])
+        drawn = draw(what.value, [Path(name) for name in runs_], **asked)
     elif len(runs_) > 1:
         raise typer.BadParameter("name one scenario, and what varies with --set", param_hint="RUNS")
     else:
-        pool = Pool(seeds(seeds_), jobs, memory, out)
-        runs = _simulated(_recording(runs_[0], grid(set_, backend), what, asked, pool), what, asked, pool)
-    chosen = runs.chosen(_where(where)) if where else runs
-    about, series = drawn(what.value, chosen, asked)
-    if not _is_scenario(runs_[0]) and (remark := measured_elsewhere(what.value, chosen, asked)):
-        note(f"warning: {remark}")
-    draw_picture(about.model_copy(update={"style": style}), series, picture)
+        scenario, some = fanin.Scenario(runs_[0]).vary(grid(set_, backend)), seeds(seeds_)
+        with (
+            keeping(f"finished runs are kept in {out}"),
+            workers(None, jobs, memory) as pool,
+            counting("runs") as counter,
+        ):
+            how: dict[str, Any] = {"out": out, "workers": pool, "progress": counter.advance, "moved": note_moved}
+            drawn = draw(what.value, scenario, **asked, seeds=some, **how)
+    drawn.save(picture)
     if json:
-        print_json({"file": str(picture), "lines": series.lines, "runs": len(chosen.runs)})
+        print_json({"file": str(picture), "lines": drawn.lines, "runs": drawn.runs})
         return
     say(str(picture))
-    if about.note:
-        note(about.note)
+    if drawn.note:
+        note(drawn.note)
 
 
 def _span(what: What, begin: str | None, end: str | None) -> tuple[float, float] | None:
@@ -184,98 +174,13 @@ def _span(what: What, begin: str | None, end: str | None) -> tuple[float, float]
     return span
 
 
-def _where(texts: list[str]) -> dict[str, list[Scalar]]:
+def _where(texts: list[str] | None) -> dict[str, list[Scalar]]:
     from fanin.scenario.format.values import parse_values
 
     return {path: parse_values(values) for path, values in overrides(texts)}
-
-
-@dataclass(frozen=True)
-class Pool:
-    """With which seeds a scenario runs, on what, and where results are kept."""
-
-    seeds: list[int] | None
-    jobs: int | None
-    memory: str | None
-    out: Path
 
 
 def _is_scenario(name: str) -> bool:
     from fanin.results.tables import names_run
 
     return name.endswith(".toml") or not (Path(name).exists() or names_run(Path(name)))
-
-
-def _recording(name: str, varied: dict[str, list[Scalar]], what: What, asked: Asked, pool: Pool) -> Experiment:
-    """The scenario with what the picture needs, unless it records that in a way of its own."""
-    from fanin.scenario.points import points
-    from fanin.show.plots.of_runs import depends_on_length, needs, until
-
-    plain = fanin.load(name)
-    if len(points(plain, plain.seeds[:1])) > 1:
-        note(f"warning: [sweep] and [variant] are not drawn here: `fanin reproduce {name}` draws a [[plot]] of them")
-    values, lengths = plain.resolved(), []
-    if depends_on_length(what.value, values["measure"]):
-        first = _simulated(plain.vary(varied, bare=True), What.FLOWS, asked, pool)
-        lengths = [float(run.summary["simulated_s"]) for run in first.runs]
-    settings = [*needs(what.value, asked, values["measure"], lengths), *until(lengths, values["run"]["duration"])]
-    return fanin.load(name, settings).vary(varied, bare=True)
-
-
-def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
-    """The runs of a scenario, each in the store."""
-    from fanin.results.stored_runs import Shown, ShownRuns
-    from fanin.show.plots.of_runs import of_a_queue, table_of, tables_of
-
-    table = table_of(what.value, asked)
-    tables = [*tables_of(what.value, asked), *(["queues", "links"] if of_a_queue(table) else [])]
-    with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
-        done = fanin.sweep(
-            experiment,
-            seeds=pool.seeds or [int(experiment.resolved()["run"]["seed"])],
-            jobs=pool.jobs,
-            memory=memory_of(pool.memory),
-            out=pool.out,
-            tables=tables,
-            advance=counter.advance,
-        )
-        runs = [(point, run, point.overrides) for point, run in done]
-        if of_a_queue(table):
-            runs = _at_bottlenecks(experiment, runs, frozenset(tables), pool, counter.advance)
-    found = [
-        Shown(dict(point.row), run.table, experiment.resolved(given), run.summary, experiment.name)
-        for point, run, given in runs
-    ]
-    return ShownRuns(found, done.labels)
-
-
-def _at_bottlenecks(
-    experiment: Experiment, runs: list[_Made], tables: frozenset[str], pool: Pool, advance: Advance
-) -> list[_Made]:
-    """The same runs, those whose bottleneck is not the observed port made once more with its queue measured."""
-    from fanin.results.runs import Run
-    from fanin.run.job import Job
-    from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
-    from fanin.run.pool import run_jobs
-    from fanin.run.threads import Threads
-
-    moved = {
-        place: ports
-        for place, (_, run, given) in enumerate(runs)
-        if (ports := find_moved_bottleneck(run, experiment.resolved(given), experiment.handle(given).network))
-        is not None
-    }
-    if not moved:
-        return runs
-    for ports in dict.fromkeys(moved.values()):
-        note_moved(*ports)
-    settings = {place: [*runs[place][2], (BOTTLENECK, found)] for place, (_, found) in moved.items()}
-    with closing(Threads(pool.jobs, memory_of(pool.memory))) as threads:
-        jobs = [Job(experiment, given, tables) for given in settings.values()]
-        again = run_jobs(jobs, pool.out, workers=threads, advance=advance)
-    made = list(runs)
-    for (place, given), run in zip(settings.items(), again, strict=True):
-        if not isinstance(run, Run):
-            raise WorkerError(run.error)
-        made[place] = (runs[place][0], run, given)
-    return made

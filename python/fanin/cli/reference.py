@@ -15,7 +15,7 @@ from fanin.numbers.summary import columns_of, format_value, is_text, measured, t
 
 if TYPE_CHECKING:
     from fanin.choose.reference import Cell, Joined, Pairing, Records, Tolerance
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
     from fanin.run.sweep import Runs
     from fanin.scenario.points import Point
 
@@ -47,7 +47,7 @@ class Making:
     again: bool
 
 
-def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool) -> None:
+def compare(experiment: Scenario, asked: Asked, making: Making, *, json: bool) -> None:
     """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 unless all agrees."""
     from fanin.choose import reference
     from fanin.scenario.points import points
@@ -91,7 +91,7 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
         raise typer.Exit(1)
 
 
-def _key(experiment: Experiment, asked: Asked, todo: list[Point], theirs: Records, columns: list[Pairing]) -> list[str]:
+def _key(experiment: Scenario, asked: Asked, todo: list[Point], theirs: Records, columns: list[Pairing]) -> list[str]:
     """The columns that identify a cell; everything that can be is refused here, before the runs."""
     from fanin.choose import reference
     from fanin.results.runs import frame_of
@@ -106,7 +106,7 @@ def _key(experiment: Experiment, asked: Asked, todo: list[Point], theirs: Record
     return key
 
 
-def _numbers(experiment: Experiment, table: str | None) -> list[str]:
+def _numbers(experiment: Scenario, table: str | None) -> list[str]:
     """The columns of our runs that are quantities: no names, and nothing that is varied.
 
     Raises:
@@ -139,7 +139,7 @@ def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:
     return columns + [reference.Pairing(name, name) for name in tolerances if name not in named], tolerances
 
 
-def _runs(experiment: Experiment, table: str | None, todo: list[Point], making: Making) -> tuple[Runs, list[str]]:
+def _runs(experiment: Scenario, table: str | None, todo: list[Point], making: Making) -> tuple[Runs, list[str]]:
     """The runs of the scenario's sweep, and the failures."""
     from fanin.results import columns
     from fanin.results.failures import Failure

@@ -35,7 +35,7 @@ from fanin.results.layout import CLAIMS, apart, together
 
 if TYPE_CHECKING:
     from fanin.claims.judge import Measurement
-    from fanin.run.experiment import Experiment
+    from fanin.run.scenario import Scenario
     from fanin.run.sweep import Runs
     from fanin.scenario.format.plot import Plot
     from fanin.scenario.settings import Settings
@@ -134,7 +134,7 @@ def reproduce(
 
     changes = [("environment", environment)] if environment is not None else []
     changes += overrides(set_)
-    loaded = [fanin.load(name, changes) for name in library.chosen(experiments or [], every)]
+    loaded = [fanin.Scenario(name).set(changes) for name in library.chosen(experiments or [], every)]
     out = apart(out, changes)
     chosen, room = seeds(seeds_), memory_of(memory)
     for experiment in loaded:
@@ -184,7 +184,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _consent(experiments: list[Experiment], *, trust: bool) -> None:
+def _consent(experiments: list[Scenario], *, trust: bool) -> None:
     """Asks before a file that fanin does not ship starts a program; without a terminal it refuses.
 
     Raises:
@@ -203,7 +203,7 @@ def _consent(experiments: list[Experiment], *, trust: bool) -> None:
             raise typer.Abort
 
 
-def _unchanged(experiment: Experiment) -> list[str]:
+def _unchanged(experiment: Scenario) -> list[str]:
     """Remarks on lines of an experiment whose own values override ``--set``."""
     found = []
     for path, _ in experiment.overrides:
@@ -219,7 +219,7 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, also: 
     from fanin.run.job import Progress
     from fanin.show.reproduction import judge_and_draw_all
 
-    figures = sum(len(runs.experiment.document.plot) for runs in swept)
+    figures = sum(len(runs.scenario.document.plot) for runs in swept)
     if figures:
         note(f"all runs are done; judging and drawing {figures} figure{'s' if figures > 1 else ''}")
     with counting("experiments drawn") as counter:
@@ -239,7 +239,7 @@ def _is_lost(runs: Runs) -> bool:
 def _missing(swept: list[Runs]) -> list[dict[str, Any]]:
     """The runs that could not be made here, for ``--json``."""
     return [
-        {"experiment": runs.experiment.name, "run": point.row, "error": broken.error}
+        {"experiment": runs.scenario.name, "run": point.row, "error": broken.error}
         for runs in swept
         for point, broken in runs.missing
     ]
@@ -249,7 +249,7 @@ def _tell_missing(swept: list[Runs]) -> None:
     """Says how many runs are missing, and which are of the experiments that have no others; others' are warnings."""
     for runs in swept:
         for remark in runs.without() if _is_lost(runs) else []:
-            note(f"error: {runs.experiment.name}: {remark}")
+            note(f"error: {runs.scenario.name}: {remark}")
     missing, made = sum(len(runs.missing) for runs in swept), sum(map(len, swept))
     if missing:
         note(f"error: {missing} of {missing + made} runs could not be made; the same command tries them again")
@@ -371,7 +371,7 @@ def _trials(drawn: list[Reproduction], given: _Given, *, judged: bool) -> Iterat
         yield " ".join(["fanin claims", *named, *given.place]), "each verdict with its reason, again at any time"
 
 
-def _earlier(experiment: Experiment, out: Path) -> str:
+def _earlier(experiment: Scenario, out: Path) -> str:
     """When the experiment's benchmark was last run; empty if never, or if its record is missing."""
     from fanin.claims import record
     from fanin.claims.standing import date

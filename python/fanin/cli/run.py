@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -111,23 +111,24 @@ def run(
 
     if pcap and not store:
         raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
-    experiment = fanin.load(scenario)
     wanted, of_seed = overrides(set_, backend), [] if seed is None else [("run.seed", str(seed))]
-    settings = _capturing(experiment, wanted) if pcap else wanted
-    room, given = memory_of(memory), [*settings, *of_seed]
-    refuse_oversized(estimate(experiment.handle(given)).bytes(), available() if room is None else room)
-    note_kernel_time(experiment.kernel_seconds(given))
+    experiment = fanin.Scenario(scenario).set(wanted)
+    if pcap:
+        experiment = _capturing(experiment, wanted)
+    room = memory_of(memory)
+    refuse_oversized(estimate(experiment.handle(of_seed)).bytes(), available() if room is None else room)
+    note_kernel_time(experiment.kernel_seconds(of_seed))
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
-    with keeping(None), watching("run", end=_end(experiment, settings)) as progress:
-        finished = experiment.run(seed, settings, store=place, progress=progress, moved=note_moved)
+    with keeping(None), watching("run", end=_end(experiment)) as progress:
+        finished = experiment.run(seed, out=place, progress=progress, moved=note_moved)
         if place is not None:
             place.close()
-    _introduce(scenario, experiment, settings, seed)
-    resolved = experiment.of_fan_in(settings)
-    happened = diagnose(finished, resolved, experiment.handle(settings))
-    _warn(experiment, resolved, happened)
+    _introduce(scenario, experiment, seed)
+    resolved = experiment.of_fan_in()
+    happened = diagnose(finished, resolved, experiment.handle())
+    _warn_of_few(experiment, happened)
     told, known_as = describe_course(happened), "" if finished.stored is None else finished.stored.place
     is_tried = try_ and happened.is_to_mend and happened.is_short
     # What is known is not lost if nobody waits for what is tried, but where that can take back the headline.
@@ -159,17 +160,14 @@ def run(
         note(known_as)
 
 
-def _warn(experiment: fanin.Experiment, resolved: dict[str, Any], happened: Diagnosis) -> None:
-    """Says what limits how far the run's numbers can be trusted."""
+def _warn_of_few(experiment: fanin.Scenario, happened: Diagnosis) -> None:
+    """Says that the goal is a percentile of few values."""
     from fanin.choose.goals import few_samples, measure
-    from fanin.scenario import remarks
 
-    summary = happened.summary
-    of_totals = [remarks.incomplete([summary]), remarks.unsteady([summary], resolved)]
     # Of one query no percentile is shown.
-    is_one = happened.queries is not None and happened.queries.count == 1
-    few = [] if is_one else few_samples([measure(happened.goal, experiment)], [summary])
-    for remark in filter(None, [*of_totals, *few, *remarks.without_effect(summary, resolved)]):
+    if happened.queries is not None and happened.queries.count == 1:
+        return
+    for remark in few_samples([measure(happened.goal, experiment)], [happened.summary]):
         note(f"warning: {remark}")
 
 
@@ -196,23 +194,23 @@ def _tried(
         counting("trying changes", PATIENCE_S) as counter,
     ):
         try:
-            return trials(fanin.load(scenario, wanted), happened, seed, workers=pool, advance=counter.advance)
+            return trials(fanin.Scenario(scenario).set(wanted), happened, seed, workers=pool, advance=counter.advance)
         except FaninError as error:
             # The run itself is made, and told.
             note(f"warning: no changes were tried: {error}")
             return None
 
 
-def _capturing(experiment: fanin.Experiment, wanted: Settings) -> Settings:
-    """The settings of a run with a capture: of the links that the file or ``--set`` names, else of the bottleneck."""
-    if experiment.resolved(wanted)["measure"]["capture"] != "off":
-        return wanted
+def _capturing(experiment: fanin.Scenario, wanted: Settings) -> fanin.Scenario:
+    """The scenario with a capture: of the links that the file or ``--set`` names, else of the bottleneck."""
+    if experiment.resolved()["measure"]["capture"] != "off":
+        return experiment
     if any(path == "measure.capture" for path, _ in wanted):
         raise typer.BadParameter("--set measure.capture=off says the opposite", param_hint="--pcap")
-    return [*wanted, ("measure.capture", "bottleneck")]
+    return experiment.set("measure.capture", "bottleneck")
 
 
-def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
+def _end(experiment: fanin.Scenario) -> float | None:
     """The share of its duration at which a run probably ends; ``None`` if that depends on how its transfers fare.
 
     It lasts for its whole duration if no transfer of known size ends it, and if all such transfers arrive at a load,
@@ -220,8 +218,8 @@ def _end(experiment: fanin.Experiment, settings: Settings) -> float | None:
     """
     if not experiment.needs_network:
         return None
-    resolved, last = experiment.resolved(settings), 0.0
-    for group, seen in zip(resolved["traffic"], experiment.preview(settings)["groups"], strict=True):
+    resolved, last = experiment.resolved(), 0.0
+    for group, seen in zip(resolved["traffic"], experiment.preview()["groups"], strict=True):
         if seen["mean_bytes"] == 0:
             # Endless data.
             continue
@@ -248,10 +246,10 @@ def _print_totals(title: str, finished: fanin.Run, *, all_: bool) -> None:
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
 
 
-def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:
+def _introduce(scenario: str, experiment: fanin.Scenario, seed: int | None) -> None:
     """Notes which of many runs this is."""
     if experiment.swept:
-        resolved = experiment.resolved(settings)
+        resolved = experiment.resolved()
         chosen = resolved["run"]["seed"] if seed is None else seed
         scheme = resolved["transport"]["scheme"]
         note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from fanin.cli.terminal import note, print_json, print_table, warn_of_differences
-from fanin.errors import ResultsError
-from fanin.later import pl
+from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers import fct as analysis
 
 
@@ -32,41 +30,21 @@ def print_slowdown(paths: list[Path], slowdown: Slowdown, bins: int | None, cdf:
         ResultsError: there are no flows, or they are damaged.
 
     """
+    from fanin.ask.fct import fct
     from fanin.results.files import whole_file, writing
 
-    definition = analysis.DEFINITIONS[slowdown.value]
-    together = _together(paths)
-    try:
-        flows = analysis.complete(together)
-    except ResultsError as error:
-        raise ResultsError(f"{paths[0]}: {error}") from None
-    sizes = analysis.by_size(flows, definition, bins)
-    classes = analysis.by_class(flows, definition)
+    found = fct([*paths], slowdown.value, bins=bins)
+    definition = found.definition
     if cdf is not None:
         with writing(cdf.parent, "--cdf"), whole_file(cdf) as file:
-            file.write_bytes(analysis.cdf(flows, definition).write_csv().encode())
+            file.write_bytes(found.cdf.write_csv().encode())
     if json:
-        about = {"slowdown": definition.key, "definition": definition.says, "flows": flows.height}
-        print_json({**about, "sizes": sizes, "classes": classes})
+        print_json(found.as_dict())
         return
     note(f"slowdown ({definition.key}): {definition.says}")
-    print_table(f"{flows.height:,} flows by size", analysis.HEADER, map(analysis.shown, sizes))
-    if classes:
-        rows = ([row["class"], *analysis.shown(row)] for row in classes)
+    print_table(f"{found.flows.height:,} flows by size", analysis.HEADER, map(analysis.shown, found.of_sizes))
+    if found.of_classes:
+        rows = ([row["class"], *analysis.shown(row)] for row in found.of_classes)
         print_table("By class", ["class", *analysis.HEADER], rows)
     if cdf is not None:
         note(str(cdf))
-
-
-def _together(paths: list[Path]) -> pl.DataFrame:
-    from fanin.results import tables
-
-    found = [(path, tables.find(path, "flows")) for path in paths]
-    without = [path for path, flows in found if not flows]
-    if len(without) == len(found):
-        raise ResultsError(f"{without[0]}: no table flows is stored; 'fanin run' stores it")
-    if without:
-        note(f"{len(without)} of {len(found)} runs have no table flows and are left out")
-    every = [table for _, flows in found for table in flows]
-    warn_of_differences(every)
-    return tables.together(every)

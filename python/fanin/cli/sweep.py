@@ -44,8 +44,8 @@ from fanin.numbers.summary import format_spread, heading, is_text, table_names
 
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
-    from fanin.run.experiment import Experiment
     from fanin.run.job import Job
+    from fanin.run.scenario import Scenario
 
 _MOST_ROWS = 40
 """Tables with more rows are cut short."""
@@ -114,7 +114,7 @@ def sweep(
     from fanin.scenario import remarks
     from fanin.scenario.points import points
 
-    experiment = fanin.load(scenario).vary(grid(set_, backend), zipped(zip_), bare=bare)
+    experiment = fanin.Scenario(scenario).vary(grid(set_, backend), zipped(zip_), bare=bare)
     if experiment.document.benchmark is not None:
         raise ScenarioError(str(experiment.path), None, "benchmark", "a benchmark is reproduced, not swept")
     experiment.check()
@@ -185,7 +185,7 @@ def _show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     return {**about, **found, "paths": [str(path) for path in paths], "query": query}
 
 
-def _columns(experiment: Experiment, text: str | None) -> list[str] | None:
+def _columns(experiment: Scenario, text: str | None) -> list[str] | None:
     from fanin.scenario import checks
 
     if text is None:

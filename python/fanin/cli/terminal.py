@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from fanin.numbers.stats import Spread
-    from fanin.results.tables import Table
     from fanin.run.job import Progress as PoolProgress
 
 _PLAIN_INTERVAL_S = 5.0
@@ -108,23 +107,9 @@ def agrees(question: str) -> bool:
 
 def note_moved(observed: str, found: str) -> None:
     """Says that the queue of a run is that of the port that turned out to be the bottleneck."""
-    note(f"the bottleneck is {found}, not {observed}, so the queue is that of {found} (measure.bottleneck)")
+    from fanin.scenario.remarks import moved
 
-
-_MOST_NAMED = 4
-"""So many keys are named in a warning."""
-
-
-def warn_of_differences(tables: list[Table]) -> None:
-    """Warns if the runs whose tables are taken together are not runs of one scenario with several seeds."""
-    from fanin.results.tables import differences
-
-    found = differences(tables)
-    if found:
-        more = f" and {len(found) - _MOST_NAMED} more keys" if len(found) > _MOST_NAMED else ""
-        note(
-            f"warning: runs of different scenarios are combined: they differ in {', '.join(found[:_MOST_NAMED])}{more}"
-        )
+    note(moved(observed, found))
 
 
 def accept_any_text() -> None:

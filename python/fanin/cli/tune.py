@@ -23,7 +23,9 @@ from fanin.cli.options import (
     keeps_of,
     margin_of,
     overrides,
+    refusing,
     seeds,
+    told_later,
     workers,
 )
 from fanin.cli.terminal import counting, explain_intervals, keeping, note, print_json, print_table, say, say_wrapped
@@ -33,8 +35,8 @@ from fanin.scenario.format.values import MOST_VALUES
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
     from fanin.choose.tuning.answer import Checked, Tuned
-    from fanin.choose.tuning.space import Param, Values
-    from fanin.run.experiment import Experiment
+    from fanin.choose.tuning.space import Param
+    from fanin.run.scenario import Scenario
 
 
 def tune(
@@ -97,59 +99,42 @@ def tune(
       scheme.dctcp.g=1/64..1/4`
     - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal goodput`
     """
-    from fanin.choose.tuning.study import tune as search
-    from fanin.run.laboratory import Laboratory
-    from fanin.show import tuning_folder
+    from fanin.ask.tuning import tune as ask
 
-    experiment = fanin.load(scenario, overrides(set_))
+    experiment = fanin.Scenario(scenario).set(overrides(set_))
     experiment.check()
     params = _params(param_, experiment)
     goals = [goal_of(text, experiment) for text in goal] if goal else [goal_of(None, experiment)]
     keeps = keeps_of(keep or [], experiment)
-    chosen = seeds(seeds_) or []
-    asked: dict[str, Any] = {
-        "scenario": experiment.name,
-        "params": param_,
-        "goals": [each.name for each in goals],
-        "keep": [each.text for each in keeps],
-        "seeds": chosen,
-    }
-    folder = tuning_folder.folder_of(experiment, asked, out)
+    how: dict[str, Any] = {"trials": trials, "seeds": seeds(seeds_) or [], "fresh": fresh, "margin": margin_of(margin)}
     with (
         keeping(f"finished runs are kept in {out}"),
         workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
+        told_later(),
     ):
-        laboratory = Laboratory(experiment, out, workers=pool, advance=counter.advance)
-        tuned, defaults = search(laboratory, params, goals, keeps, trials=trials, seeds=chosen, fresh=fresh)
-    title = experiment.document.title or experiment.name
-    least = margin_of(margin)
-    asked |= {"margin": least, "fresh": fresh, "study": str(folder)}
-    paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
-    warnings = _warnings(experiment, tuned, goals, keeps, least)
+        found = ask(experiment, params, goal=goals, keep=keeps, **how, out=out, workers=pool, progress=counter.advance)
+    paths = [str(path) for path in found.write(out)]
     if json:
-        answers = tuning_folder.as_dict(tuned, goals, keeps, least)
-        print_json({**asked, **answers, "warnings": warnings, "paths": [str(path) for path in paths]})
+        print_json({**found.as_dict(), "paths": paths})
     else:
-        _print(title, tuned, goals, keeps, defaults, least)
+        title = experiment.document.title or experiment.name
+        _print(title, found.tuned, goals, keeps, found.defaults, found.margin)
         for path in paths:
-            say(str(path))
-    _tell(tuned, warnings)
+            say(path)
+    _tell(found.tuned, found.warnings)
 
 
-def _params(texts: list[str], experiment: Experiment) -> list[Param]:
-    from fanin.choose.tuning.space import param, unused
+def _params(texts: list[str], experiment: Scenario) -> list[Param]:
+    from fanin.ask.tuning import params_of
+    from fanin.choose.tuning.space import param
 
-    try:
+    with refusing("--param"):
         params = [param(text, experiment) for text in texts]
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--param") from None
-    if twice := [each.path for index, each in enumerate(params) if each.path in [some.path for some in params[:index]]]:
-        raise typer.BadParameter(f"{twice[0]} is given twice", param_hint="--param")
-    if (scheme := unused(params, experiment)) is not None:
-        message = f"nothing in the scenario uses {scheme}; --set transport.scheme={scheme} does"
-        raise typer.BadParameter(message, param_hint="--param")
-    return params
+        paths = [each.path for each in params]
+        if twice := [path for index, path in enumerate(paths) if path in paths[:index]]:
+            raise ValueError(f"{twice[0]} is given twice")
+        return params_of(params, experiment)
 
 
 def _print(
@@ -201,31 +186,6 @@ def _row(
         how = "" if margin is None else each.comparison(index, goal, margin)
         cells += [goal.shown(each.goals[index].without_zero_width), shown, how]
     return cells + [keep.measure.shown(value.without_zero_width) for keep, value in zip(keeps, each.keeps, strict=True)]
-
-
-def _warnings(experiment: Experiment, tuned: Tuned, goals: list[Goal], keeps: list[Keep], margin: float) -> list[str]:
-    """What a reader should know before trusting the answer."""
-    from fanin.choose.cautions import cautions
-    from fanin.scenario.points import Point
-
-    checked = {"default": tuned.default}
-    checked |= {", ".join(map(str, (each.values or {}).values())): each for each in tuned.best}
-    runs = [(Point(each.values or {}, row["seed"]).overrides, row) for each in checked.values() for row in each.rows]
-    measures = [*(each for goal in goals for each in goal.measures), *(keep.measure for keep in keeps)]
-    found = [
-        f"of the recommended values: {remark}"
-        for each in tuned.best
-        if each.is_advice(goals, margin)
-        for remark in _of_thresholds(experiment, each.values or {})
-    ]
-    return found + cautions(experiment, measures, runs, {name: each.rows for name, each in checked.items()})
-
-
-def _of_thresholds(experiment: Experiment, values: Values) -> list[str]:
-    """What `fanin check` says against the marking threshold that some values bring."""
-    from fanin.scenario.thresholds import threshold_remarks
-
-    return threshold_remarks(experiment.loads(values)["fan_in"], experiment.resolved(values))
 
 
 def _tell(tuned: Tuned, warnings: list[str]) -> None:

@@ -13,7 +13,7 @@ FRAME_BYTES = 1500.0
 class Quantity(str):
     """A value of a scenario with its unit: the text of the file, and its number.
 
-    >>> fanin.load("sdtcp/fig9").resolved()["transport"]["rto-min"].number
+    >>> fanin.Scenario("sdtcp/fig9").resolved()["transport"]["rto-min"].number
     0.2
 
     """

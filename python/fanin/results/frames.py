@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from fanin.errors import ResultsError
-from fanin.later import pl
+from fanin.extras import needed
+from fanin.later import np, pl
 from fanin.numbers.summary import meanings
 from fanin.results.free_memory import SHARE, available, shown
 
@@ -62,6 +63,38 @@ def parquet_of(frame: pl.DataFrame, table: str | None = None) -> bytes:
     buffer = io.BytesIO()
     frame.write_parquet(buffer, metadata=None if table is None else {_MEANINGS: _meanings(table)})
     return buffer.getvalue()
+
+
+def to_pandas(table: pl.DataFrame | Framed) -> Any:  # noqa: ANN401 - pandas is no dependency
+    """A table as a pandas frame, without pyarrow; what is missing is NaN, or None among texts.
+
+    Args:
+        table: A frame, or an object with a method ``frame``, such as the runs of a sweep.
+
+    Raises:
+        NotFoundError: pandas is not installed; the message has the command that installs it.
+
+    >>> fanin.to_pandas(run.flows())
+
+    """
+    pandas = needed("pandas", "pandas frames need pandas", "pandas")
+    frame = table if isinstance(table, pl.DataFrame) else table.frame()
+    return pandas.DataFrame({column.name: _array(column, pandas) for column in frame})
+
+
+def _array(column: pl.Series, pandas: Any) -> Any:  # noqa: ANN401
+    if column.dtype == pl.Categorical:
+        return pandas.Categorical(column.to_list())
+    if column.dtype.is_numeric() and column.null_count():
+        return np.asarray(column.cast(pl.Float64).fill_null(float("nan")))
+    return np.asarray(column) if column.dtype.is_numeric() else column.to_list()
+
+
+class Framed(Protocol):
+    """What has a table."""
+
+    def frame(self) -> pl.DataFrame:
+        """It."""
 
 
 @cache

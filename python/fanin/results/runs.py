@@ -21,11 +21,13 @@ class Run:
     """One finished run, in memory or in the store."""
 
     run_id: str
+    """The name of the run, the same wherever it is made."""
     summary: dict[str, Any]
+    """Its totals, as ``fanin run --json`` prints them."""
     stored: StoredRun | None = None
     output: _engine.RunOutput | None = None
-    measure: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """``[measure]`` of its scenario, if it is not stored."""
+    # The scenario of a run that is not stored.
+    resolved: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def table(self, name: str) -> pl.DataFrame:
         """A result table by name.
@@ -37,7 +39,7 @@ class Run:
         from fanin.scenario.checks import ASKED_FOR
 
         key, off = ASKED_FOR.get(name, ("", ""))
-        if key and self._measure.get(key) == off:
+        if key and self.scenario.get("measure", {}).get(key) == off:
             raise ResultsError(
                 f"the run did not record {name}: it needs measure.{key}, which is {off} (fanin explain measure.{key})"
             )
@@ -49,8 +51,9 @@ class Run:
         return decode(self.output.columns(name))
 
     @property
-    def _measure(self) -> Mapping[str, str]:
-        return self.measure if self.stored is None else self.stored.scenario.get("measure", {})
+    def scenario(self) -> Mapping[str, Any]:
+        """Its scenario with every default filled in."""
+        return self.resolved if self.stored is None else self.stored.scenario
 
     def flows(self) -> pl.DataFrame:
         """One row per flow: size, start, completion, losses and timeouts."""

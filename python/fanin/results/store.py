@@ -16,7 +16,8 @@ import sqlite3
 import subprocess
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -396,6 +397,16 @@ class Store:
 
 class DamagedError(ResultsError):
     """A run is not what was written."""
+
+
+@contextmanager
+def kept_in(out: Store | Path | str | None) -> Iterator[Store | None]:
+    """A results folder; what was kept in it is on disk in the end, unless whoever gave the store goes on with it."""
+    if out is None or isinstance(out, Store):
+        yield out
+        return
+    with closing(Store(out)) as store:
+        yield store
 
 
 @functools.lru_cache(maxsize=64)

@@ -166,6 +166,18 @@ def differences(tables: Iterable[Table]) -> list[str]:
     return differing([flat(run.scenario) for run in runs.values()])
 
 
+_MOST_NAMED = 4
+"""So many keys are named in a warning."""
+
+
+def word_differences(tables: Iterable[Table]) -> list[str]:
+    """A warning if the runs whose tables are taken together are not runs of one scenario with several seeds."""
+    if not (found := differences(tables)):
+        return []
+    more = f" and {len(found) - _MOST_NAMED} more keys" if len(found) > _MOST_NAMED else ""
+    return [f"runs of different scenarios are combined: they differ in {', '.join(found[:_MOST_NAMED])}{more}"]
+
+
 def differing(values: list[dict[str, Any]]) -> list[str]:
     """The keys in which flat scenarios differ, apart from the seed."""
     keys = dict.fromkeys(key for each in values for key in each)

@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fanin.errors import RunError, ScenarioError
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import points
 
 
-def asks_for_trust(experiment: Experiment) -> str:
+def asks_for_trust(experiment: Scenario) -> str:
     """The commands that the file wants to start, if the file is not one of the package's own; else nothing.
 
     What the user agrees to is what is started: all texts for placeholders are in their places, those of a quick look
@@ -66,7 +66,7 @@ def _escaped(text: str) -> str:
     return re.sub(" {9,}", lambda found: f" ({len(found[0])} spaces) ", plain)
 
 
-def refuse_untrusted(experiments: list[Experiment]) -> None:
+def refuse_untrusted(experiments: list[Scenario]) -> None:
     """Refuses files that would start a program.
 
     Raises:

@@ -12,8 +12,8 @@ from fanin.errors import WorkerError
 from fanin.results.failures import BrokenOff, Failure, NotBegun, describe
 from fanin.results.runs import Run
 from fanin.results.store import Finished, Output, Store
-from fanin.run.experiment import Experiment
 from fanin.run.memory import Estimate
+from fanin.run.scenario import Scenario
 from fanin.scenario.file import Files
 from fanin.scenario.settings import SEED, Settings, without_seed
 
@@ -44,6 +44,9 @@ class Progress:
 Advance = Callable[[Progress], None]
 """Called when simulations start, whenever a run finishes, and from time to time in between."""
 
+Watch = Callable[[Progress], object]
+"""As ``Advance``, where ``False`` stops."""
+
 Kind = tuple[object, ...]
 
 
@@ -51,7 +54,7 @@ Kind = tuple[object, ...]
 class Job:
     """A run that an experiment needs."""
 
-    experiment: Experiment
+    experiment: Scenario
     settings: Settings
     tables: frozenset[str] = frozenset()
     """Result tables to keep."""
@@ -117,7 +120,7 @@ class PooledRun:
 
     def not_begun(self) -> NotBegun:
         """What there is of it where no more runs may begin."""
-        return NotBegun(self.name, self.job.experiment.name, self.seed, self.job.settings, "no time was left", {})
+        return NotBegun(self.name, self.job.experiment.name, self.seed, self.job.settings, "it did not begin", {})
 
 
 class Workers(Protocol):

@@ -13,9 +13,9 @@ from fanin.results.dataset import Row, row_of
 from fanin.results.failures import Failure, NotBegun
 from fanin.results.runs import Run
 from fanin.results.store import Store
-from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Job, Progress, Workers
 from fanin.run.pool import outcomes
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 
@@ -94,7 +94,7 @@ class Laboratory:
 
     def __init__(
         self,
-        experiment: Experiment,
+        experiment: Scenario,
         out: Path | str | None,
         *,
         workers: Workers | None = None,

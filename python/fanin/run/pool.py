@@ -16,7 +16,7 @@ from typing import Any
 from fanin.errors import LeftOutError, RunError, ScenarioError, WorkerError
 from fanin.results.failures import BrokenOff, Failure, describe, is_of_run
 from fanin.results.runs import Run
-from fanin.results.store import Store
+from fanin.results.store import Store, kept_in
 from fanin.run.job import Advance, Job, Kind, PooledRun, Progress, Workers
 from fanin.run.memory import Estimate, estimate
 from fanin.run.threads import Threads
@@ -33,6 +33,7 @@ def run_jobs(
     jobs: int | None = None,
     workers: Workers | None = None,
     advance: Advance = lambda _: None,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[Run | BrokenOff]:
     """The requested runs, in order; those found in the store are not run again.
 
@@ -45,6 +46,7 @@ def run_jobs(
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
         workers: Where to run them, if not on threads; the caller closes it.
         advance: Called after every simulation.
+        go_on: Whether more runs may begin, once one has.
 
     Raises:
         ScenarioError: a point is not valid.
@@ -52,8 +54,8 @@ def run_jobs(
         ResultsError: results cannot be written.
 
     """
-    with _stored(out) as store, _at(workers, jobs) as where:
-        found = _Pool(wanted, store, where, advance, stop_at_failures=True).run()
+    with kept_in(out) as store, _at(workers, jobs) as where:
+        found = _Pool(wanted, store, where, advance, stop_at_failures=True, go_on=go_on).run()
     return [each for each in found if isinstance(each, Run | BrokenOff)]
 
 
@@ -86,18 +88,8 @@ def outcomes(
         ResultsError: results cannot be written; finished runs are kept.
 
     """
-    with _stored(out) as store, _at(workers, jobs) as where:
+    with kept_in(out) as store, _at(workers, jobs) as where:
         return _Pool(wanted, store, where, advance, again=again, go_on=go_on).run()
-
-
-@contextmanager
-def _stored(out: Store | Path | str | None) -> Iterator[Store | None]:
-    """A results folder; what was kept in it is on disk in the end, unless whoever gave the store goes on with it."""
-    if out is None or isinstance(out, Store):
-        yield out
-        return
-    with closing(Store(out)) as store:
-        yield store
 
 
 @contextmanager

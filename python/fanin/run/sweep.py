@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,14 @@ from fanin.later import pl
 from fanin.numbers.summary import format_value, totals
 from fanin.results import columns, never_ended
 from fanin.results.curves import stacked
+from fanin.results.dataset import DataSet, head, row_of
 from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure, refuse_untrusted
-from fanin.run.experiment import Experiment
-from fanin.run.job import Advance, Job
+from fanin.run.job import Advance, Job, Progress, Watch, Workers
 from fanin.run.pool import run_jobs
+from fanin.run.scenario import Scenario
 from fanin.run.threads import Threads
 from fanin.scenario.format.bounds import Filter
 from fanin.scenario.points import Point, points
@@ -31,10 +32,12 @@ _MOST_REMARKS = 10
 class Runs:
     """Finished runs of a sweep, in the order of its points."""
 
-    experiment: Experiment
+    scenario: Scenario
+    """The scenario."""
     finished: list[tuple[Point, Run]] = field(repr=False)
+    """Each point with its run, over which a loop goes too."""
     missing: list[tuple[Point, BrokenOff]] = field(default_factory=list, repr=False)
-    """Points whose runs were aborted because of the machine, such as those that do not fit in memory."""
+    """Points whose runs were aborted because of the machine, as they do not fit in memory, or did not begin."""
 
     def __len__(self) -> int:
         return len(self.finished)
@@ -50,7 +53,7 @@ class Runs:
     @property
     def labels(self) -> columns.Labels:
         """What the experiment says of its own columns."""
-        return columns.own_labels(self.experiment)
+        return columns.own_labels(self.scenario)
 
     def without(self) -> list[str]:
         """Remarks on the missing runs and on why they are missing; of many on the first ones."""
@@ -72,14 +75,22 @@ class Runs:
         row: dict[str, Any] = totals(run.summary)
         going_on: never_ended.GoingOn = {}
         if row.get("incomplete"):
-            scenario = self.experiment.resolved(point.overrides)
-            row, going_on = never_ended.with_infinite(row, scenario), never_ended.going_on(scenario)
+            resolved = self.scenario.resolved(point.overrides)
+            row, going_on = never_ended.with_infinite(row, resolved), never_ended.going_on(resolved)
         row = {**point.row, "run_id": run.run_id, **row}
-        return columns.extended(row, self.experiment.columns, run.table, going_on)
+        return columns.extended(row, self.scenario.columns, run.table, going_on)
 
     def rows(self, table: str, where: Filter | None = None) -> pl.DataFrame:
         """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""
         return stacked(((point.row, run.table) for point, run in self.finished), table, where)
+
+    def summary(self) -> pl.DataFrame:
+        """Means over the seeds with 95 % intervals: a row for each point and numeric column, as ``fanin sweep`` has it.
+
+        Its columns are the variables, ``column unit mean half low high runs`` (see ``docs/reference/sweep.md``).
+        """
+        rows = [row_of(self.scenario, point, run) for point, run in self.finished]
+        return DataSet(head(self.scenario, [point for point, _ in self.finished]), rows, []).summary
 
     def flows(self) -> pl.DataFrame:
         """The flows of all runs, each with its run's variables and seed in front."""
@@ -90,7 +101,7 @@ class Runs:
         return self.rows("queues")
 
     def __repr__(self) -> str:
-        return f"<Runs of {self.experiment.name}: {len(self)}>"
+        return f"<Runs of {self.scenario.name}: {len(self)}>"
 
     def _repr_html_(self) -> str:
         header = ["", "goodput", "run"]
@@ -102,36 +113,41 @@ class Runs:
             )
             for point, run in self.finished
         ]
-        return html_table(f"Runs of {self.experiment.name}", header, rows)
+        return html_table(f"Runs of {self.scenario.name}", header, rows)
 
 
 def sweep(
-    experiment: Experiment,
+    scenario: Scenario,
     *,
-    seeds: list[int] | None = None,
+    seeds: Sequence[int] | None = None,
     jobs: int | None = None,
     memory: float | None = None,
+    workers: Workers | None = None,
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = ("flows", "queues"),
     trust: bool = False,
-    advance: Advance = lambda _: None,
+    progress: Watch = lambda _: None,
 ) -> Runs:
-    """Runs every point of an experiment's sweep; finished points found in the store are not run again.
+    """Runs every point of a scenario's sweep, or of :meth:`Scenario.vary`, as ``fanin sweep`` does.
+
+    Finished points that are found in the store are not run again.
 
     Results do not depend on ``jobs`` or on the order in which runs end. On Ctrl-C the runs that have finished stay
-    in the store. What :meth:`Experiment.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
+    in the store. What :meth:`Scenario.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
 
     Args:
-        experiment: The experiment.
+        scenario: The scenario.
         seeds: Seeds that replace the file's.
         jobs: Threads; by default one per core. The engine releases Python's lock while it simulates.
         memory: Bytes that all runs together may take; by default most of the free memory.
+        workers: Where to run the simulations, if not on threads.
         out: Results folder; ``None`` keeps everything in memory.
         quick: Whether to run fewer points, for a preview.
         tables: Result tables to keep, in addition to those that the experiment itself reads.
         trust: Whether a ``benchmark`` of a file that the package does not ship may start its program.
-        advance: Called once per finished run.
+        progress: Called as runs begin and finish. ``False`` lets no more begin: those that have finished are returned,
+            and the others are among :attr:`Runs.missing`.
 
     Raises:
         ScenarioError: a point is invalid, or a file that is not trusted starts a program.
@@ -140,19 +156,20 @@ def sweep(
         ResultsError: results cannot be written.
 
     """
-    experiment.warn(swept=True)
-    (done,) = sweep_all(
-        [experiment],
-        seeds=seeds,
-        jobs=jobs,
-        memory=memory,
-        out=out,
-        quick=quick,
-        tables=tables,
-        trust=trust,
-        advance=advance,
-    )
-    return whole(done)
+    if scenario.needs_network and not scenario.has_runs:
+        # Nothing varies but the seed.
+        scenario = scenario.vary({})
+    scenario.warn(swept=True)
+    goes_on = True
+
+    def advance(now: Progress) -> None:
+        nonlocal goes_on
+        goes_on &= progress(now) is not False
+
+    where: dict[str, Any] = {"jobs": jobs, "memory": memory, "workers": workers, "out": out}
+    how: dict[str, Any] = {"seeds": seeds and list(seeds), "quick": quick, "tables": tables, "trust": trust}
+    (done,) = sweep_all([scenario], **where, **how, advance=advance, go_on=lambda: goes_on)
+    return whole(done) if goes_on else done
 
 
 def whole(runs: Runs) -> Runs:
@@ -169,16 +186,18 @@ def whole(runs: Runs) -> Runs:
 
 
 def sweep_all(
-    experiments: list[Experiment],
+    experiments: list[Scenario],
     *,
     seeds: list[int] | None = None,
     jobs: int | None = None,
     memory: float | None = None,
+    workers: Workers | None = None,
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = (),
     trust: bool = False,
     advance: Advance = lambda _: None,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[Runs]:
     """Runs the sweeps of several experiments as one: equal runs are simulated once, and long runs start first.
 
@@ -196,8 +215,8 @@ def sweep_all(
         if experiment.document.benchmark is None
         for point in todo
     ]
-    with closing(Threads(jobs, memory)) as threads:
-        finished = iter(run_jobs(wanted, out, workers=threads, advance=advance))
+    with nullcontext(workers) if workers is not None else closing(Threads(jobs, memory)) as where:
+        finished = iter(run_jobs(wanted, out, workers=where, advance=advance, go_on=go_on))
     store = None if out is None else Store(out)
     found = []
     for experiment, todo in swept:
@@ -209,7 +228,7 @@ def sweep_all(
     return found
 
 
-def _measured(experiment: Experiment, point: Point, store: Store | None) -> Run:
+def _measured(experiment: Scenario, point: Point, store: Store | None) -> Run:
     """The measurement of a point by the experiment's program; it is stored with machine and date."""
     command = experiment.document.benchmark
     assert command is not None

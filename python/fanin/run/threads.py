@@ -110,8 +110,8 @@ class Threads:
         if store is not None:
             return kept(works, store, outputs)
         pairs = zip(works, outputs, strict=False)
-        measure = job.experiment.resolved(job.point)["measure"]
-        return [Run(work.name, json.loads(output.summary), output=output, measure=measure) for work, output in pairs]
+        resolved = job.experiment.resolved(job.point)
+        return [Run(work.name, json.loads(output.summary), output=output, resolved=resolved) for work, output in pairs]
 
     def _run_alone(self, works: list[PooledRun], store: Store) -> list[Run]:
         with writing(store.root), tempfile.TemporaryDirectory(prefix=store.spill().name, dir=store.root) as folder:

@@ -8,7 +8,7 @@ import copy
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -21,11 +21,12 @@ from fanin.scenario.engine_rows import Loads, Network, Preview, ValueRow
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
-from fanin.scenario.format.values import Scalar
+from fanin.scenario.format.values import Scalar, expand_all
 from fanin.scenario.handle import line_of, tables_of, with_changes
 from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
-from fanin.scenario.settings import Overrides, Settings, settings, without_seed
+from fanin.scenario.settings import Overrides, Settings, Value, plain, settings, without_seed
+from fanin.scenario.source import Source, read
 from fanin.scenario.traffic import is_fan_in
 
 Files = Mapping[str, str | None]
@@ -40,13 +41,40 @@ _ANY = "any"
 class ScenarioFile:
     """A scenario file as read: what is simulated, what varies, and what is shown."""
 
-    def __init__(self, name: str, path: Path, overrides: Overrides | None = None) -> None:
+    def __init__(self, source: Source | None = None, /, **tables: Any) -> None:  # noqa: ANN401 - as in a file
+        """Reads a scenario.
+
+        Args:
+            source: A file, the name of a shipped experiment, a text in TOML, or its tables as a dictionary.
+            tables: In place of ``source``: the tables of the scenario, such as ``network={"topology": "star"}``.
+
+        Raises:
+            NotFoundError: there is neither a file nor an experiment of that name.
+            ScenarioError: the sections that Python reads are invalid; :meth:`check` looks at the others.
+
+        >>> fanin.Scenario("sdtcp/fig9")
+        >>> fanin.Scenario(
+        ...     network={"topology": "star", "rate": "10Gbps"},
+        ...     traffic=[{"name": "reads", "kind": "incast", "senders": 40, "bytes-each": "20KB"}],
+        ... )
+
+        """
+        self._read(*read(source, tables))
+
+    @classmethod
+    def named(cls, name: str, path: Path) -> Self:
+        """That of a file whose name as an experiment is known, which is not searched for."""
+        found = cls.__new__(cls)
+        found._read(name, path, sections.read_text(path))
+        return found
+
+    def _read(self, name: str, path: Path, text: str) -> None:
         self.name = name
-        self.overrides = settings(overrides)
+        self.overrides: Settings = []
         self.path = path
-        self.text = sections.read_text(path)
+        self.text = text
         self.document: Document = sections.parse(self.text, str(path))
-        base, self.scenario_path, self._text = self.document, path, self.text
+        base, self.scenario_path, self._text = self.document, path, text
         if (origin := self.document.runs_of) is not None:
             _, self.scenario_path = library.find(origin)
             self._text = sections.read_text(self.scenario_path)
@@ -74,7 +102,7 @@ class ScenarioFile:
 
     def _add_variants(self, name: str) -> None:
         """The variants and columns of another experiment, before its own; its own replace those of the same name."""
-        other = ScenarioFile(*library.find(name))
+        other = ScenarioFile(name)
         if other.document.variants_of is not None:
             line = line_of(self.text, str(self.path), ("variants-of",))
             raise ScenarioError(str(self.path), line, "variants-of", f"{name} has it too; name the one that it names")
@@ -121,15 +149,42 @@ class ScenarioFile:
         """The labels of the variants, by axis."""
         return {axis: [variant.label for variant in variants] for axis, variants in self.axes.items()}
 
-    def vary(
-        self, variables: Mapping[str, list[Scalar]], together: Sequence[list[str]] = (), *, bare: bool = False
-    ) -> Self:
+    def set(self, path: str | Overrides, value: Value | None = None) -> Self:
+        """The same scenario with other values, in every run.
+
+        Args:
+            path: Dotted path of a value, such as ``network.buffer`` or ``traffic.reads.senders``; or several values, as
+                a dictionary.
+            value: The value, as a file has it.
+
+        >>> fanin.Scenario("tour/rack").set("transport.scheme", "dctcp").set({"network.buffer": "1MB"})
+
+        """
+        if isinstance(path, str):
+            if value is None:
+                raise TypeError(f"{path}: a value is needed")
+            path = {path: value}
+        given = settings(path)
+        replaced = {path for path, _ in given}
+        changed = self._copy()
+        changed.overrides = [*(each for each in self.overrides if each[0] not in replaced), *given]
+        return changed
+
+    def _copy(self) -> Self:
+        """A copy, of which nothing is worked out yet."""
+        found = copy.copy(self)
+        for name in [*vars(self)]:
+            if isinstance(getattr(type(self), name, None), cached_property):
+                delattr(found, name)
+        return found
+
+    def vary(self, variables: Mapping[str, object], together: Sequence[list[str]] = (), *, bare: bool = False) -> Self:
         """The same scenario with these variables in its sweep, without its plots and claims.
 
         A variable replaces the file's variable of the same path; the file's other variables stay.
 
         Args:
-            variables: Dotted path -> its values.
+            variables: Dotted path -> its values: a list, a range of numbers, or a text such as ``"10..200:10"``.
             together: Lists of variables that change together, first value with first value.
             bare: Leave out the file's own ``[sweep]`` and ``[[variant]]``, so that only ``variables`` vary.
 
@@ -137,9 +192,8 @@ class ScenarioFile:
             ScenarioError: a variant sets one of the variables, or one of ``together`` does not vary.
 
         """
-        varied = copy.copy(self)
-        for cached in ("swept", "groups"):
-            varied.__dict__.pop(cached, None)
+        values = {path: _values(path, each) for path, each in variables.items()}
+        varied = self._copy()
         varied.given = (self.given or frozenset()) | frozenset(variables)
         varied.document = self.document.model_copy(update={"plot": [], "claim": []})
         varied.variants = [] if bare else self.variants
@@ -147,7 +201,7 @@ class ScenarioFile:
             if clash := sorted(varied.given & set(variant.set_)):
                 message = f"the variant {variant.label!r} of the file sets it; --bare leaves the file's variants out"
                 raise ScenarioError("--set", None, clash[0], message)
-        paths = ({} if bare else self.sweep.variables) | {path: list(values) for path, values in variables.items()}
+        paths = ({} if bare else self.sweep.variables) | values
         zips = [*([] if bare else self.sweep.zip_), *together]
         for name in (name for names in together for name in names):
             if name not in paths:
@@ -394,7 +448,21 @@ class ScenarioFile:
         return ", ".join([f"buffer of a switch's port: {_size(network['buffer'])}", *own])
 
     def __repr__(self) -> str:
-        return f"<Experiment {self.name}: {self.document.title or self.path}>"
+        return f"<Scenario {self.name}: {self.document.title or self.path}>"
+
+
+def _values(path: str, values: object) -> list[Scalar]:
+    """The values that a variable takes.
+
+    Raises:
+        ScenarioError: one is no value of a scenario.
+
+    """
+    several = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    try:
+        return expand_all([plain(each) for each in several])
+    except ValueError as error:
+        raise ScenarioError("vary", None, path, str(error)) from None
 
 
 def _size(text: str) -> str:

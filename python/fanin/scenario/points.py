@@ -25,7 +25,9 @@ class Point:
     """One run of a sweep: the values of the variables and a seed."""
 
     values: dict[str, Scalar]
+    """Dotted path -> value."""
     seed: int
+    """The seed."""
     labels: dict[str, str] = field(default_factory=dict)
     """Axis -> label of its variant."""
 

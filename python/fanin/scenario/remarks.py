@@ -31,6 +31,17 @@ _TABLES_OF_ALL_SYSTEMS = ("network.", "transport.", "queue.", "traffic.")
 """Tables whose keys affect every system of a figure."""
 
 
+def of_totals(summary: dict[str, Any], resolved: dict[str, Any]) -> list[str]:
+    """Remarks on what limits how far the totals of a run can be trusted."""
+    found = [incomplete([summary]), unsteady([summary], resolved), *without_effect(summary, resolved)]
+    return [remark for remark in found if remark]
+
+
+def moved(observed: str, found: str) -> str:
+    """A remark on a run whose queue is that of the port that turned out to be the bottleneck."""
+    return f"the bottleneck is {found}, not {observed}, so the queue is that of {found} (measure.bottleneck)"
+
+
 def without_effect(summary: dict[str, Any], resolved: dict[str, Any]) -> list[str]:
     """Remarks on what begins when the run is over, as it ends with its last transfer."""
     resolved = as_run(resolved, summary)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from fanin.scenario.format.values import Scalar
 
-Overrides = Mapping[str, Scalar] | Sequence[tuple[str, Scalar]]
+Value = Scalar | Sequence[Scalar]
+"""A value of a scenario, or the parts of one that is a list, such as the names of probes."""
+
+Overrides = Mapping[str, Value] | Sequence[tuple[str, Value]]
 """Dotted paths and their values: a dictionary or pairs."""
 
 Settings = list[tuple[str, str]]
@@ -44,6 +49,16 @@ def with_options(file: str, overrides: Overrides) -> str:
     return f"{shlex.quote(file)} {as_options(overrides)}".strip()
 
 
-def override(value: Scalar) -> str:
+def override(value: Value) -> str:
     """One value in the engine's format."""
+    value = plain(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(override, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a program has computed
+    """A value in Python's own types, in place of NumPy's and of paths."""
+    if isinstance(value, Path):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value

@@ -21,7 +21,7 @@ from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
 from fanin.results.layout import ADVICE, ADVISED
 from fanin.results.never_ended import MAX_SHARE_OPEN
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.show import pages
 from fanin.show.course import Course
 
@@ -60,7 +60,7 @@ _HEADLINES = {
 NEEDS_HEADER = ["fix", "needs", "settings"]
 
 
-def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+def folder_of(experiment: Scenario, asked: dict[str, Any], out: Path | str) -> Path:
     """The folder of an answer; its name includes a hash of the scenario and the question."""
     return Path(out) / ADVICE / experiment.folder_name(asked)
 

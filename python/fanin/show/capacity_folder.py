@@ -16,13 +16,13 @@ from fanin.results.curves import axis_of, numeric
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
 from fanin.results.layout import CAPACITIES, CAPACITY
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar
 from fanin.show.plots.series import Series, is_uneven, named, readable
 
 
-def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+def folder_of(experiment: Scenario, asked: dict[str, Any], out: Path | str) -> Path:
     """The folder of a search; its name includes a hash of the scenario and the question."""
     return Path(out) / CAPACITIES / experiment.folder_name(asked)
 

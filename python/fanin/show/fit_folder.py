@@ -19,12 +19,12 @@ from fanin.results.dataset import as_json
 from fanin.results.files import write_files
 from fanin.results.layout import FIT, FITS
 from fanin.results.runs import frame_of
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 
 SETTINGS = "settings.csv"
 
 
-def folder_of(experiments: Sequence[Experiment], space: Space, seeds: Sequence[int], out: Path | str) -> Path:
+def folder_of(experiments: Sequence[Scenario], space: Space, seeds: Sequence[int], out: Path | str) -> Path:
     """The folder of a search; its name includes a hash of the files, the open parameters, the seeds and the engine."""
     asked = [digests(experiments), _open(space), list(seeds), _engine.version()]
     text = json.dumps(asked, sort_keys=True, default=str)
@@ -32,7 +32,7 @@ def folder_of(experiments: Sequence[Experiment], space: Space, seeds: Sequence[i
     return Path(out) / FITS / f"{'-'.join(papers)}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def digests(experiments: Sequence[Experiment]) -> dict[str, str]:
+def digests(experiments: Sequence[Scenario]) -> dict[str, str]:
     """Fingerprint of each experiment's file."""
     return {each.name: digest(each) for each in experiments}
 
@@ -48,7 +48,7 @@ def _open(space: Space) -> list[dict[str, Any]]:
     ]
 
 
-def as_dict(fitted: Fitted, experiments: Sequence[Experiment], held: Sequence[Judgement]) -> dict[str, Any]:
+def as_dict(fitted: Fitted, experiments: Sequence[Scenario], held: Sequence[Judgement]) -> dict[str, Any]:
     """The result as JSON."""
     winner = fitted.winner
     return {
@@ -97,7 +97,7 @@ def _confirmed(each: Confirmed) -> dict[str, Any]:
     }
 
 
-def _sentence(fitted: Fitted, name: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
+def _sentence(fitted: Fitted, name: str, experiments: Sequence[Scenario]) -> dict[str, Any]:
     """What the ledger says of a sentence: the settings tried, and those that were confirmed or came closest."""
     environment = next(each.environment for each in experiments if each.name == name.rpartition("/")[0])
     settings = [
@@ -124,7 +124,7 @@ def _setting(fitted: Fitted, tried: Tried, found: Found, name: str, environment:
     }
 
 
-def write(fitted: Fitted, experiments: Sequence[Experiment], held: Sequence[Judgement], folder: Path) -> list[Path]:
+def write(fitted: Fitted, experiments: Sequence[Scenario], held: Sequence[Judgement], folder: Path) -> list[Path]:
     """Writes the files of a search.
 
     Raises:

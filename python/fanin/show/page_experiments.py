@@ -17,7 +17,7 @@ from fanin.later import pl
 from fanin.results.cache import Cache, Made
 from fanin.results.frames import read_table
 from fanin.results.layout import CLAIMS
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library, sections
 from fanin.scenario.format.claim import Case
 from fanin.scenario.sections import Document
@@ -70,7 +70,7 @@ class Files:
         self._cache.write()
 
 
-def _read(experiment: Experiment | None, record: Record, runs: Path) -> OfFile:
+def _read(experiment: Scenario | None, record: Record, runs: Path) -> OfFile:
     cases = experiment.document.cases if experiment else ()
     scenarios, played = _scenarios(experiment, cases, runs) if experiment else ([], {})
     document = experiment.document if experiment else _parsed(record)
@@ -84,13 +84,13 @@ def _read(experiment: Experiment | None, record: Record, runs: Path) -> OfFile:
     )
 
 
-def _experiment(key: str, record: Record) -> Experiment | None:
+def _experiment(key: str, record: Record) -> Scenario | None:
     """The experiment, if its file is known and is the one that was run."""
     path = library.experiments().get(key)
     if path is None:
         return None
     try:
-        found = Experiment(key, path)
+        found = Scenario.named(key, path)
         return found if digest(found) == record.digest else None
     except FaninError:
         return None
@@ -104,7 +104,7 @@ def _parsed(record: Record) -> Document | None:
         return None
 
 
-def _scenarios(experiment: Experiment, cases: Sequence[Case], runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
+def _scenarios(experiment: Scenario, cases: Sequence[Case], runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
     """The scenarios to play with, each once, and which one each sentence has."""
     if experiment.document.benchmark is not None or not runs.is_file():
         return [], {}

@@ -26,7 +26,7 @@ from fanin.results import columns, curves
 from fanin.results.files import filling, writing
 from fanin.results.frames import parquet_of
 from fanin.results.layout import CLAIMS, TAKEN
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.departures import as_judged
@@ -51,7 +51,7 @@ _FEW_PLOTS = 8
 class Reproduction:
     """An experiment's finished runs, judged and drawn."""
 
-    experiment: Experiment
+    experiment: Scenario
     runs: pl.DataFrame
     measurements: list[Measurement]
     series: dict[str, Series]
@@ -136,7 +136,7 @@ def judge_and_draw_all(
         FaninError: as :func:`judge_and_draw`; experiments after the failed one may have no files.
 
     """
-    figures = [len(runs.experiment.document.plot) for runs in swept]
+    figures = [len(runs.scenario.document.plot) for runs in swept]
     workers = min(jobs or os.cpu_count() or 1, len(swept))
     if workers <= 1 or sum(figures) < _FEW_PLOTS:
         made = []
@@ -189,7 +189,7 @@ def _sharing(swept: list[Runs]) -> list[list[int]]:
     """The places of the experiments of each scenario: one process reads the tables of the runs that they share once."""
     places: dict[Path, list[int]] = {}
     for index, runs in enumerate(swept):
-        places.setdefault(runs.experiment.scenario_path, []).append(index)
+        places.setdefault(runs.scenario.scenario_path, []).append(index)
     return list(places.values())
 
 
@@ -218,7 +218,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
         ResultsError: the folder cannot be written.
 
     """
-    experiment = runs.experiment
+    experiment = runs.scenario
     folder = folder_of(experiment, out)
     frame = runs.frame()
     document = experiment.document
@@ -268,7 +268,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
 
 def _judged(runs: Runs, frame: pl.DataFrame, *, quick: bool) -> list[Measurement]:
     """The measurement of each case; arguments as :func:`judge_and_draw`, and the table of runs."""
-    experiment = runs.experiment
+    experiment = runs.scenario
     labels = columns.own_labels(experiment)
     return [
         replace(
@@ -287,7 +287,7 @@ def _judged(runs: Runs, frame: pl.DataFrame, *, quick: bool) -> list[Measurement
     ]
 
 
-def _sample(plot: Plot, experiment: Experiment, frame: pl.DataFrame) -> str:
+def _sample(plot: Plot, experiment: Scenario, frame: pl.DataFrame) -> str:
     """Of how many seeds a figure is the mean, for its caption; and of how many queries of each, if it is a quantile."""
     chosen = columns.filtered(frame, one_seed(plot))
     seeds = chosen["seed"].n_unique()
@@ -303,7 +303,7 @@ def _sample(plot: Plot, experiment: Experiment, frame: pl.DataFrame) -> str:
     return said
 
 
-def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.DataFrame, where: Where) -> None:
+def _refuse_unmatched(experiment: Scenario, location: Location, frame: pl.DataFrame, where: Where) -> None:
     """Refuses a plot or a column at ``location`` of the file that takes none of the rows that there are.
 
     Raises:
@@ -320,7 +320,7 @@ def _refuse_unmatched(experiment: Experiment, location: Location, frame: pl.Data
     raise ScenarioError(str(experiment.path), line, key, message)
 
 
-def folder_of(experiment: Experiment, out: Path | str) -> Path:
+def folder_of(experiment: Scenario, out: Path | str) -> Path:
     """The folder of an experiment's results.
 
     Raises:
@@ -335,7 +335,7 @@ def folder_of(experiment: Experiment, out: Path | str) -> Path:
 
 def _written_for(runs: Runs, *, quick: bool) -> str:
     """The runs that the file's explanations describe, if these are others."""
-    experiment = runs.experiment
+    experiment = runs.scenario
     full = experiment.seeds
     said = (
         [f"seed{'s' if len(full) > 1 else ''} {record.ranges(full)}"] if quick or set(runs.seeds) != set(full) else []
@@ -353,7 +353,7 @@ def _drawn_earlier(folder: Path) -> list[str]:
 
 
 def _draw(
-    plot: Plot, experiment: Experiment, series: dict[str, Series], folders: tuple[Path, Path], *, also: Sequence[str]
+    plot: Plot, experiment: Scenario, series: dict[str, Series], folders: tuple[Path, Path], *, also: Sequence[str]
 ) -> list[Path]:
     """The files of a plot in the second folder, copied from the first if the same figure is there."""
     earlier, folder = folders

@@ -14,10 +14,10 @@ from fanin.results.dataset import as_json
 from fanin.results.files import filling, writing
 from fanin.results.layout import STUDIES, TUNE
 from fanin.results.runs import frame_of
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 
 
-def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+def folder_of(experiment: Scenario, asked: dict[str, Any], out: Path | str) -> Path:
     """The folder of a study; its name includes a hash of the scenario and the question."""
     return Path(out) / STUDIES / experiment.folder_name(asked)
 

@@ -12,9 +12,9 @@ from fanin.choose.capacity.search import SEEDS, Found, Search, Step
 from fanin.choose.comparison import in_its_frames
 from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
-from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 from fanin.scenario.traffic import comes_by_a_clock, fan_in_keys, is_fan_in
@@ -23,7 +23,7 @@ _GOODPUT, _TIMEOUTS = "90%", "1%"
 """Default bounds."""
 
 
-def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]:
+def default_bounds(experiment: Scenario, over: str | None = None) -> list[str]:
     """The bounds of a search unless others are given: those of the traffic whose fan-in it is.
 
     Beside other traffic the total goodput is mostly that of the others. Where queries come by a clock it is what is
@@ -46,7 +46,7 @@ def default_bounds(experiment: Experiment, over: str | None = None) -> list[str]
     return [timeouts] if comes_by_a_clock(asked) else [f"{own}.goodput_bps={_GOODPUT}", timeouts]
 
 
-def fan_in_path(experiment: Experiment) -> str:
+def fan_in_path(experiment: Scenario) -> str:
     """The scenario value that is the fan-in, if there is exactly one.
 
     Raises:
@@ -65,7 +65,7 @@ def fan_ins(resolved: Mapping[str, Any]) -> list[str]:
     return [f"traffic.{each['name']}.{fan_in_keys()[each['kind']]}" for each in resolved["traffic"] if is_fan_in(each)]
 
 
-def largest_valid(experiment: Experiment, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:
+def largest_valid(experiment: Scenario, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:
     """The largest fan-in up to ``last`` that is valid: the network may not have enough hosts for more.
 
     Raises:
@@ -91,7 +91,7 @@ def largest_valid(experiment: Experiment, path: str, first: int, last: int, case
 
 
 def find(
-    experiment: Experiment,
+    experiment: Scenario,
     cases: list[dict[str, Scalar]],
     keeps: list[Keep],
     *,

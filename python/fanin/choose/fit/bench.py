@@ -15,9 +15,9 @@ from fanin.numbers.stats import finite
 from fanin.numbers.units import quantity
 from fanin.results import columns, curves
 from fanin.results.failures import Failure
-from fanin.run.experiment import Experiment
 from fanin.run.job import Job
 from fanin.run.laboratory import Batches
+from fanin.run.scenario import Scenario
 from fanin.run.sweep import Runs
 from fanin.scenario.format.bounds import matches
 from fanin.scenario.format.claim import Case
@@ -73,7 +73,7 @@ class Tried:
 class Bench:
     """Runs and judges settings of several experiments."""
 
-    def __init__(self, experiments: Sequence[Experiment], space: Space, batches: Batches) -> None:
+    def __init__(self, experiments: Sequence[Scenario], space: Space, batches: Batches) -> None:
         """Prepares the sentences; nothing is run yet.
 
         Args:
@@ -101,7 +101,7 @@ class Bench:
         for experiment in self._experiments:
             self._check(experiment)
 
-    def _check(self, experiment: Experiment) -> None:
+    def _check(self, experiment: Scenario) -> None:
         """Refuses an open parameter that a variant sets for runs of the claims: it would not apply to all systems."""
         setting = next(self._space.grid())
         own = self._space.restrict(experiment.name, setting)
@@ -159,26 +159,24 @@ class Bench:
             tried.append(made)
         return tried
 
-    def _applied(self, experiment: Experiment, setting: Values) -> tuple[Experiment, list[Case]]:
+    def _applied(self, experiment: Scenario, setting: Values) -> tuple[Scenario, list[Case]]:
         """An experiment under a setting, and its cases."""
         own = self._space.restrict(experiment.name, setting)
         labels = {path: value for path, value in own.items() if path in experiment.labels}
         values = [(path, value) for path, value in own.items() if path not in labels]
-        changed = (
-            Experiment(experiment.name, experiment.path, [*experiment.overrides, *values]) if values else experiment
-        )
+        changed = experiment.set(values) if values else experiment
         cases = [_relabel(experiment, case, labels) for case in self._cases[experiment.name]]
         return _without_plots(changed), cases
 
 
-def _without_plots(experiment: Experiment) -> Experiment:
+def _without_plots(experiment: Scenario) -> Scenario:
     """The same experiment without plots, which may need result tables."""
     plain = copy.copy(experiment)
     plain.document = experiment.document.model_copy(update={"plot": []})
     return plain
 
 
-def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
+def _counted(experiment: Scenario, names: set[str]) -> list[Case]:
     """The main case of each possible sentence that is not counted elsewhere in the search, and of its other halves."""
     document = experiment.document
     if document.benchmark is not None:
@@ -192,7 +190,7 @@ def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
     return list(mains.values())
 
 
-def _relabel(experiment: Experiment, case: Case, labels: Values) -> Case:
+def _relabel(experiment: Scenario, case: Case, labels: Values) -> Case:
     """A case with other labels of some axes."""
     update: dict[str, Any] = {}
     sets = {name: getattr(case, name) for name in ROWS if getattr(case, name) is not None}
@@ -206,7 +204,7 @@ def _relabel(experiment: Experiment, case: Case, labels: Values) -> Case:
     return case.model_copy(update={**update, **sets}) if labels else case
 
 
-def _points(experiment: Experiment, cases: Sequence[Case], seeds: Sequence[int]) -> list[Point]:
+def _points(experiment: Scenario, cases: Sequence[Case], seeds: Sequence[int]) -> list[Point]:
     """The points of the sweep that any of the cases reads."""
     return [point for point in points(experiment, list(seeds)) if any(_reads(case, point.row) for case in cases)]
 
@@ -223,7 +221,7 @@ def _reads(case: Case, row: Mapping[str, Scalar]) -> bool:
 
 
 def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
-    experiment = runs.experiment
+    experiment = runs.scenario
     frame = runs.frame()
     labels = columns.own_labels(experiment)
     measurements = [

@@ -21,7 +21,7 @@ from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
 from fanin.results.layout import FIT, FITS, HELD_OUT
 from fanin.results.typed import typed
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import library
 
 
@@ -52,7 +52,7 @@ class Judgement:
     """Sentences that hold with the file's own values."""
 
 
-def refuse_held_out(experiments: Sequence[Experiment]) -> None:
+def refuse_held_out(experiments: Sequence[Scenario]) -> None:
     """Refuses held-out experiments in a search.
 
     Raises:
@@ -66,7 +66,7 @@ def refuse_held_out(experiments: Sequence[Experiment]) -> None:
             )
 
 
-def of_papers(experiments: Sequence[Experiment], space: Space) -> tuple[list[Experiment], list[str]]:
+def of_papers(experiments: Sequence[Scenario], space: Space) -> tuple[list[Scenario], list[str]]:
     """The held-out experiments of the same papers that declare an open parameter of the search.
 
     Returns:
@@ -79,7 +79,7 @@ def of_papers(experiments: Sequence[Experiment], space: Space) -> tuple[list[Exp
     for name, path in library.experiments().items():
         if name.partition("/")[0] not in papers:
             continue
-        each = Experiment(name, path)
+        each = Scenario.named(name, path)
         if each.document.held_out and each.document.claim and each.document.benchmark is None:
             if any(choice.path in searched for choice in each.open):
                 found.append(each)
@@ -88,7 +88,7 @@ def of_papers(experiments: Sequence[Experiment], space: Space) -> tuple[list[Exp
     return found, constant
 
 
-def extended(space: Space, experiments: Sequence[Experiment]) -> Space:
+def extended(space: Space, experiments: Sequence[Scenario]) -> Space:
     """The same parameters, also for further experiments that declare them."""
     declared = {one.name: {choice.path for choice in one.open} for one in experiments}
     return Space(
@@ -118,7 +118,7 @@ def read(out: Path | str) -> list[Judgement]:
     return found
 
 
-def refuse_second(experiments: Sequence[Experiment], search: str, out: Path | str, *, again: bool) -> None:
+def refuse_second(experiments: Sequence[Scenario], search: str, out: Path | str, *, again: bool) -> None:
     """Refuses a second judgement by an experiment, unless requested.
 
     Args:
@@ -147,7 +147,7 @@ def _goes_on(before: Judgement, search: str, out: Path | str) -> bool:
 
 
 def judged(
-    experiments: Sequence[Experiment], setting: Tried, own: Tried, search: str, seeds: Sequence[int], out: Path | str
+    experiments: Sequence[Scenario], setting: Tried, own: Tried, search: str, seeds: Sequence[int], out: Path | str
 ) -> list[Judgement]:
     """Records a judgement by each of the held-out experiments.
 
@@ -200,5 +200,5 @@ def _same_as(before: Judgement | None, now: Judgement, out: Path | str) -> Judge
     return before if replace(now, when=before.when, again=before.again) == before else now
 
 
-def _select_of(experiment: Experiment, sentences: Sequence[str]) -> list[str]:
+def _select_of(experiment: Scenario, sentences: Sequence[str]) -> list[str]:
     return [each for each in sentences if each.rpartition("/")[0] == experiment.name]

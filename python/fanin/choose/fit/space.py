@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fanin.errors import FaninError
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 
 Values = dict[str, Scalar]
@@ -79,7 +79,7 @@ def shown(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def space(experiments: Sequence[Experiment], only: dict[str, list[Scalar]] | None = None) -> Space:
+def space(experiments: Sequence[Scenario], only: dict[str, list[Scalar]] | None = None) -> Space:
     """The parameters that the experiments leave open.
 
     A parameter of several experiments takes the values that all of them allow.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from fanin.errors import ScenarioError
-from fanin.run.experiment import Experiment
+from fanin.run.scenario import Scenario
 from fanin.scenario import catalogue
 from fanin.scenario.format.values import COUNTED, Range, Scalar, parse_range, parse_values
 
@@ -28,6 +28,8 @@ class Param:
     span: Range | None
     choices: tuple[Scalar, ...] = ()
     whole: bool = False
+    text: str = ""
+    """As the user wrote it."""
 
     def distribution(self, optuna: ModuleType) -> object:
         """The distribution for Optuna: numbers, or indices into a list of values."""
@@ -66,7 +68,7 @@ class Param:
         return [float(each) for each in range(int(self.span.first), int(self.span.last) + 1)] if self.whole else None
 
 
-def param(text: str, experiment: Experiment) -> Param:
+def param(text: str, experiment: Scenario) -> Param:
     """The parameter that a text such as ``scheme.dctcp.mark-threshold=5pkt..80pkt`` means.
 
     Raises:
@@ -83,18 +85,18 @@ def param(text: str, experiment: Experiment) -> Param:
         choices = parse_values(values)
         if len(choices) < 2:
             raise ValueError(f"{path} has only one value; use --set to set it")
-        found = Param(path, None, tuple(choices))
+        found = Param(path, None, tuple(choices), text=text)
     elif span.first >= span.last:
         raise ValueError(f"{path}: {span} is an empty range: the first value must be below the last")
     else:
         counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
-        found = Param(path, span, whole=span.is_whole and counted)
+        found = Param(path, span, whole=span.is_whole and counted, text=text)
     for value in (span.shown(span.first), span.shown(span.last)) if found.span and span else found.choices:
         _check(path, str(value), experiment)
     return found
 
 
-def _check(path: str, value: str, experiment: Experiment) -> None:
+def _check(path: str, value: str, experiment: Scenario) -> None:
     """Checks a value that is to be tried; an error names the option that has it."""
     try:
         experiment.check_settings([(path, value)])
@@ -103,7 +105,7 @@ def _check(path: str, value: str, experiment: Experiment) -> None:
         raise ScenarioError(given, error.line, error.key, error.message, error.suggestion) from None
 
 
-def _is_whole(path: str, experiment: Experiment) -> bool:
+def _is_whole(path: str, experiment: Scenario) -> bool:
     section, _, rest = path.partition(".")
     name, _, key = rest.partition(".")
     kinds = {group["name"]: group["kind"] for group in experiment.resolved()["traffic"]}
@@ -111,7 +113,7 @@ def _is_whole(path: str, experiment: Experiment) -> bool:
     return catalogue.parameters().get(known, {}).get("takes") == "whole number"
 
 
-def unused(params: Sequence[Param], experiment: Experiment) -> str | None:
+def unused(params: Sequence[Param], experiment: Scenario) -> str | None:
     """The scheme whose parameters would be tuned although nothing in the scenario uses it."""
     resolved = experiment.resolved()
     used = {resolved["transport"]["scheme"], *(group["scheme"] for group in resolved["traffic"])}

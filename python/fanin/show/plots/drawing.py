@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -123,6 +124,14 @@ def draw_picture(plot: Plot, drawn: Series, file: Path) -> None:
         with whole_file(file) as temporary:
             _write(_figure(plot, drawn), temporary, suffix=file.suffix)
         _write_caption(plot, drawn, file.with_suffix(".txt"))
+
+
+def picture(plot: Plot, drawn: Series, suffix: str) -> bytes:
+    """A picture in the format of that ending, as :func:`draw_picture` writes it."""
+    with mpl.rc_context(STYLE), tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"picture{suffix}")
+        _write(_figure(plot, drawn), file)
+        return file.read_bytes()
 
 
 PICTURES = (".png", ".svg", ".pdf")

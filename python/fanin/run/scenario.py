@@ -1,7 +1,8 @@
-"""A scenario file that can be run: load it, check it, run it."""
+"""A scenario that can be run: read it, change it, check it, run it."""
 
 from __future__ import annotations
 
+import functools
 import json
 import warnings
 from collections.abc import Callable
@@ -11,9 +12,9 @@ from fanin._engine import RunOutput
 from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
-from fanin.results.store import Finished, Store
+from fanin.results.store import Finished, Store, kept_in
 from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
-from fanin.scenario import checks, library, loads, remarks
+from fanin.scenario import checks, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.format.bounds import matches
 from fanin.scenario.points import points
@@ -21,13 +22,17 @@ from fanin.scenario.run_id import run_id
 from fanin.scenario.settings import Overrides, Settings, settings, without_seed
 
 
-class Experiment(ScenarioFile):
-    """A scenario file, read and checked. Create one with :func:`load`."""
+def _warn_of_moved(observed: str, found: str) -> None:
+    warnings.warn(remarks.moved(observed, found), ScenarioWarning, stacklevel=3)
 
-    def __init__(self, name: str, path: Path, overrides: Overrides | None = None) -> None:
-        super().__init__(name, path, overrides)
-        self._warned: set[object] = set()
+
+class Scenario(ScenarioFile):
+    """A scenario: a network, its traffic, and what varies in a sweep."""
+
+    @functools.cached_property
+    def _warned(self) -> set[object]:
         """Warnings that were raised, and values that were looked at for them."""
+        return set()
 
     def check(self, overrides: Overrides | None = None) -> None:
         """Checks the scenario, each value set by the sweep and the variants, and every named column.
@@ -133,53 +138,53 @@ class Experiment(ScenarioFile):
     def run(
         self,
         seed: int | None = None,
-        overrides: Overrides | None = None,
         *,
-        store: Store | None = None,
+        out: Store | Path | str | None = None,
         progress: Callable[[float], bool] | None = None,
-        moved: Callable[[str, str], None] | None = None,
+        moved: Callable[[str, str], None] | None = _warn_of_moved,
     ) -> Run:
-        """Simulates the scenario once.
+        """Simulates the scenario once, as ``fanin run`` does.
 
-        What :meth:`warnings` says of it is raised as :class:`fanin.ScenarioWarning`.
+        What :meth:`warnings` says of it is raised as :class:`fanin.ScenarioWarning`, and what its totals say as well.
+        The queue is that of the port that turned out to be the bottleneck, unless the scenario names one.
 
         Args:
             seed: Seed of the run; by default the scenario's own.
-            overrides: Scenario values to replace, a dictionary or pairs.
-            store: Where to keep the result; by default nothing is written.
-            progress: Called with the share of the duration simulated so far; returns whether to continue.
-            moved: If given, the queues on the way to the client of each incast are measured as well. If another of them
-                than the observed one is that of the bottleneck, it is called with both ports, and the result is that of
-                a run that observes this one. A run that records more of the observed port than totals keeps it.
+            out: Results folder to keep it in; by default nothing is written.
+            progress: Called with the share of the duration simulated so far; returns whether to continue. A run that
+                is stopped has no result.
+            moved: Called with the port where incast is expected and with the bottleneck, if another port is; by
+                default this is a warning. ``None`` measures the queue of the former in any case.
 
         Raises:
             ScenarioError: the scenario is not valid.
             RunError: an invariant was violated, or ``progress`` stopped the run.
             ResultsError: the result cannot be written.
 
-        >>> fanin.load("sdtcp/fig9").run(seed=3, overrides={"transport.scheme": "dctcp", "traffic.bursts.senders": 20})
+        >>> fanin.Scenario("sdtcp/fig9").set({"transport.scheme": "dctcp", "traffic.bursts.senders": 20}).run(seed=3)
 
         """
-        given = settings(overrides)
-        self.warn(given)
-        if seed is not None:
-            given.append(("run.seed", str(seed)))
-        resolved = self.resolved(given)
-        output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
-        made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
-        if moved is not None and (ports := find_moved_bottleneck(made, resolved, network)):
-            _, found = ports
-            if output.observe(found):
+        self.warn()
+        given: Settings = [] if seed is None else [("run.seed", str(seed))]
+        with kept_in(out) as store:
+            resolved = self.resolved(given)
+            output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
+            made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
+            ports = None if moved is None else find_moved_bottleneck(made, resolved, network)
+            # A run that records more of the observed port than totals keeps it.
+            if moved is not None and ports is not None and output.observe(ports[1]):
                 moved(*ports)
-                given.append((BOTTLENECK, found))
+                given.append((BOTTLENECK, ports[1]))
                 resolved = self.resolved(given)
-        name = run_id(resolved)
-        self.resolve_unchanged(name, self.files(resolved), given)
-        stored = None
-        if store is not None:
-            finished = Finished(name, resolved["run"]["seed"], output, output.table_names)
-            (stored,) = store.keep([finished], resolved, self.name)
-        return Run(name, json.loads(output.summary), stored, output, resolved["measure"])
+            name, summary = run_id(resolved), json.loads(output.summary)
+            self.resolve_unchanged(name, self.files(resolved), given)
+            stored = None
+            if store is not None:
+                finished = Finished(name, resolved["run"]["seed"], output, output.table_names)
+                (stored,) = store.keep([finished], resolved, self.name)
+        for remark in remarks.of_totals(summary, resolved):
+            warnings.warn(remark, ScenarioWarning, stacklevel=2)
+        return Run(name, summary, stored, output, resolved)
 
     def simulate(
         self,
@@ -246,20 +251,3 @@ class Experiment(ScenarioFile):
         rows += [(variant.axis, variant.label) for variant in self.variants]
         rows.append(("seeds", ", ".join(map(str, self.seeds))))
         return html_table(self.document.title or self.name, ("", "value"), rows)
-
-
-def load(name: str | Path, overrides: Overrides | None = None) -> Experiment:
-    """Reads a scenario file, or an experiment by its name such as ``sdtcp/fig9``.
-
-    Args:
-        name: File or experiment.
-        overrides: Scenario values to replace in every run, a dictionary or pairs.
-
-    Raises:
-        NotFoundError: there is neither a file nor an experiment of that name.
-        ScenarioError: the sections that Python reads are invalid.
-
-    >>> fanin.load("sdtcp/fig9", {"transport.rto-min": "10ms"})
-
-    """
-    return Experiment(*library.find(name), overrides)
