@@ -122,7 +122,8 @@ def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
     pairs = [tuple(setting.split("=", 1)) for setting in settings]
     experiment = fanin.Scenario(file)
     expected = estimate(experiment.handle(pairs)).bytes()
-    assert peak < 1.5 * expected, (peak, expected)
+    # What the allocator has to ask for depends on what was freed before.
+    assert peak < 1.5 * expected + 4e6, (peak, expected)
     assert expected < 4 * peak + 8e6, (peak, expected)
 
 

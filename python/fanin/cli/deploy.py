@@ -63,7 +63,7 @@ def deploy(
     from fanin.show.deployment import script
 
     catalogue.refuse_unknown_scheme(scheme, "SCHEME")
-    given = opened(_RACK, "rack.toml") if scenario is None else fanin.load(scenario).handle()
+    given = opened(_RACK, "rack.toml") if scenario is None else fanin.Scenario(scenario).handle()
     settings = [("transport.scheme", scheme), ("run.backend", "linux"), *overrides(set_)]
     handle = given.with_changes(settings)
     if any(row["path"] == _STACK and row["is_default"] for row in handle.resolved()):
