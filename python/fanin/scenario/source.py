@@ -33,7 +33,8 @@ def read(source: Source | None, tables: Mapping[str, Any]) -> tuple[str, Path, s
     """
     if (source is None) != bool(tables):
         raise TypeError("a scenario is given by a file, a name or a text, or by tables such as network={...}")
-    if isinstance(source, str) and "\n" in source:
+    # The name of a file may have a line break, but no table's values.
+    if isinstance(source, str) and "\n" in source and "=" in source:
         return _NAME, Path(_NAME), source
     if source is None or isinstance(source, Mapping):
         return _NAME, Path(_NAME), to_toml(_written(tables if source is None else source))
