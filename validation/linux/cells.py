@@ -61,6 +61,19 @@ PATHS = {
     "connections": "traffic.answers.connections",
 }
 
+_MARKS = ("parameters.h", "marks.h")
+_RECEIVER = ("parameters.h", "receiver.h")
+MODULES = {
+    "l2dct": (*_MARKS, "tcp_l2dct.c"),
+    "d2tcp": (*_MARKS, "tcp_d2tcp.c"),
+    "dt-cwa": (*_MARKS, "tcp_dtcwa.c"),
+    "pfdct": (*_MARKS, "tcp_pfdct.c"),
+    "pfdct-st": (*_MARKS, "tcp_pfdct.c"),
+    "ictcp": (*_RECEIVER, "ictcp.c"),
+    "rcc": (*_RECEIVER, "rcc.c"),
+}
+"""The sources of a scheme that Linux does not have; those of the links are in all kernels."""
+
 COUNTS = {
     "retransmissions": "retransmissions",
     "timeouts": "timeouts",

@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
-from cells import COUNTS, HERE, PATHS, ROOT, Entry, digest, kernel_digest, kernels, read_rows, write_rows
+from cells import COUNTS, HERE, MODULES, PATHS, ROOT, Entry, digest, kernel_digest, kernels, read_rows, write_rows
 
 from fanin import _engine
 from fanin.results.frames import decode
@@ -28,8 +28,6 @@ MOST_NS: int = _DOCUMENT["tolerance"]["time-ns"]
 """How far a completion time may be from the kernel's."""
 SEGMENT = 1448
 """Bytes of data in a full segment."""
-MODULES = {"l2dct": "tcp_l2dct.c", "d2tcp": "tcp_d2tcp.c", "dt-cwa": "tcp_dtcwa.c"}
-"""The module of a scheme that Linux does not have."""
 NOTED = ("retransmissions", "timeouts", "tail loss probes")
 """What is counted in a script, and judged."""
 
@@ -89,8 +87,7 @@ class Script:
     @property
     def digest(self) -> str:
         """Of everything that it runs."""
-        module = MODULES.get(self.own.get("scheme", ""))
-        sources = ["parameters.h", "marks.h", module] if module else []
+        sources = MODULES.get(self.own.get("scheme", ""), ())
         return digest(sources, self.text + json.dumps(self.settings, sort_keys=True), ROOT / "linux" / "modules")
 
 

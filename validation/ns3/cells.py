@@ -48,7 +48,9 @@ class Family:
     title: str = field(default="", compare=False)
     seeds: range = SEEDS  # one run suffices where nothing is drawn
     flows: int = 0  # so many flows of a list on the leaf-spine network of ./fabric
-    old: bool = False  # ns-3.36, built from its source, and not the wheel's release; it takes the starts that fanin has drawn
+    old: bool = (
+        False  # ns-3.36, built from its source, and not the wheel's release; it takes the starts that fanin has drawn
+    )
 
 
 # The rules of ns-3's TCP that are not fanin's defaults: docs/validation/ns3.md has a row for each.
@@ -123,9 +125,7 @@ def star(
     rules = tuple(rule.replace("ns3.44", "ns3.36") for rule in STAR_RULES) if old else STAR_RULES
     values = (*overrides, f"network.device-queue={device}pkt")
     title = f"{title}, device queue of {device}{', ns-3.36 and its rate reduction' if old else ''}"
-    return Family(
-        name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, old=old
-    )
+    return Family(name, senders, options, "pfdct.toml", rules, values, title, STAR_SEEDS, old=old)
 
 
 MANY = (10, 20, 30, 50)

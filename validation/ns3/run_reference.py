@@ -71,7 +71,12 @@ def drawn_starts(cell: Cell, seed: int, folder: Path) -> list[int]:
 def row(version: str, cell: Cell, seed: int) -> dict[str, str]:
     """One line of the file."""
     result = run(cell, seed)
-    head = {"ns3": "3.36" if cell.family.old else version, "family": cell.family.name, "senders": str(cell.senders), "seed": str(seed)}
+    head = {
+        "ns3": "3.36" if cell.family.old else version,
+        "family": cell.family.name,
+        "senders": str(cell.senders),
+        "seed": str(seed),
+    }
     return head | {m: str(result[m]) if m in COUNTS else f"{result[m]:.6f}" for m in (*MEASURES, *OTHERS)}
 
 

@@ -45,7 +45,13 @@ def main() -> None:
     if not DRIVER.exists():
         sys.exit("ns-3 is not built here: validation/ns3/build.sh fetches and builds it")
     cell = next(cell for cell in CELLS if cell.name == "newreno/100")
-    command = [build(), str(HERE / cell.family.scenario), *cell.family.rules, f"traffic.bursts.senders={cell.senders}", "run.seed=1"]
+    command = [
+        build(),
+        str(HERE / cell.family.scenario),
+        *cell.family.rules,
+        f"traffic.bursts.senders={cell.senders}",
+        "run.seed=1",
+    ]
     command.append(f"--again={RUNS - 1}")
     ns3_hops = run(cell, 1)["packet_hops"]
     theirs, ours = [], []
