@@ -16,17 +16,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from linux_kernel import IDEAL_HOSTS, built
 
 import fanin
 from fanin import _engine
 from fanin.errors import RunError, ScenarioError
 from fanin.results.frames import decode
 
-HZ = {hz for hz, *_ in _engine.linux_kernels()}
-
-built = pytest.mark.skipif(1000 not in HZ, reason='there is no kernel with HZ=1000: "make linux" builds it')
-
-SCENARIO = """
+SCENARIO = (
+    """
 [network]
 topology = "star"
 rate = "10Gbps"
@@ -34,12 +32,9 @@ delay = "5us"
 buffer = "100pkt"
 [transport]
 scheme = "linux"
-stack = "linux-6"
-interrupt-interval = "0s"
-gro = "0B"
-tso = "0B"
-small-queue = "0B"
-host-queue = 0
+"""
+    + IDEAL_HOSTS
+    + """\
 [[traffic]]
 name = "answers"
 kind = "incast"
@@ -53,6 +48,7 @@ jitter = "5us"
 [run]
 duration = "5s"
 """
+)
 
 
 def totals(changes: dict[str, Any], seed: int = 1) -> dict[str, Any]:

@@ -8,12 +8,7 @@ from pathlib import Path
 
 import linux_peer
 import pytest
-
-from fanin import _engine
-
-KERNELS = {hz: kernel for hz, _, kernel, *_ in _engine.linux_kernels()}
-
-built = pytest.mark.skipif(1000 not in KERNELS, reason='there is no kernel with HZ=1000: "make linux" builds it')
+from linux_kernel import KERNELS, built
 
 
 @built

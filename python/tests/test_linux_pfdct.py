@@ -7,17 +7,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+from linux_kernel import IDEAL_HOSTS, built
 
 from fanin import _engine
 from fanin.errors import ScenarioError
 from fanin.results.frames import decode
 
-built = pytest.mark.skipif(
-    1000 not in {hz for hz, *_ in _engine.linux_kernels()},
-    reason='there is no kernel with HZ=1000: "make linux" builds it',
-)
-
-SCENARIO = """
+SCENARIO = (
+    """
 [network]
 topology = "star"
 rate = "10Gbps"
@@ -25,12 +22,9 @@ delay = "50us"
 buffer = "1000pkt"
 [transport]
 scheme = "pfdct"
-stack = "linux-6"
-interrupt-interval = "0s"
-gro = "0B"
-tso = "0B"
-small-queue = "0B"
-host-queue = 0
+"""
+    + IDEAL_HOSTS
+    + """\
 ack-every = 1
 [[traffic]]
 name = "answers"
@@ -44,6 +38,7 @@ jitter = "0s"
 [run]
 duration = "1s"
 """
+)
 
 LARGE = {"scheme.pfdct.class": "size-only", "scheme.pfdct.long-size": "1KB"}
 """All answers are long flows, and requests are short ones."""

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from linux_kernel import IDEAL_HOSTS, built
 
 from fanin import _engine
 from fanin.errors import ScenarioError
 from fanin.results.frames import decode
 
-built = pytest.mark.skipif(
-    1000 not in {hz for hz, *_ in _engine.linux_kernels()},
-    reason='there is no kernel with HZ=1000: "make linux" builds it',
-)
-
-SCENARIO = """
+SCENARIO = (
+    """
 [network]
 topology = "star"
 rate = "10Gbps"
@@ -25,12 +22,9 @@ delay = "5us"
 buffer = "1000pkt"
 [transport]
 scheme = "rcce"
-stack = "linux-6"
-interrupt-interval = "0s"
-gro = "0B"
-tso = "0B"
-small-queue = "0B"
-host-queue = 0
+"""
+    + IDEAL_HOSTS
+    + """\
 [scheme.rcce]
 edge-mode = "tor-proxy"
 [[traffic]]
@@ -47,6 +41,7 @@ announce-size = false
 [run]
 duration = "5s"
 """
+)
 
 
 def played(backend: str, changes: dict[str, Any], text: str = SCENARIO) -> Any:

@@ -8,17 +8,14 @@ from typing import Any
 
 import polars as pl
 import pytest
+from linux_kernel import IDEAL_HOSTS, built
 
 from fanin import _engine
 from fanin.errors import ScenarioError
 from fanin.results.frames import decode
 
-built = pytest.mark.skipif(
-    1000 not in {hz for hz, *_ in _engine.linux_kernels()},
-    reason='there is no kernel with HZ=1000: "make linux" builds it',
-)
-
-NETWORK = """
+NETWORK = (
+    """
 [network]
 topology = "star"
 rate = "10Gbps"
@@ -26,12 +23,9 @@ delay = "5us"
 buffer = "40pkt"
 [transport]
 scheme = "sab"
-stack = "linux-6"
-interrupt-interval = "0s"
-gro = "0B"
-tso = "0B"
-small-queue = "0B"
-host-queue = 0
+"""
+    + IDEAL_HOSTS
+    + """\
 ack-every = 1
 [run]
 duration = "1s"
@@ -39,6 +33,7 @@ duration = "1s"
 probes = "share"
 probe-flows = 8
 """
+)
 
 LATER = """
 [[traffic]]

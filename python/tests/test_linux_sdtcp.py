@@ -13,16 +13,18 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+from linux_kernel import IDEAL_HOSTS, KERNELS
 
 from fanin import _engine
 from fanin.results.frames import decode
 
 runs = pytest.mark.skipif(
-    1000 not in {hz for hz, *_ in _engine.linux_kernels()} or not Path("/usr/sbin/ovs-vswitchd").exists(),
+    1000 not in KERNELS or not Path("/usr/sbin/ovs-vswitchd").exists(),
     reason='"make linux" builds a kernel with HZ=1000, and "apt-get install openvswitch-switch" installs the switch',
 )
 
-SCENARIO = """
+SCENARIO = (
+    """
 [network]
 topology = "star"
 rate = "1Gbps"
@@ -30,12 +32,9 @@ delay = "50us"
 buffer = "300pkt"
 [transport]
 scheme = "sdtcp"
-stack = "linux-6"
-interrupt-interval = "0s"
-gro = "0B"
-tso = "0B"
-small-queue = "0B"
-host-queue = 0
+"""
+    + IDEAL_HOSTS
+    + """\
 ack-every = 1
 [[traffic]]
 name = "answers"
@@ -51,6 +50,7 @@ capture-control = true
 [run]
 duration = "20s"
 """
+)
 
 PACKET_IN, PACKET_OUT, FLOW_MOD = 10, 13, 14
 CONGESTION = 0xF0
