@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
+import signal
+import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +26,8 @@ from fanin.results.frames import decode
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 STORED = HERE / "kernel.jsonl"
+_MODULES = ROOT / "linux" / "modules"
+_INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 _DOCUMENT = tomllib.loads((HERE / "cells.toml").read_text())
 SEEDS: list[int] = _DOCUMENT["seeds"]
@@ -61,18 +66,17 @@ PATHS = {
     "connections": "traffic.answers.connections",
 }
 
-_MARKS = ("parameters.h", "marks.h")
-_RECEIVER = ("parameters.h", "receiver.h")
 MODULES = {
-    "l2dct": (*_MARKS, "tcp_l2dct.c"),
-    "d2tcp": (*_MARKS, "tcp_d2tcp.c"),
-    "dt-cwa": (*_MARKS, "tcp_dtcwa.c"),
-    "pfdct": (*_MARKS, "tcp_pfdct.c"),
-    "pfdct-st": (*_MARKS, "tcp_pfdct.c"),
-    "ictcp": (*_RECEIVER, "ictcp.c"),
-    "rcc": (*_RECEIVER, "rcc.c"),
+    "l2dct": "tcp_l2dct.c",
+    "d2tcp": "tcp_d2tcp.c",
+    "dt-cwa": "tcp_dtcwa.c",
+    "pfdct": "tcp_pfdct.c",
+    "pfdct-st": "tcp_pfdct.c",
+    "ictcp": "ictcp.c",
+    "rcc": "rcc.c",
+    "rcce": "rcc.c",
 }
-"""The sources of a scheme that Linux does not have; those of the links are in all kernels."""
+"""The module of a scheme that Linux does not have; what switches have of one is in that of the links."""
 
 COUNTS = {
     "retransmissions": "retransmissions",
@@ -183,20 +187,20 @@ def run(
     return Measured(queries, percentiles | counts)
 
 
+Done = TypeVar("Done")
+Task = TypeVar("Task")
+
+
 def run_all(
-    cells: Sequence[Cell],
-    backend: str,
+    tasks: Sequence[Task],
+    work: Callable[[Task, Callable[[float], bool]], Done],
     jobs: int,
-    done: Callable[[Cell, Measured], None],
-    seeds: Sequence[int] = tuple(SEEDS),
-    changes: Mapping[str, str] = ORDERED,
+    done: Callable[[Task, Done], None],
 ) -> None:
-    """Runs cells, ``jobs`` at a time; ``done`` is called with each as it ends."""
+    """Does tasks, ``jobs`` at a time; ``work`` gets what says whether to go on, and ``done`` is called as each ends."""
     stopped = Event()
     with ThreadPoolExecutor(jobs) as pool:
-        running = {
-            pool.submit(run, cell, backend, seeds, lambda _: not stopped.is_set(), changes): cell for cell in cells
-        }
+        running = {pool.submit(work, task, lambda _: not stopped.is_set()): task for task in tasks}
         try:
             for ended in as_completed(running):
                 done(running[ended], ended.result())
@@ -207,15 +211,31 @@ def run_all(
             raise
 
 
+def interruptible(main: Callable[[], None]) -> None:
+    """Runs a program that may be asked to end: its kernels end too, and what has been measured is stored."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
 def kernels() -> dict[int, str]:
     """The releases of the kernels that are built, by HZ."""
     return {hz: release for hz, release, *_ in _engine.linux_kernels()}
 
 
+def sources(module: str) -> list[str]:
+    """A module's files: its own, and those that it includes."""
+    found = [module]
+    for file in found:
+        found += [each for each in _INCLUDED.findall((_MODULES / file).read_text()) if each not in found]
+    return [str(_MODULES / file) for file in found]
+
+
 def kernel_digest() -> str:
     """Of what makes the kernel and its links: patch, configuration, and module."""
-    module = [f"modules/{name}" for name in ("cable.c", "cable.h", "red.h", "bands.h", "pfdct.h")]
-    return digest(["virtual-time.patch", "kernel.config", *module], "", ROOT / "linux")
+    return digest(["virtual-time.patch", "kernel.config", *sources("cable.c")], "", ROOT / "linux")
 
 
 Found = TypeVar("Found")
@@ -289,4 +309,4 @@ def measure(cells: Sequence[Cell], jobs: int, say: Callable[[str], None]) -> Non
         store(entries)
         say(f"kernel: {ended} of {len(runnable)} cells, {time.monotonic() - begun:.0f} s: {cell.name}")
 
-    run_all(runnable, "linux", jobs, keep)
+    run_all(runnable, lambda cell, go_on: run(cell, "linux", progress=go_on), jobs, keep)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,8 +35,10 @@ from cells import (
     Cell,
     Entry,
     Measured,
+    interruptible,
     lacking,
     measure,
+    run,
     run_all,
     stored,
 )
@@ -206,7 +207,8 @@ def simulate(
         found[cell.name] = measured
         say(f"simulator, seeds from {first}, {changes}: {len(found)} of {len(cells)} cells")
 
-    run_all(cells, "simulator", jobs, keep, range(first, first + len(SEEDS)), changes)
+    seeds = range(first, first + len(SEEDS))
+    run_all(cells, lambda cell, go_on: run(cell, "simulator", seeds, go_on, changes), jobs, keep)
     return found
 
 
@@ -332,10 +334,4 @@ def compare_cells(chosen: argparse.Namespace, played: Sequence[Outcome]) -> dict
 
 
 if __name__ == "__main__":
-    # A request to end ends the kernels too.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        main()
-    except KeyboardInterrupt:
-        # What has been measured is stored.
-        sys.exit(130)
+    interruptible(main)

@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
-from cells import COUNTS, HERE, MODULES, PATHS, ROOT, Entry, digest, kernel_digest, kernels, read_rows, write_rows
+from cells import COUNTS, HERE, MODULES, PATHS, Entry, digest, kernel_digest, kernels, read_rows, sources, write_rows
 
 from fanin import _engine
 from fanin.results.frames import decode
@@ -87,8 +87,8 @@ class Script:
     @property
     def digest(self) -> str:
         """Of everything that it runs."""
-        sources = MODULES.get(self.own.get("scheme", ""), ())
-        return digest(sources, self.text + json.dumps(self.settings, sort_keys=True), ROOT / "linux" / "modules")
+        module = MODULES.get(self.own.get("scheme", ""))
+        return digest(sources(module) if module else [], self.text + json.dumps(self.settings, sort_keys=True))
 
 
 SCRIPTS = tuple(

@@ -15,18 +15,30 @@ import argparse
 import json
 import math
 import os
-import signal
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import jinja2
 import numpy as np
-from cells import HERE, MODULES, ORDERED, PATHS, ROOT, digest, kernel_digest, kernels, read_rows, write_rows
+from cells import (
+    HERE,
+    MODULES,
+    ORDERED,
+    PATHS,
+    ROOT,
+    digest,
+    interruptible,
+    kernel_digest,
+    kernels,
+    read_rows,
+    run_all,
+    sources,
+    write_rows,
+)
 from compare import progress
 
 import fanin
@@ -83,14 +95,14 @@ class Cell:
     @property
     def digest(self) -> str:
         """Of everything that it runs."""
-        sources = [ROOT / "linux" / "modules" / name for name in MODULES.get(self.system, ())]
-        return digest([self.base, *map(str, sources)], json.dumps([self.settings, SEEDS], sort_keys=True))
+        files = sources(MODULES[self.system]) if self.system in MODULES else []
+        return digest([self.base, *files], json.dumps([self.settings, SEEDS], sort_keys=True))
 
-    def run(self, backend: str) -> dict[str, list[float]]:
+    def run(self, backend: str, go_on: Callable[[float], bool] | None = None) -> dict[str, list[float]]:
         """Runs it in the kernel (``linux``) or in the simulator: by measure, the value of each seed."""
         settings = self.settings | (ORDERED if backend == "simulator" else {})
         experiment = fanin.Scenario(HERE / self.base).set(settings | {"run.backend": backend})
-        outputs = experiment.simulate_seeds({}, SEEDS, math.inf, None)
+        outputs = experiment.simulate_seeds({}, SEEDS, math.inf, go_on)
         totals = [json.loads(output.summary) for output in outputs]
         queries = [decode(output.columns("requests"))["qct_s"].to_numpy() * 1e3 for output in outputs]
         found = {
@@ -161,28 +173,26 @@ def measure(jobs: int) -> None:
     if wanted and release is None:
         progress(f"{len(wanted)} cells are skipped, since the kernel with HZ=1000 is not built")
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        for number, (cell, found) in enumerate(
-            zip(wanted, pool.map(lambda each: each.run("linux"), wanted), strict=True), 1
-        ):
-            rows[cell.name] = {
-                "cell": cell.name,
-                "release": release,
-                "kernel": kernel,
-                "settings": cell.digest,
-                **found,
-            }
-            write_rows(STORED, [rows[each.name] for each in CELLS if each.name in rows])
-            progress(f"kernel: {number} of {len(wanted)} cells: {cell.name}")
+    ended = 0
+
+    def keep(cell: Cell, found: dict[str, list[float]]) -> None:
+        nonlocal ended
+        ended += 1
+        head = {"cell": cell.name, "release": release, "kernel": kernel, "settings": cell.digest}
+        rows[cell.name] = head | found
+        write_rows(STORED, [rows[each.name] for each in CELLS if each.name in rows])
+        progress(f"kernel: {ended} of {len(wanted)} cells: {cell.name}")
+
+    run_all(wanted, lambda cell, go_on: cell.run("linux", go_on), jobs, keep)
 
 
 def pairs(jobs: int) -> list[Pair]:
     """The cells that ran in the kernel, in the simulator too."""
     rows = stored()
     cells = [cell for cell in CELLS if cell.name in rows]
-    with ThreadPoolExecutor(jobs) as pool:
-        ours = pool.map(lambda cell: cell.run("simulator"), cells)
-        return [Pair(cell, rows[cell.name], each) for cell, each in zip(cells, ours, strict=True)]
+    ours: dict[Cell, dict[str, list[float]]] = {}
+    run_all(cells, lambda cell, go_on: cell.run("simulator", go_on), jobs, ours.__setitem__)
+    return [Pair(cell, rows[cell.name], ours[cell]) for cell in cells]
 
 
 def unexplained(found: Iterable[Pair]) -> list[str]:
@@ -265,10 +275,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # A request to end ends the kernels too.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        main()
-    except KeyboardInterrupt:
-        # What has been measured is stored.
-        sys.exit(130)
+    interruptible(main)
