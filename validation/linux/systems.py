@@ -6,7 +6,8 @@
 
 A cell that is not measured yet needs a kernel ("make linux"); the comparison itself does not.
 
-Exits with 1 where kernel and simulator differ beyond the tolerance and systems.toml names no cause, or names one where they do not differ.
+Exits with 1 where kernel and simulator differ beyond the tolerance and systems.toml names no cause, or names one where
+they do not differ.
 """
 
 from __future__ import annotations
@@ -234,24 +235,26 @@ def draw(found: Sequence[Pair]) -> None:
 
     matplotlib.use("svg")
     matplotlib.rcParams |= {"svg.hashsalt": "fanin", "svg.fonttype": "none"}
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     racks = [rack for rack in _DOCUMENT["rack"] if any(pair.cell.rack is rack for pair in found)]
-    figure, panels = pyplot.subplots(2, 3, figsize=(9, 5.6), layout="constrained", sharex=True)
+    figure, panels = pyplot.subplots(2, 3, figsize=(9, 5.6), layout="constrained")
     for panel, rack in zip(panels.flat, racks, strict=False):
         for system in rack["systems"]:
             own = [pair for pair in found if pair.cell.rack is rack and pair.cell.system == system]
-            servers = [pair.cell.servers for pair in own]
-            (line,) = panel.plot(servers, [pair.means("median")[0] for pair in own], label=NAMES[system])
-            panel.plot(servers, [pair.means("median")[1] for pair in own], "o", ms=4, color=line.get_color())
-        panel.set(yscale="log", title=rack["title"])
-        panel.title.set_fontsize(9)
+            if own:
+                servers = [pair.cell.servers for pair in own]
+                (line,) = panel.plot(servers, [pair.means("median")[0] for pair in own], label=NAMES[system])
+                panel.plot(servers, [pair.means("median")[1] for pair in own], "o", ms=4, color=line.get_color())
+        panel.set(yscale="log", xticks=_DOCUMENT["servers"], xlabel="servers", ylabel="median query [ms]")
+        panel.set_title(rack["title"], fontsize=9)
+        panel.yaxis.set_major_locator(ticker.LogLocator(subs=[1, 2, 5]))
+        panel.yaxis.set_major_formatter("{x:g}")
         panel.minorticks_off()
         panel.legend(frameon=False, fontsize=7)
     for panel in panels.flat[len(racks) :]:
         panel.set_axis_off()
-    figure.supxlabel("servers")
-    figure.supylabel("median query [ms]")
+        panel.text(0, 0.5, "lines: the kernel\npoints: the simulator")
     figure.savefig(PICTURE, metadata={"Date": None, "Creator": None})
 
 
