@@ -1,7 +1,9 @@
 //! The connection around a congestion control under test: it sends whole segments, and has them acknowledged one at a
 //! time with the marks and the round-trip time that a test sets.
 
-use fanin_core::roles::{AckEvent, CongestionControl, CongestionWindow, Cwr, Delay, PacketFacts, SenderCx};
+use fanin_core::roles::{
+    AckEvent, ByteCounting, CongestionControl, CongestionWindow, Cwr, Delay, PacketFacts, SenderCx,
+};
 use fanin_core::units::Time;
 
 /// Bytes of a segment, where a test does not choose.
@@ -29,6 +31,7 @@ pub(super) struct TestSender<C> {
     /// It repairs what it sent before a timeout.
     pub(super) in_loss: bool,
     pub(super) cwr: Option<Cwr>,
+    pub(super) counting: ByteCounting,
 }
 
 impl<C: CongestionControl> TestSender<C> {
@@ -56,6 +59,7 @@ impl<C: CongestionControl> TestSender<C> {
             window_limited: true,
             in_loss: false,
             cwr: None,
+            counting: ByteCounting::Off,
         };
         sender.call(C::on_start);
         sender
@@ -77,6 +81,7 @@ impl<C: CongestionControl> TestSender<C> {
             window: &mut self.window,
             packet: &mut self.packet,
             wake: &mut self.wake,
+            counting: self.counting,
         };
         hook(&mut self.cc, &mut cx)
     }

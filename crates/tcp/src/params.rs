@@ -4,7 +4,7 @@ use super::Ticks;
 use super::receiver::{LinuxReceiver, ReceiverConfig};
 use super::rto::RtoConfig;
 use super::sender::{BeforeRack, InterfaceConfig, LinuxConfig, Quirks, SenderConfig};
-use fanin_core::roles::EcnMode;
+use fanin_core::roles::{ByteCounting, EcnMode};
 use fanin_core::units::Time;
 use fanin_param::{Kind, Param, SpecError, Values};
 
@@ -275,6 +275,15 @@ pub static PARAMS: &[Param] = &[
         "RFC 3168, section 6.1.2 forbids only a second reduction; off: ns-3 and Linux, state CWR",
     ),
     Param::new(
+        "byte-counting",
+        Kind::Choice(&["off", "slow-start", "on"]),
+        "off",
+        "Whether a window grows by the segments that an acknowledgement covers. With off it grows with each \
+         acknowledgement, by a segment in slow start and a segment a window after it. With slow-start that holds after \
+         slow start only. The schemes linux, linux-reno, linux-dctcp and swift have a rule of their own.",
+        "RFC 3465; off: RFC 5681, section 3.1; slow-start: Linux 3.13 to 3.19; on: Linux since 4.0",
+    ),
+    Param::new(
         "ecn",
         Kind::Choice(&["auto", "off", "on"]),
         "auto",
@@ -462,6 +471,10 @@ impl From<&Values> for SenderConfig {
             idle_restart: transport.flag("idle-restart"),
             window_validation: transport.flag("window-validation"),
             growth_after_echo: transport.flag("growth-after-echo"),
+            counting: transport.choose(
+                "byte-counting",
+                &[("off", ByteCounting::Off), ("slow-start", ByteCounting::SlowStart), ("on", ByteCounting::On)],
+            ),
             ecn_syn: transport.flag("ecn-syn"),
             ecn_retransmit: transport.flag("ecn-retransmit"),
             ecn_ack: transport.flag("ecn-ack"),

@@ -25,7 +25,7 @@ pub use path::{Ecmp, PathCx, PathRequest, PathSelector, Routes, Spray};
 pub use queue::{Admission, Backlog, DropReason, Markable, QueueCx, QueueDiscipline, Step};
 pub use receiver::{AckDecision, AckKind, Announcement, Arrival, Delivery, ReceiverAction, ReceiverCx, WindowControl};
 pub use sender::{
-    AckEvent, Asks, CongestionControl, CongestionWindow, Cut, Cwr, Delay, EcnMode, HostDelay, PacketFacts, QuietAck,
-    SenderCx, TransferFacts, half_flight,
+    AckEvent, Asks, ByteCounting, CongestionControl, CongestionWindow, Cut, Cwr, Delay, EcnMode, HostDelay,
+    PacketFacts, QuietAck, SenderCx, TransferFacts, half_flight,
 };
 pub use switch::{AddressBook, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};

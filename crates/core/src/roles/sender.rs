@@ -79,6 +79,20 @@ pub struct SenderCx<'a> {
     pub packet: &'a mut PacketFacts,
     /// Set to be called back at this time.
     pub wake: &'a mut Time,
+    /// What acknowledgements count for the growth of the window (`transport.byte-counting`).
+    pub counting: ByteCounting,
+}
+
+/// Whether windows grow by the bytes that are acknowledged, and not with each acknowledgement (RFC 3465).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ByteCounting {
+    /// By a segment at most with each acknowledgement (RFC 5681).
+    #[default]
+    Off,
+    /// By all bytes in slow start, and with each acknowledgement after it.
+    SlowStart,
+    /// By all bytes.
+    On,
 }
 
 /// An acknowledgement, as congestion control sees it.

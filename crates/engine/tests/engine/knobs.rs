@@ -268,6 +268,10 @@ fn parameters_of_the_transport() {
         let newreno = |keys: &str| incast_over(network, keys, "newreno", "", more);
         differ(param, &newreno(param), &newreno(""));
     }
+    let delayed = |keys: &str| incast_over(SHALLOW, &format!("ack-every = 4\n{keys}"), "newreno", "", "");
+    for keys in ["byte-counting = \"slow-start\"", "byte-counting = \"on\""] {
+        differ(keys, &delayed(keys), &delayed(""));
+    }
     let long = LONG.replace("flows = 1", "flows = 8");
     let dctcp = |keys: &str| incast_over("topology = \"star\"\nbuffer = \"500pkt\"", keys, "dctcp", "", &long);
     differ("growth-after-echo", &dctcp("growth-after-echo = false"), &dctcp(""));

@@ -92,6 +92,7 @@ packets. Times are medians over 20 rounds and 5 seeds.
         set("syn-timeout", "1s", "Linux 6.12: TCP_TIMEOUT_INIT"),
         set("syn-retries", "10", "Linux 6.12, tcp_write_timeout: tcp_syn_retries 6, and tcp_syn_linear_timeouts 4"),
         set("window-validation", "true", "Linux 6.12: tcp_is_cwnd_limited"),
+        set("byte-counting", "on", "Linux 6.12, tcp_slow_start, tcp_cong_avoid_ai: both by acknowledged segments"),
         set(
             "interrupt-interval",
             "8us",

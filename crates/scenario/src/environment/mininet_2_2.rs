@@ -55,6 +55,7 @@ processors of one computer.
         set("syn-retries", "6", "Linux 3.16: TCP_SYN_RETRIES 6"),
         set("window-validation", "true", "Linux 3.16: tcp_is_cwnd_limited"),
         set("growth-after-echo", "false", "Linux 3.16, tcp_may_raise_cwnd: not while the window is being reduced (state CWR)"),
+        set("byte-counting", "slow-start", "Linux 3.16, tcp_slow_start by acked, tcp_cong_avoid_ai by one for each ACK"),
         set("small-queue", "128KiB", "Linux 3.16: tcp_limit_output_bytes 131072"),
         set("idle-restart", "true", "Linux 3.16: tcp_slow_start_after_idle 1"),
     ],

@@ -222,6 +222,14 @@ impl WindowControl for Interface {
         }
     }
 
+    /// What was sent until now says nothing about the time to data that is asked for only now.
+    fn on_request(&mut self, _cx: &mut ReceiverCx<'_>, id: FlowId) -> AckDecision {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.allowed.clear();
+        }
+        AckDecision::Send
+    }
+
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision {
         if let Some(flow) = self.flows.get_mut(&flow) {
             if self.config.two_timers && kind == AckKind::SynAck {
@@ -336,6 +344,26 @@ mod tests {
         bench.now += MS;
         bench.call(|host, cx| host.on_timer(cx, 0));
         assert!((bench.interface.flows[&id].measured() - 1e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn the_time_from_an_acknowledgement_to_data_asked_for_later_is_no_round_trip() {
+        for (asked, rtt) in [(false, Some(0.1)), (true, None)] {
+            let mut bench = Bench::new("paper");
+            let id = FlowId::new(0);
+            bench.open(&[1000.0]);
+            bench.call(|host, cx| {
+                host.on_ack(cx, id, AckKind::Data);
+            });
+            bench.now += MS * 100;
+            if asked {
+                bench.call(|host, cx| assert_eq!(host.on_request(cx, id), AckDecision::Send));
+            }
+            let delivery = Delivery { new_in_order: 1000, new_data: 1000, ..Delivery::default() };
+            let arrival = Arrival { seq: 1, payload: 1000, ce: false, fin: false, field: 0, delivery, next: 1001 };
+            bench.call(|host, cx| host.on_data(cx, id, &arrival));
+            assert_eq!(bench.interface.flows[&id].rtt, rtt);
+        }
     }
 
     #[test]

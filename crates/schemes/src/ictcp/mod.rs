@@ -177,4 +177,8 @@ impl Scheme for Bundle {
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
         Some(Box::new(Interface::new(self.config, host)))
     }
+    fn follows_requests(&self) -> bool {
+        // In their simulator no connection is asked twice.
+        !self.config.rdtcp
+    }
 }

@@ -44,7 +44,7 @@ pub(super) struct FlowWindow {
     /// Smoothed round-trip time in seconds, once measured.
     pub(super) rtt: Option<f64>,
     /// First bytes of segments that acknowledgements allowed last, and when.
-    allowed: VecDeque<(u64, Time)>,
+    pub(super) allowed: VecDeque<(u64, Time)>,
     /// Payload since the last adjustment.
     bytes: u64,
     last_adjusted: Time,

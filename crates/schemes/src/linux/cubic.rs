@@ -166,7 +166,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fanin_core::roles::{CongestionWindow, PacketFacts};
+    use fanin_core::roles::{ByteCounting, CongestionWindow, PacketFacts};
 
     const MSS: f64 = 1000.0;
     const CFG: CubicConfig =
@@ -199,6 +199,7 @@ mod tests {
                 window: &mut self.window,
                 packet: &mut PacketFacts::default(),
                 wake: &mut Time::NEVER.clone(),
+                counting: ByteCounting::Off,
             };
             f(&mut self.cc, &mut cx)
         }

@@ -49,7 +49,7 @@ mod tests {
     use super::sender::Ns3;
     use crate::NewReno;
     use crate::test_sender::{MSS, TestSender};
-    use fanin_core::roles::{CongestionControl, CongestionWindow};
+    use fanin_core::roles::{ByteCounting, CongestionControl, CongestionWindow};
 
     /// The window after an acknowledgement of `segments`, from one segment with the threshold at two.
     fn after(cc: impl CongestionControl, segments: u64, ssthresh: f64) -> f64 {
@@ -66,5 +66,29 @@ mod tests {
         assert_eq!(after(Ns3, 3, 2.0 * MSS), 2.0 * MSS + MSS / 2.0);
         assert_eq!(after(Ns3, 1, 2.0 * MSS), 2.0 * MSS, "of one segment nothing is left");
         assert_eq!(after(Ns3, 3, 3.0 * MSS), 2.0 * MSS, "slow start goes on");
+    }
+
+    #[test]
+    fn rfc_3465_with_byte_counting_a_window_grows_by_the_segments_acknowledged() {
+        use ByteCounting::{Off, On, SlowStart};
+        for (counting, ssthresh, segments) in [
+            (Off, 100.0, 11.0),
+            (SlowStart, 100.0, 14.0),
+            (On, 100.0, 14.0),
+            (Off, 11.0, 11.0),
+            (SlowStart, 11.0, 11.0),
+            // The other three count for congestion avoidance.
+            (On, 11.0, 11.0 + 3.0 / 11.0),
+            (Off, 10.0, 10.1),
+            (SlowStart, 10.0, 10.1),
+            (On, 10.0, 10.4),
+        ] {
+            let window = CongestionWindow { cwnd: 10.0 * MSS, ssthresh: ssthresh * MSS };
+            let mut bench = TestSender::open(NewReno, MSS, window);
+            bench.counting = counting;
+            bench.send(4);
+            bench.ack_of(4, false);
+            assert!((bench.segments() - segments).abs() < 1e-9, "{counting:?} from 10 of {ssthresh}");
+        }
     }
 }

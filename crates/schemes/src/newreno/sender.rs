@@ -1,6 +1,6 @@
 //! The window rules of NewReno, also used by other senders.
 
-use fanin_core::roles::{AckEvent, CongestionControl, SenderCx};
+use fanin_core::roles::{AckEvent, ByteCounting, CongestionControl, SenderCx};
 use fanin_core::units::real;
 
 /// The window rules of RFC 5681.
@@ -17,11 +17,22 @@ impl NewReno {
     #[inline]
     pub(crate) fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
         let window = &mut *cx.window;
+        let mut counted = if cx.counting == ByteCounting::On { real(acked) } else { cx.mss };
         if window.cwnd < window.ssthresh {
-            window.cwnd += real(acked).min(cx.mss);
-        } else {
-            window.cwnd += segments * cx.mss * cx.mss / window.cwnd;
+            if cx.counting == ByteCounting::Off {
+                window.cwnd += real(acked).min(cx.mss);
+                return;
+            }
+            // Linux, tcp_slow_start.
+            let grown = real(acked).min(window.ssthresh - window.cwnd);
+            window.cwnd += grown;
+            if cx.counting == ByteCounting::SlowStart || grown == counted {
+                return;
+            }
+            // What is beyond the threshold counts for congestion avoidance.
+            counted -= grown;
         }
+        window.cwnd += segments * cx.mss * counted / window.cwnd;
     }
 }
 

@@ -263,7 +263,7 @@ impl CongestionControl for Sender {
 mod tests {
     use super::*;
     use fanin_core::ids::{LinkId, NodeId};
-    use fanin_core::roles::{Backlog, CongestionWindow, PacketFacts, SwitchAction};
+    use fanin_core::roles::{Backlog, ByteCounting, CongestionWindow, PacketFacts, SwitchAction};
     use fanin_core::units::Rate;
 
     /// 1 Gbps and 200 us are 25,000 bytes; half of 150,000 bytes of buffer comes on top.
@@ -364,6 +364,7 @@ mod tests {
             window: &mut window,
             packet: &mut packet,
             wake: &mut Time::NEVER.clone(),
+            counting: ByteCounting::Off,
         };
         let ack = AckEvent {
             acked: 1460,
@@ -404,6 +405,7 @@ mod tests {
                 window: &mut window,
                 packet: &mut PacketFacts::default(),
                 wake: &mut Time::NEVER.clone(),
+                counting: ByteCounting::Off,
             };
             cc.on_syn_ack(&mut cx, 20_000);
             assert_eq!(window.cwnd, cwnd);

@@ -3,6 +3,7 @@
 use super::quirks::Quirks;
 use crate::rto::RtoConfig;
 use crate::sack::SackConfig;
+use fanin_core::roles::ByteCounting;
 use fanin_core::units::Time;
 
 /// How the senders of a group work.
@@ -48,6 +49,8 @@ pub struct SenderConfig {
     /// After a reduction for an echo the window grows again at once, and not only when the window of data that was
     /// outstanding then is acknowledged (state CWR of ns-3 and Linux).
     pub(crate) growth_after_echo: bool,
+    /// What acknowledgements count for the growth of windows.
+    pub(crate) counting: ByteCounting,
     /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.
@@ -86,6 +89,7 @@ impl SenderConfig {
         idle_restart: true,
         window_validation: true,
         growth_after_echo: true,
+        counting: ByteCounting::Off,
         ecn_syn: false,
         ecn_retransmit: false,
         ecn_ack: false,

@@ -439,6 +439,7 @@ impl Sender {
             window: &mut self.window,
             packet: &mut self.packet,
             wake: &mut self.wake_at,
+            counting: env.cfg.counting,
         };
         call(&mut *self.cc, &mut cx)
     }

@@ -2,7 +2,9 @@
 
 use super::{MSS, field, flow_facts, for_every_scheme, skewed};
 use fanin_engine::rng::Stream;
-use fanin_engine::roles::{AckEvent, CongestionControl, CongestionWindow, Cut, Delay, PacketFacts, SenderCx};
+use fanin_engine::roles::{
+    AckEvent, ByteCounting, CongestionControl, CongestionWindow, Cut, Delay, PacketFacts, SenderCx,
+};
 use fanin_engine::units::Time;
 
 /// The part of a sender that congestion control sees, without the packets.
@@ -52,6 +54,7 @@ impl Sender {
             window: &mut self.window,
             packet: &mut self.packet,
             wake: &mut self.wake,
+            counting: ByteCounting::Off,
         };
         let result = call(cc, &mut cx);
         self.check();
