@@ -157,6 +157,13 @@ def test_each_packet_has_the_class_that_its_sender_wrote() -> None:
     assert "PortLongFlows" not in classes(played("linux", 400, {}))
 
 
+@built
+def test_a_flow_stays_long_though_one_acknowledgement_empties_its_window() -> None:
+    # Of each answer 10 KB are short, and all of the first window. The rest is marked, so that windows have two segments.
+    changes = {"scheme.pfdct.class": "alg2", "transport.ack-every": 2, "traffic.answers.rounds": 2}
+    assert classes(played("linux", 100, changes, Fault("mark", "1..200")))["PortLongFlows"] == 100 - 10 + 100 - 7
+
+
 INCAST = """
 [network]
 topology = "star"
