@@ -442,7 +442,7 @@ def test_what_linux_cannot_follow_is_refused_when_it_is_checked() -> None:
         _engine.Scenario(SCENARIO, "scenario.toml", {**LINUX, "transport.ack-delay": "1ms"}).check()
 
 
-ICTCP: dict[str, Any] = {"transport.scheme": "ictcp", "transport.initial-window": "2mss", "traffic.answers.gap": "20ms"}
+ICTCP: dict[str, Any] = {"transport.scheme": "ictcp", "traffic.answers.gap": "20ms"}
 RCC: dict[str, Any] = {
     "transport.scheme": "rcc",
     "traffic.answers.announce-size": False,

@@ -199,9 +199,8 @@ impl Hosts {
         let endpoint = self.endpoint(id);
         let tso = endpoint.sender.interface.is_some_and(|interface| interface.burst > 0);
         let apart = endpoint.receiver.linux.is_some() && !corks(endpoint.sender.mss, tso, carried.bytes);
-        let buffer = endpoint.buffer;
         let flow = &mut self.flows[id];
-        let peer_window = (buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
+        let peer_window = u64::from(flow.receiver.granted.scaled) << flow.wire.scale;
         let peer_window = flow.receiver.state.linux_window().map_or(peer_window, |window| window.min(peer_window));
         flow.carried = carried;
         if !open && flow.sender.congestion_control().announces() {
