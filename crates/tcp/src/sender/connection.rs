@@ -58,6 +58,7 @@ impl Sender {
         }
         if self.recovery == Recovery::Linux {
             self.restart_after_idle(env);
+            self.with_cc(env, |cc, cx| cc.on_later_transfer(cx));
             return self.linux_write(env);
         }
         // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
@@ -67,6 +68,7 @@ impl Sender {
                 self.window.cwnd = self.window.cwnd.min(env.cfg.initial_window as f64);
             }
         }
+        self.with_cc(env, |cc, cx| cc.on_later_transfer(cx));
         self.send(env);
         self.after_sending(env);
     }
