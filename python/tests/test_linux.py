@@ -488,6 +488,13 @@ def test_ictcp_keeps_slow_start_after_a_pause() -> None:
 
 
 @built
+def test_a_request_tells_the_window_that_has_grown_since_the_last_answer_under_ictcp() -> None:
+    changes = {**ICTCP, "traffic.answers.gap": "1ms", "traffic.answers.rounds": 4, "traffic.answers.senders": 2}
+    kernel, simulated = both({**changes, "traffic.answers.bytes-each": "32KB"})
+    assert np.abs(kernel - simulated).max() < 100
+
+
+@built
 def test_ictcp_takes_no_pause_between_answers_for_a_round_trip() -> None:
     changes = {**ICTCP, "traffic.answers.gap": "1ms", "traffic.answers.rounds": 6, "traffic.answers.jitter": "20us"}
     kernel, _ = both({**changes, "traffic.answers.senders": 32, "traffic.answers.bytes-each": "32KB"})

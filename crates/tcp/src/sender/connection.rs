@@ -51,6 +51,11 @@ impl Sender {
         }
     }
 
+    /// The request that was answered told the peer's window in bytes.
+    pub fn hear_window(&mut self, window: u64) {
+        self.peer_edge = self.peer_edge.max(self.una + window);
+    }
+
     /// New data may be available on an open connection.
     pub fn on_data_ready<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         if self.state != State::Established {
