@@ -32,6 +32,7 @@ struct marks {
 	u32 received;			/* RCV.NXT before the newest packet */
 	bool was_ce;			/* the newest packet was marked */
 	bool echo;			/* the newest acknowledgement has an echo */
+	bool is_idle;			/* all that was written is acknowledged */
 	u64 window;			/* in segments */
 	u64 threshold;			/* what the window was reduced to */
 };
@@ -157,6 +158,7 @@ static void marks_init(struct sock *sk)
 		.window_end = tp->snd_nxt,
 		.alpha = min(READ_ONCE(alpha0), ONE),
 		.received = tp->rcv_nxt,
+		.is_idle = true,
 	};
 	/* The other end does without, so packets are not ECN-capable any more; what is left is TCP. */
 	if (!(tp->ecn_flags & TCP_ECN_OK) && sk->sk_state != TCP_LISTEN && sk->sk_state != TCP_CLOSE)
@@ -171,6 +173,7 @@ static bool marks_observe(struct sock *sk, u32 flags)
 	u32 delivered = tp->delivered - ca->delivered, marked = tp->delivered_ce - ca->delivered_ce, share = 0;
 
 	ca->echo = flags & CA_ACK_ECE;
+	ca->is_idle = tp->snd_una == tp->write_seq;
 	/* As the RFC has it: a byte that was sent in the window. Linux's DCTCP ends one a byte earlier, and again at once. */
 	if (!after(tp->snd_una, ca->window_end))
 		return false;
@@ -181,6 +184,20 @@ static bool marks_observe(struct sock *sk, u32 flags)
 	ca->delivered_ce = tp->delivered_ce;
 	ca->window_end = tp->snd_nxt;
 	return true;
+}
+
+/*
+ * Whether a transfer begins. That nothing is outstanding does not say so: a window of two segments is empty whenever one
+ * acknowledgement covers both.
+ */
+static bool __maybe_unused marks_begins(struct sock *sk, enum tcp_ca_event event)
+{
+	struct marks *ca = inet_csk_ca(sk);
+	bool begins = event == CA_EVENT_TX_START && ca->is_idle;
+
+	if (begins)
+		ca->is_idle = false;
+	return begins;
 }
 
 /* Echoes go by the newest packet (RFC 8257 section 3.2). */

@@ -10,8 +10,8 @@
  * - Echoes multiply it by 1 - alpha^w / 2, once a round trip. alpha is the share of marked packets as DCTCP estimates it.
  * - A loss halves it.
  *
- * A flow is a transfer: it begins when a connection sends and nothing is outstanding (count=transfer), or else it is the whole
- * connection (count=connection).
+ * A flow is a transfer: it begins with the first data after all that was written is acknowledged (count=transfer). Or else it is
+ * the whole connection (count=connection).
  *
  * On a host: make, insmod ./tcp_l2dct.ko, sysctl net.ipv4.tcp_congestion_control=l2dct. Receivers need it too, or DCTCP, since
  * theirs decides how marks are echoed. Switches mark by a threshold as for DCTCP. Parameters can be changed at any time in
@@ -107,8 +107,7 @@ static void l2dct_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct l2dct *ca = inet_csk_ca(sk);
 
-	/* Nothing is in flight after a timeout either, but then something is outstanding. */
-	if (event == CA_EVENT_TX_START && !tcp_sk(sk)->packets_out && count.chosen == COUNT_TRANSFER)
+	if (marks_begins(sk, event) && count.chosen == COUNT_TRANSFER)
 		ca->first = bytes_sent(tcp_sk(sk));
 	marks_event(sk, event);
 }

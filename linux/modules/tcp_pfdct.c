@@ -12,8 +12,8 @@
  * - The window grows by a segment a round trip; after a window of data with marks it is multiplied by 1 - alpha / 2 instead
  *   (Eqs. 2 and 3). There is no slow start. A loss halves the window.
  *
- * A flow is a transfer: it begins when a connection sends and nothing is outstanding. How many bytes it has is said by the
- * socket's mark (SO_MARK) before they are written; without a mark it is endless, and so large. class=alg2 needs no marks.
+ * A flow is a transfer: it begins with the first data after all that was written is acknowledged. How many bytes it has is said
+ * by the socket's mark (SO_MARK) before they are written; without a mark it is endless, and so large. class=alg2 needs no marks.
  *
  * Each option of the paper's text has a parameter; `fanin explain pfdct` explains each (its keys have dashes).
  *
@@ -361,8 +361,7 @@ static void pfdct_event(struct sock *sk, enum tcp_ca_event event)
 	marks_event(sk, event);
 	if (event == CA_EVENT_LOSS && slow_start.chosen == START_NONE)
 		tcp_sk(sk)->snd_ssthresh = marks_reduce_to(sk, ONE, ONE);
-	/* Nothing is in flight after a timeout either, but then something is outstanding. */
-	if (event == CA_EVENT_TX_START && !tcp_sk(sk)->packets_out)
+	if (marks_begins(sk, event))
 		begin(sk);
 }
 

@@ -442,7 +442,7 @@ def test_what_linux_cannot_follow_is_refused_when_it_is_checked() -> None:
         _engine.Scenario(SCENARIO, "scenario.toml", {**LINUX, "transport.ack-delay": "1ms"}).check()
 
 
-ICTCP: dict[str, Any] = {"transport.scheme": "ictcp", "transport.initial-window": "2mss", "traffic.answers.gap": "20ms"}
+ICTCP: dict[str, Any] = {"transport.scheme": "ictcp", "traffic.answers.gap": "20ms"}
 RCC: dict[str, Any] = {
     "transport.scheme": "rcc",
     "traffic.answers.announce-size": False,
@@ -485,6 +485,13 @@ def test_ictcp_keeps_slow_start_after_a_pause() -> None:
     changes = {**ICTCP, "traffic.answers.senders": 1, "traffic.answers.bytes-each": "200KB"}
     kernel, _ = both(changes)
     assert kernel.max() < 1.05 * kernel.min()
+
+
+@built
+def test_a_request_tells_the_window_that_has_grown_since_the_last_answer_under_ictcp() -> None:
+    changes = {**ICTCP, "traffic.answers.gap": "1ms", "traffic.answers.rounds": 4, "traffic.answers.senders": 2}
+    kernel, simulated = both({**changes, "traffic.answers.bytes-each": "32KB"})
+    assert np.abs(kernel - simulated).max() < 100
 
 
 @built

@@ -45,6 +45,8 @@ LARGE = {"scheme.pfdct.class": "size-only", "scheme.pfdct.long-size": "1KB"}
 ECHO = {**LARGE, "scheme.pfdct.cut": "first-echo"}
 FROZEN = {"scheme.pfdct.kt-dir": "frozen"}
 SPLIT = {"scheme.pfdct.bands": 3, "scheme.pfdct.band-buf": "split", "network.buffer": "60pkt"}
+TWO_SHORT_BEGINNINGS = {"scheme.pfdct.class": "alg2", "transport.ack-every": 2, "traffic.answers.rounds": 2}
+"""Of each answer 10 KB are short. If the rest is marked, windows have two segments, and one acknowledgement empties them."""
 NEAR = {"network.delay": "5us"}
 
 
@@ -105,6 +107,7 @@ def classes(run: Any) -> dict[str, int]:
         (200, {**ECHO, **servers(4)}, []),
         (200, {**ECHO, **servers(4), "scheme.pfdct.ki": 5}, []),
         (100, {**ECHO, **servers(4), **SPLIT}, []),
+        (100, TWO_SHORT_BEGINNINGS, [Fault("mark", "1..200")]),
     ],
     ids=[
         "short",
@@ -122,6 +125,7 @@ def classes(run: Any) -> dict[str, int]:
         "moving-threshold",
         "ideal-threshold",
         "split",
+        "two-transfers",
     ],
 )
 def test_bands_marks_and_windows_are_the_simulators(

@@ -199,9 +199,9 @@ impl Hosts {
         let endpoint = self.endpoint(id);
         let tso = endpoint.sender.interface.is_some_and(|interface| interface.burst > 0);
         let apart = endpoint.receiver.linux.is_some() && !corks(endpoint.sender.mss, tso, carried.bytes);
-        let buffer = endpoint.buffer;
+        let granted = self.flows[id].dialogue.request.is_some() && self.has_scheduler(self.flows[id].wire.to);
         let flow = &mut self.flows[id];
-        let peer_window = (buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
+        let peer_window = u64::from(flow.receiver.granted.scaled) << flow.wire.scale;
         let peer_window = flow.receiver.state.linux_window().map_or(peer_window, |window| window.min(peer_window));
         flow.carried = carried;
         if !open && flow.sender.congestion_control().announces() {
@@ -215,7 +215,12 @@ impl Hosts {
         self.with_sender(id, net, |sender, env| match sender.state() {
             State::Closed if open => sender.adopt(peer_window, env),
             State::Closed => sender.connect(env),
-            _ => sender.on_data_ready(env),
+            _ => {
+                if granted {
+                    sender.hear_window(peer_window);
+                }
+                sender.on_data_ready(env);
+            }
         });
         if self.flows[id].closing {
             self.close_after_writing(id, net);

@@ -229,6 +229,8 @@ pub trait CongestionControl: Send {
     /// The application passes a transfer to the sender: the first of a connection before
     /// [`CongestionControl::on_start`], later ones on the open connection, one after another.
     fn on_transfer(&mut self, _transfer: &TransferFacts) {}
+    /// Data of a later transfer on the open connection are about to leave.
+    fn on_later_transfer(&mut self, _cx: &mut SenderCx<'_>) {}
     /// Only the peer's advertised window limits the sender; its own congestion window is maintained but not obeyed.
     /// Duplicate acknowledgements and the retransmission timer still cause retransmissions.
     fn obeys_peer(&self) -> bool {

@@ -222,11 +222,12 @@ impl WindowControl for Interface {
         }
     }
 
-    /// What was sent until now says nothing about the time to data that is asked for only now.
-    fn on_request(&mut self, _cx: &mut ReceiverCx<'_>, id: FlowId) -> AckDecision {
-        if let Some(flow) = self.flows.get_mut(&id) {
-            flow.allowed.clear();
-        }
+    /// A request has a window too, which is the first that the server of a connection hears of that was open before.
+    fn on_request(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) -> AckDecision {
+        let window = self.config.min_window.bytes(cx.mss) as f64;
+        let flow = self.flows.entry(id).or_insert_with(|| FlowWindow::resting(window, cx.now));
+        flow.on_request();
+        flow.advertise(id, cx.actions);
         AckDecision::Send
     }
 
@@ -344,6 +345,19 @@ mod tests {
         bench.now += MS;
         bench.call(|host, cx| host.on_timer(cx, 0));
         assert!((bench.interface.flows[&id].measured() - 1e6).abs() < 1.0);
+    }
+
+    /// The server rests, as it does after a pause: its first data begin the first look.
+    #[test]
+    fn a_request_tells_a_server_that_has_not_sent_yet_its_window() {
+        let mut bench = Bench::new("paper");
+        let id = FlowId::new(0);
+        let actions = bench.call(|host, cx| {
+            host.on_request(cx, id);
+        });
+        assert_eq!(actions, [ReceiverAction::Window { flow: id, bytes: 2000 }]);
+        let flow = &bench.interface.flows[&id];
+        assert!(flow.idle && flow.granted() == 2000);
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "ictcp",
     summary: "ICTCP: receivers divide spare bandwidth among their flows by their advertised windows (CoNEXT 2010).",
     params: PARAMS,
-    // A new flow begins with `min-window`, which the SYN-ACK advertises; on a connection that was open before nobody has, and
-    // the sender, stock TCP, begins as its stack does.
+    // A new flow begins with `min-window`, which the SYN-ACK advertises, or on a connection that was open before the request.
+    // Without a request nobody has there, and the sender, stock TCP, begins as its stack does.
     transport: &[Wish::Prefers("initial-window", "2mss")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,

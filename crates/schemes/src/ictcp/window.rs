@@ -44,7 +44,7 @@ pub(super) struct FlowWindow {
     /// Smoothed round-trip time in seconds, once measured.
     pub(super) rtt: Option<f64>,
     /// First bytes of segments that acknowledgements allowed last, and when.
-    pub(super) allowed: VecDeque<(u64, Time)>,
+    allowed: VecDeque<(u64, Time)>,
     /// Payload since the last adjustment.
     bytes: u64,
     last_adjusted: Time,
@@ -98,6 +98,11 @@ impl FlowWindow {
         }
     }
 
+    /// A flow from which nothing has come yet on an open connection.
+    pub(super) fn resting(window: f64, now: Time) -> Self {
+        Self { idle: true, ..Self::new(window, now) }
+    }
+
     /// An acknowledgement of everything before `next` leaves with the current window.
     pub(super) fn on_ack(&mut self, now: Time, mss: u64) {
         let allowed = self.granted();
@@ -106,6 +111,12 @@ impl FlowWindow {
         if self.allowed.back().is_none_or(|(seq, _)| *seq < last) {
             self.allowed.push_back((last, now));
         }
+    }
+
+    /// A request leaves. What was sent until now says nothing about the time to data that is asked for only now.
+    pub(super) fn on_request(&mut self) {
+        self.edge = self.edge.max(self.next + self.granted());
+        self.allowed.clear();
     }
 
     /// A segment arrived.

@@ -352,6 +352,9 @@ impl CongestionControl for Sender {
     fn on_transfer(&mut self, transfer: &TransferFacts) {
         (self.first, self.bytes, self.max_window) = (transfer.first, transfer.bytes, 0.0);
     }
+    fn on_later_transfer(&mut self, cx: &mut SenderCx<'_>) {
+        self.classify(cx);
+    }
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
         if !self.set.slow_start {
             cx.window.ssthresh = cx.window.cwnd;

@@ -51,6 +51,11 @@ impl Sender {
         }
     }
 
+    /// The request that was answered told the peer's window in bytes.
+    pub fn hear_window(&mut self, window: u64) {
+        self.peer_edge = self.peer_edge.max(self.una + window);
+    }
+
     /// New data may be available on an open connection.
     pub fn on_data_ready<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         if self.state != State::Established {
@@ -58,6 +63,7 @@ impl Sender {
         }
         if self.recovery == Recovery::Linux {
             self.restart_after_idle(env);
+            self.with_cc(env, |cc, cx| cc.on_later_transfer(cx));
             return self.linux_write(env);
         }
         // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
@@ -67,6 +73,7 @@ impl Sender {
                 self.window.cwnd = self.window.cwnd.min(env.cfg.initial_window as f64);
             }
         }
+        self.with_cc(env, |cc, cx| cc.on_later_transfer(cx));
         self.send(env);
         self.after_sending(env);
     }

@@ -183,6 +183,22 @@ fn rfc9293_s3_8_6_the_peers_window_is_the_right_edge() {
 }
 
 #[test]
+fn a_request_tells_a_window_that_no_acknowledgement_has_told() {
+    let mut bench = Bench::closed(SenderConfig { initial_window: 1000, ..CFG }, Some(200), false);
+    bench.window = 200;
+    bench.adopt();
+    bench.expect("1:101 101:201");
+    bench.ack(201);
+    bench.sender.hear_window(100);
+    bench.push_data(300);
+    bench.expect("201:301 301:401");
+    bench.ack(401);
+    bench.sender.hear_window(300);
+    bench.push_data(200);
+    bench.expect("401:501 501:601 601:701");
+}
+
+#[test]
 fn rfc9293_s3_8_6_a_window_that_shrinks_takes_nothing_back() {
     let mut bench = Bench::open(CFG);
     bench.window = 100;

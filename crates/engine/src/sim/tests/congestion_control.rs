@@ -151,12 +151,15 @@ fn the_window_bounds_what_is_in_flight() {
     assert_eq!(most, 2920.0);
 }
 
-/// Tells what the application hands over.
-struct Transfers(Log<TransferFacts>);
+/// Tells what the application hands over, and before which byte later transfers begin.
+struct Transfers(Log<TransferFacts>, Log<u64>);
 
 impl CongestionControl for Transfers {
     fn on_transfer(&mut self, transfer: &TransferFacts) {
         self.0.push(*transfer);
+    }
+    fn on_later_transfer(&mut self, cx: &mut SenderCx<'_>) {
+        self.1.push(cx.max_sent);
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         NewReno.on_ack(cx, ack);
@@ -165,11 +168,9 @@ impl CongestionControl for Transfers {
 
 #[test]
 fn it_hears_of_every_transfer_with_its_deadline_before_its_first_byte() {
-    let (transfers, tell) = {
-        let log = Log::new();
-        (log.clone(), log)
-    };
-    let make = move |_: &_| Box::new(Transfers(tell.clone())) as Box<dyn CongestionControl>;
+    let (transfers, later) = (Log::new(), Log::new());
+    let (tell, tell_later) = (transfers.clone(), later.clone());
+    let make = move |_: &_| Box::new(Transfers(tell.clone(), tell_later.clone())) as Box<dyn CongestionControl>;
     let scheme = Parts { congestion: Some(Box::new(make)), ..Parts::default() };
     let rounds = "start = \"1ms\"\nrounds = 3\ngap = \"2ms\"\nconnections = \"persistent\"\nrequest = \"100B\"\n\
                   deadline = \"20ms\"";
@@ -178,6 +179,7 @@ fn it_hears_of_every_transfer_with_its_deadline_before_its_first_byte() {
         transfers.take().into_iter().partition(|told| told.bytes == Some(100));
     let firsts = |told: &[TransferFacts]| told.iter().map(|told| told.first).collect::<Vec<_>>();
     assert_eq!((firsts(&requests), firsts(&responses)), (vec![1, 101, 201], vec![1, 5001, 10_001]));
+    assert_eq!(later.take(), [101, 5001, 201, 10_001]);
     assert!(requests.iter().all(|told| told.deadline.is_none()), "a request has no deadline of its own");
     assert!(responses.iter().all(|told| told.bytes == Some(5000)));
     let deadlines: Vec<f64> = responses.iter().map(|told| told.deadline.expect("a deadline").secs()).collect();

@@ -12,6 +12,21 @@ fn star(scheme: &str, traffic: &str, duration: &str) -> Outcome {
     ))
 }
 
+/// An incast on open connections whose senders would begin with ten segments.
+fn asked(senders: u32) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\ndelay = \"40us\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"ictcp\"\n\
+         initial-window = \"10mss\"\n[[traffic]]\nkind = \"incast\"\nsenders = {senders}\nbytes-each = \"14480B\"\n\
+         connections = \"persistent\"\nrequest = \"8B\"\n[run]\nduration = \"5s\"\n"
+    ))
+}
+
+#[test]
+fn a_request_on_an_open_connection_tells_its_server_the_first_window() {
+    assert_eq!(asked(50).number("drops"), 0.0, "two segments each");
+    assert!(asked(60).number("drops") > 0.0);
+}
+
 fn incast(scheme: &str, senders: u32) -> Outcome {
     star(scheme, &format!("kind = \"incast\"\nsenders = {senders}\nbytes-each = \"32KiB\""), "5s")
 }
