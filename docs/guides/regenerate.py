@@ -50,7 +50,7 @@ def package_with_scheme(guide: Path, to: Path) -> Path:
     """A package in this folder whose engine has the scheme of a guide; returns where Python finds it."""
     source = ROOT / "target/new-scheme/source"
     _add_scheme(guide, source)
-    command = ["cargo", "build", "--quiet", "--locked", "--package", "fanin-python", "--profile", "quick"]
+    command = ["cargo", "build", "--quiet", "--locked", "--package", "fanin-extension", "--profile", "quick"]
     target = source.parent
     done = subprocess.run([*command, "--target-dir", str(target)], cwd=source, capture_output=True, text=True)
     if done.returncode:
