@@ -79,9 +79,14 @@ NOT_TYPED = {"serve": "serves until it is ended", "linux": "names no scheme", "d
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory):
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def engine(home):
     """What the page has its reader build."""
-    return script().own_engine(FIRST_SCHEME.read_text(), tmp_path_factory.mktemp("home"))
+    return script().own_engine(FIRST_SCHEME.read_text(), home)
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +138,25 @@ def test_a_stack_that_overrules_what_the_scheme_prefers_is_warned_of(typed):
     assert "transport.ack-every is 2 (stack linux-6.12), but Gentle prefers 1" in typed(linux)
     assert "prefers" not in typed(f"{linux} --set transport.ack-every=2")
     assert "prefers" not in typed("check scenario.toml")
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "why"),
+    [
+        ('key: "gentle"', 'key: "dctcp"', 'there is a scheme "dctcp" already: give yours another key'),
+        ('"200us"', '"200 uss"', 'scheme "gentle": default of target: unknown unit "uss"'),
+    ],
+)
+def test_an_engine_with_a_row_that_cannot_be_is_refused(engine, home, tmp_path, written, wrong, why):
+    crate = shutil.copytree(home / "gentle", tmp_path / "gentle")
+    # Another file than the engine of the other tests, in the folder of what is compiled already.
+    for path, old, new in [("src/lib.rs", written, wrong), ("Cargo.toml", "[lib]", '[lib]\nname = "refused"')]:
+        text = (crate / path).read_text()
+        assert text.count(old) == 1
+        (crate / path).write_text(text.replace(old, new))
+    built = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target/own-scheme")}
+    subprocess.run(["cargo", "build", "--quiet"], cwd=crate, env=built, check=True)
+    loaded = {**os.environ, "FANIN_ENGINE": engine.replace("libgentle", "librefused")}
+    result = subprocess.run([sys.executable, "-m", "fanin"], capture_output=True, text=True, env=loaded)
+    assert (result.returncode, len(result.stderr.splitlines())) == (3, 1)
+    assert f"cannot be loaded ({why}" in result.stderr
