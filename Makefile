@@ -21,7 +21,7 @@ demo: $(VENV)/installed ## Show a rack that collapses and what fixes it, then re
 	@echo 'Next: source .venv/bin/activate && fanin advise tour/rack'
 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python
-	PROPTEST_RNG_SEED=1 cargo test --workspace --exclude fanin-python
+	PROPTEST_RNG_SEED=1 cargo test --workspace --exclude fanin-python --exclude fanin-extension
 	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 /// The crates that only carry scenarios in and results out.
-const BINDINGS: [&str; 3] = ["binding", "python", "wasm"];
+const BINDINGS: [&str; 4] = ["binding", "extension", "python", "wasm"];
 
 fn main() {
     let crates = Path::new("..");

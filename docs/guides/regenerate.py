@@ -4,8 +4,8 @@ A guide is Markdown. A ``toml`` block whose first line is ``# NAME.toml`` is a f
 are its lines that begin with ``$ ``, and each has its output below it. ``<!-- from PATTERN -->`` above a picture says
 which file it is a copy of. All of it happens in a new folder, in the order of the guide.
 
-A guide that has a scheme of its own gets an engine with it: its ``rust`` block is the scheme, its ``markdown`` block
-the manual, and the added lines of its ``diff`` block each stand before the line that they stand before there.
+``<!-- from FILE -->`` above a block says which file of the repository it is a copy of. A guide that has ``sh`` blocks
+builds an engine with a scheme of its own: they are done first, in the checkout, and give ``FANIN_ENGINE``.
 
     python docs/guides/regenerate.py docs/guides/choose-a-fix.md
 """
@@ -22,22 +22,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(toml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COPY = re.compile(r"^(<!-- from (\S+) -->\n```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"^<!-- from (\S+) -->\n!\[[^\]]*\]\(([^)]+)\)$", re.MULTILINE)
 
 
 def regenerate(guide: Path) -> str:
     """The guide with new outputs; its pictures are copied beside it."""
     text = guide.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as programs:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         work = Path(folder)
+        text = COPY.sub(lambda block: f"{block[1]}{(ROOT / block[2]).read_text(encoding='utf-8')}```", text)
         environment = dict(os.environ)
-        first = Path(sys.executable).parent
-        if "```rust\n" in text:
-            environment["PYTHONPATH"] = str(package_with_scheme(guide, Path(programs)))
-            first = Path(programs)
-            (first / "fanin").write_text(f'#!/bin/sh\nexec {sys.executable} -m fanin "$@"\n')
-            (first / "fanin").chmod(0o755)
-        environment["PATH"] = os.pathsep.join([str(first), os.environ.get("PATH", "")])
+        if SHELL.search(text):
+            environment["FANIN_ENGINE"] = own_engine(text, Path(home))
+        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         text = BLOCK.sub(lambda block: _block(block, work, environment), text)
         for pattern, target in PICTURE.findall(text):
             (found,) = work.glob(pattern)
@@ -46,48 +45,19 @@ def regenerate(guide: Path) -> str:
     return text
 
 
-def package_with_scheme(guide: Path, to: Path) -> Path:
-    """A package in this folder whose engine has the scheme of a guide; returns where Python finds it."""
-    source = ROOT / "target/new-scheme/source"
-    _add_scheme(guide, source)
-    command = ["cargo", "build", "--quiet", "--locked", "--package", "fanin-python", "--profile", "quick"]
-    target = source.parent
-    done = subprocess.run([*command, "--target-dir", str(target)], cwd=source, capture_output=True, text=True)
+def own_engine(text: str, home: Path) -> str:
+    """Does what the ``sh`` blocks of a guide say, with a folder as its reader's home; returns ``FANIN_ENGINE``.
+
+    What they compile is kept for the next time.
+    """
+    target = ROOT / "target/own-scheme"
+    lines = "".join(SHELL.findall(text)).replace("~/gentle/target", str(target)).replace("~", str(home))
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
+    command = ["bash", "-ec", f"{lines}printenv FANIN_ENGINE"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(done.stderr)
-    (engine,) = (path for name in ("lib_engine.so", "lib_engine.dylib") for path in (target / "quick").glob(name))
-    left_out = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "page")
-    shutil.copytree(ROOT / "python/fanin", to / "python/fanin", ignore=left_out)
-    shutil.copy2(engine, to / "python/fanin/_engine.abi3.so")
-    return to / "python"
-
-
-def _add_scheme(guide: Path, workspace: Path) -> None:
-    """A copy of the engine's source with the scheme of a guide. Each file has the time of what it is made of, by which
-    cargo sees what to build."""
-    shutil.rmtree(workspace, ignore_errors=True)
-    shutil.copytree(ROOT / "crates", workspace / "crates")
-    for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy2(ROOT / name, workspace / name)
-    page = guide.read_text(encoding="utf-8")
-    code, manual, change = (
-        re.search(rf"^```{kind}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL).group(1)
-        for kind in ("rust", "markdown", "diff")
-    )
-    (name,) = re.findall(r"^\+mod (\w+);$", change, re.MULTILINE)
-    schemes = workspace / "crates/schemes/src"
-    registry = schemes / "lib.rs"
-    text = registry.read_text(encoding="utf-8")
-    for line, before in re.findall(r"^\+(.*)\n (.*\n)", change, re.MULTILINE):
-        if text.count(f"\n{before}") != 1:
-            raise SystemExit(f"{registry} has not one line {before}")
-        text = text.replace(f"\n{before}", f"\n{line}\n{before}")
-    made = max(path.stat().st_mtime_ns for path in (guide, registry, Path(__file__)))
-    (schemes / name).mkdir()
-    files = {registry: text, schemes / name / "mod.rs": code, schemes / name / "manual.md": manual}
-    for path, content in files.items():
-        path.write_text(content, encoding="utf-8")
-        os.utime(path, ns=(made, made))
+        raise SystemExit(f"{done.stdout}{done.stderr}")
+    return done.stdout.splitlines()[-1]
 
 
 def _block(block: re.Match[str], work: Path, environment: dict[str, str]) -> str:
@@ -107,9 +77,7 @@ def commands(content: str) -> list[str]:
 
 def _run(command: str, work: Path, environment: dict[str, str]) -> str:
     """What a command prints, without the progress."""
-    done = subprocess.run(
-        command, shell=True, cwd=work, env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, shell=True, cwd=work, env=environment, capture_output=True, text=True, check=False)
     said = [line for line in done.stderr.splitlines() if line.startswith(("warning:", "error:"))]
     if done.returncode:
         raise SystemExit(f"{command}: exit code {done.returncode}\n{done.stderr}")

@@ -1,5 +1,6 @@
 import ast
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,8 +22,9 @@ def with_engine(tmp_path, source):
     if source is not None:
         (copy / "_engine.py").write_text(source)
 
-    def python(*arguments):
-        environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    def python(*arguments, **variables):
+        path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+        environment = {**os.environ, "PYTHONPATH": path, **variables}
         return subprocess.run(
             [sys.executable, *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path
         )
@@ -58,6 +60,27 @@ def test_no_engine_at_all_says_how_to_get_one(tmp_path):
     assert result.returncode == 3
     assert "cannot be loaded" in result.stderr
     assert "run make" in result.stderr
+
+
+def test_an_engine_of_its_user_is_named_by_what_it_is_and_checked(tmp_path):
+    python = with_engine(tmp_path, None)
+    (found,) = PACKAGE.glob("_engine*.so")
+    own = shutil.copy2(found, tmp_path / "own.so")
+
+    def shown(file):
+        result = python("-m", "fanin", "--version", FANIN_ENGINE=str(file))
+        return result.stdout.strip() or result.stderr.strip()
+
+    version = re.escape(fanin.engine_version())
+    assert (first := shown(own)) and re.fullmatch(rf"fanin \S+ \(engine {version}\.[0-9a-f]{{8}}\)", first)
+    with own.open("ab") as file:
+        file.write(b"another scheme")
+    assert shown(own) != first
+    (tmp_path / "text.so").write_text("no program")
+    assert re.match(r"error: the engine \S+/text.so \(FANIN_ENGINE\) cannot be loaded", shown(tmp_path / "text.so"))
+    code = tmp_path / "fanin/extension.py"
+    code.write_text(code.read_text().replace(f'PACKAGE_VERSION = "{fanin.__version__}"', 'PACKAGE_VERSION = "9.9"'))
+    assert re.search(rf"own.so \(FANIN_ENGINE\) has version {version}\S+, but this fanin needs version 9.9", shown(own))
 
 
 def test_what_is_needed_is_what_the_stubs_promise():

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 /// Everything that a scenario can name, with its parameters, and everything that a run measures.
 pub fn registry() -> Value {
-    let schemes = schemes::REGISTRY.iter().map(scheme);
+    let schemes = schemes::simulated().map(scheme);
     let kernel_schemes = schemes::KERNEL.iter().map(scheme);
     let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
@@ -34,8 +34,8 @@ pub fn registry() -> Value {
         "sections": {
             "network": parameters(&[common::TOPOLOGY, common::NETWORK]),
             "queue": parameters(&[common::QUEUE]),
-            "transport": parameters(&[common::SCHEME, tcp::PARAMS]),
-            "traffic": parameters(&[common::TRAFFIC, common::TRAFFIC_OPTIONAL, common::TRAFFIC_COMMON]),
+            "transport": parameters(&[common::scheme(), tcp::PARAMS]),
+            "traffic": parameters(&[common::TRAFFIC, common::traffic_optional(), common::TRAFFIC_COMMON]),
             "fault": parameters(&[common::FAULT, common::FAULT_OPTIONAL, fault::COMMON]),
             "control": parameters(&[common::CONTROL]),
             "measure": parameters(&[common::MEASURE]),

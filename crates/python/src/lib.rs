@@ -13,16 +13,50 @@ mod tables;
 
 use std::path::PathBuf;
 
-use fanin_engine::param;
 use fanin_engine::scenario::{KEYS, json_schema};
+use fanin_engine::schemes::SchemeRow;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 use run::RunOutput;
 use scenario::Scenario;
 
-/// The module `fanin._engine`.
-#[pymodule]
-fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// What a scheme is written with.
+pub use fanin_engine::scenario::check_row;
+pub use fanin_engine::{param, roles, schemes, units};
+#[doc(hidden)]
+pub use pyo3;
+
+/// Makes this crate, a `cdylib`, the module `fanin._engine` with these rows beside the schemes of fanin. It stands in the root of
+/// the crate. Tests of the crate do without it, as they have no Python; a test checks the rows.
+#[macro_export]
+macro_rules! engine {
+    ($($row:expr),*) => {
+        static ROWS_OF_FANIN: &[&$crate::schemes::SchemeRow] = &[$(&$row),*];
+        #[test]
+        fn rows_are_sound() {
+            for row in ROWS_OF_FANIN {
+                $crate::check_row(row).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+        #[cfg(not(test))]
+        use $crate::pyo3 as pyo3_of_fanin;
+        #[cfg(not(test))]
+        #[$crate::pyo3::pymodule(crate = "crate::pyo3_of_fanin")]
+        fn _engine(module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>) -> $crate::pyo3::PyResult<()> {
+            $crate::fill(module, ROWS_OF_FANIN)
+        }
+    };
+}
+
+/// Fills the module `fanin._engine`.
+///
+/// # Errors
+/// A row has a mistake, or a name that exists.
+#[doc(hidden)]
+pub fn fill(module: &Bound<'_, PyModule>, rows: &'static [&'static SchemeRow]) -> PyResult<()> {
+    rows.iter().try_for_each(|row| check_row(row)).map_err(|error| PyImportError::new_err(error.to_string()))?;
+    schemes::register(rows).map_err(PyImportError::new_err)?;
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

@@ -19,14 +19,16 @@ mod defaults;
 pub mod environment;
 mod read;
 mod resolved;
+mod row;
 mod schema;
 #[cfg(test)]
 mod tests;
 
 pub use resolved::{ResolvedRow, Unused};
+pub use row::check_row;
 pub use schema::json_schema;
 
-use common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
+use common::{CONTROL, MEASURE, RUN, Variants};
 use defaults::Defaults;
 use fanin_core::units::Time;
 use fanin_network::queue;
@@ -126,7 +128,7 @@ impl Scenario {
         let mut queue = variant(&Variants::queue(), &reader.source("queue")?)?;
         network.values = defaults.network(network.values).follow(None)?;
         queue.values = defaults.queue(&network.values, queue.values).follow(Some(&network.values))?;
-        let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
+        let transport = reader.table("transport", &[common::scheme(), tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
         let mut used = vec![network_scheme];
@@ -231,6 +233,11 @@ impl Scenario {
     /// If no scheme is registered under that key.
     pub fn scheme(&self, key: &str) -> &Values {
         of_scheme(&self.schemes, key)
+    }
+
+    /// The parameters of every scheme, in registry order.
+    pub fn schemes(&self) -> impl Iterator<Item = &(&'static str, Values)> {
+        self.schemes.iter()
     }
 
     /// `[transport]` for end points of the scheme called `key`, with that scheme's defaults.

@@ -1,6 +1,6 @@
 //! The JSON Schema of a scenario file, for editors.
 
-use super::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variants};
+use super::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, Variants, scheme};
 use fanin_param::values::{quantity, workload};
 use fanin_param::{Kind, Param, STEADY, Variant};
 use fanin_schemes as schemes;
@@ -12,7 +12,7 @@ pub fn json_schema() -> Value {
     let tables = [
         ("network", variants(&Variants::network(), "The network.")),
         ("queue", variants(&Variants::queue(), "Queue discipline of the switch ports.")),
-        ("transport", table(&[SCHEME, tcp::PARAMS], "TCP below every scheme.")),
+        ("transport", table(&[scheme(), tcp::PARAMS], "TCP below every scheme.")),
         ("scheme", schemes()),
         ("traffic", traffic()),
         ("fault", faults()),
@@ -34,7 +34,7 @@ pub fn json_schema() -> Value {
 
 fn schemes() -> Value {
     let tables: Map<_, _> =
-        schemes::REGISTRY.iter().map(|row| (row.key.to_owned(), table(&[row.params], row.summary))).collect();
+        schemes::simulated().map(|row| (row.key.to_owned(), table(&[row.params], row.summary))).collect();
     json!({
         "type": "object",
         "description": "Parameters of each scheme; those of unused schemes have no effect.",

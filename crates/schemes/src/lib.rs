@@ -21,6 +21,7 @@ mod row;
 mod sab;
 mod sdtcp;
 mod swift;
+pub mod test_sender;
 
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
@@ -41,6 +42,7 @@ use fanin_core::units::{Rate, Time};
 use fanin_network::traffic::TrafficGroup;
 use fanin_param::{SpecError, Values};
 use std::any::Any;
+use std::sync::OnceLock;
 
 /// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
 /// of it is better.
@@ -54,7 +56,7 @@ pub struct SwitchTotal {
     pub doc: &'static str,
 }
 
-/// Every scheme.
+/// Every scheme of this crate.
 pub static REGISTRY: &[SchemeRow] = &[
     newreno::ROW,
     linux::ROW,
@@ -79,9 +81,34 @@ pub static REGISTRY: &[SchemeRow] = &[
 /// run need a sender, Reno's stands for it.
 pub static KERNEL: &[SchemeRow] = &[linux::ROW_BBR];
 
+static OWN: OnceLock<&[&SchemeRow]> = OnceLock::new();
+
+/// Adds schemes of another crate, once and before anything asks for a scheme.
+///
+/// # Errors
+/// Says which row is refused, and why.
+pub fn register(rows: &'static [&'static SchemeRow]) -> Result<(), String> {
+    for (i, SchemeRow { key, .. }) in rows.iter().enumerate() {
+        let known = REGISTRY.iter().chain(KERNEL).chain(rows[..i].iter().copied());
+        if known.into_iter().any(|row| row.key == *key) {
+            return Err(format!("there is a scheme {key:?} already: give yours another key"));
+        }
+    }
+    // Python may fill its module twice.
+    if rows.is_empty() || std::ptr::eq(*OWN.get_or_init(|| rows), rows) {
+        return Ok(());
+    }
+    Err("the schemes are known already: register yours before anything asks for one".to_owned())
+}
+
+/// Every scheme that the simulator runs.
+pub fn simulated() -> impl Iterator<Item = &'static SchemeRow> {
+    REGISTRY.iter().chain(OWN.get_or_init(|| &[]).iter().copied())
+}
+
 /// Everything that a scenario can name as its scheme.
 pub fn all() -> impl Iterator<Item = &'static SchemeRow> {
-    REGISTRY.iter().chain(KERNEL)
+    simulated().chain(KERNEL)
 }
 
 /// The scheme called `key`.
@@ -217,6 +244,3 @@ pub trait Scheme: Send + Sync {
     /// them, summed over the switches.
     fn node_totals(&self, _node: &dyn Any, _show: &mut dyn FnMut(&'static SwitchTotal, u64)) {}
 }
-
-#[cfg(test)]
-mod test_sender;

@@ -7,41 +7,54 @@ use fanin_core::roles::{
 use fanin_core::units::Time;
 
 /// Bytes of a segment, where a test does not choose.
-pub(super) const MSS: f64 = 1000.0;
+pub const MSS: f64 = 1000.0;
 
-pub(super) struct TestSender<C> {
-    pub(super) cc: C,
-    pub(super) mss: f64,
-    pub(super) window: CongestionWindow,
-    pub(super) packet: PacketFacts,
-    pub(super) una: u64,
-    pub(super) nxt: u64,
+/// A connection around a congestion control. Sequence numbers begin at 1.
+pub struct TestSender<C> {
+    /// The code under test.
+    pub cc: C,
+    /// Bytes of a segment.
+    pub mss: f64,
+    /// The congestion window and slow start's threshold, in bytes.
+    pub window: CongestionWindow,
+    /// What its packets look like.
+    pub packet: PacketFacts,
+    /// The first byte that is not acknowledged.
+    pub una: u64,
+    /// The next byte to send.
+    pub nxt: u64,
     /// The window of data ends when more than this is acknowledged.
-    pub(super) window_end: u64,
-    pub(super) now: Time,
-    pub(super) srtt: Option<Time>,
-    pub(super) wake: Time,
-    /// What the next acknowledgements bring: a round-trip time, and the echoed field.
-    pub(super) rtt: Option<Time>,
+    pub window_end: u64,
+    /// The clock, which only a test sets.
+    pub now: Time,
+    /// The smoothed round-trip time.
+    pub srtt: Option<Time>,
+    /// When it wants to be called again.
+    pub wake: Time,
+    /// The round-trip time that the next acknowledgements bring.
+    pub rtt: Option<Time>,
     /// Where that time was spent, if not in the network.
-    pub(super) delay: Option<Delay>,
-    pub(super) field: u64,
+    pub delay: Option<Delay>,
+    /// The echoed field of those acknowledgements.
+    pub field: u64,
     /// The congestion window is what limits the sender.
-    pub(super) window_limited: bool,
+    pub window_limited: bool,
     /// It repairs what it sent before a timeout.
-    pub(super) in_loss: bool,
-    pub(super) cwr: Option<Cwr>,
-    pub(super) counting: ByteCounting,
+    pub in_loss: bool,
+    /// It is in recovery, and since when.
+    pub cwr: Option<Cwr>,
+    /// Whether its window grows by bytes or by acknowledgements.
+    pub counting: ByteCounting,
 }
 
 impl<C: CongestionControl> TestSender<C> {
     /// An open connection with a window of `segments`, in congestion avoidance.
-    pub(super) fn new(cc: C, segments: f64) -> Self {
+    pub fn new(cc: C, segments: f64) -> Self {
         let cwnd = segments * MSS;
         Self::open(cc, MSS, CongestionWindow { cwnd, ssthresh: cwnd })
     }
     /// An open connection with segments of `mss` bytes and this window.
-    pub(super) fn open(cc: C, mss: f64, window: CongestionWindow) -> Self {
+    pub fn open(cc: C, mss: f64, window: CongestionWindow) -> Self {
         let mut sender = Self {
             cc,
             mss,
@@ -65,11 +78,11 @@ impl<C: CongestionControl> TestSender<C> {
         sender
     }
     /// The window in segments.
-    pub(super) fn segments(&self) -> f64 {
+    pub fn segments(&self) -> f64 {
         self.window.cwnd / self.mss
     }
     /// Calls a hook.
-    pub(super) fn call<R>(&mut self, hook: impl FnOnce(&mut C, &mut SenderCx<'_>) -> R) -> R {
+    pub fn call<R>(&mut self, hook: impl FnOnce(&mut C, &mut SenderCx<'_>) -> R) -> R {
         let mut cx = SenderCx {
             now: self.now,
             mss: self.mss,
@@ -86,15 +99,15 @@ impl<C: CongestionControl> TestSender<C> {
         hook(&mut self.cc, &mut cx)
     }
     /// Sends segments until `segments` are outstanding.
-    pub(super) fn send(&mut self, segments: u64) {
+    pub fn send(&mut self, segments: u64) {
         self.nxt = self.una + segments * self.mss as u64;
     }
     /// The first outstanding segment is acknowledged, with an echo or without.
-    pub(super) fn ack(&mut self, ece: bool) {
+    pub fn ack(&mut self, ece: bool) {
         self.ack_of(1, ece);
     }
     /// One acknowledgement of the first `segments` outstanding ones.
-    pub(super) fn ack_of(&mut self, segments: u64, ece: bool) {
+    pub fn ack_of(&mut self, segments: u64, ece: bool) {
         let acked = segments * self.mss as u64;
         self.una += acked;
         let ends_window = self.una > self.window_end;
@@ -118,12 +131,12 @@ impl<C: CongestionControl> TestSender<C> {
         self.call(|cc, cx| cc.on_ack(cx, &ack));
     }
     /// Sends `segments` and has them acknowledged one by one, the first `marked` with an echo.
-    pub(super) fn round(&mut self, segments: u64, marked: u64) {
+    pub fn round(&mut self, segments: u64, marked: u64) {
         self.send(segments);
         (0..segments).for_each(|i| self.ack(i < marked));
     }
     /// Of a window of two segments in slow start: an echo keeps it from growing, but not after a timeout.
-    pub(super) fn expect_growth_with_echoes_in_loss_only(&mut self) {
+    pub fn expect_growth_with_echoes_in_loss_only(&mut self) {
         self.round(1, 1);
         assert_eq!(self.segments(), 2.0);
         self.in_loss = true;
@@ -131,7 +144,7 @@ impl<C: CongestionControl> TestSender<C> {
         assert_eq!(self.segments(), 3.0, "tcp_may_raise_cwnd");
     }
     /// An echo that is the first of its round trip.
-    pub(super) fn echo(&mut self) {
+    pub fn echo(&mut self) {
         self.call(C::on_ecn_echo);
     }
 }

@@ -506,7 +506,7 @@ fn drops_by(reason: DropReason) -> Total {
 pub fn totals_of_some() -> Vec<Total> {
     let rare = DropReason::ALL.into_iter().filter(|reason| !reason.is_everywhere());
     let mut found: Vec<Total> = rare.map(drops_by).collect();
-    for count in schemes::REGISTRY.iter().flat_map(|row| row.totals) {
+    for count in schemes::simulated().flat_map(|row| row.totals) {
         let total = Total { name: count.name, label: count.label, doc: count.doc, better: Less, ..QUEUE };
         if !found.contains(&total) {
             found.push(total);

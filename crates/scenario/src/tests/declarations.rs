@@ -1,22 +1,20 @@
 //! Every declaration of the file and of every registry row is valid.
 
+use crate::check_row;
 use crate::common::{
-    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC,
-    TRAFFIC_COMMON, TRAFFIC_OPTIONAL, Variants,
+    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
+    Variants, scheme, traffic_optional,
 };
-use crate::environment;
-use fanin_core::roles::EcnMode;
-use fanin_core::units::Rate;
 use fanin_network::{fault, queue, topology, traffic};
 use fanin_param::{Kind, Param, Values};
 use fanin_schemes as schemes;
-use fanin_schemes::{FlowFacts, Signal, Wish};
+use fanin_schemes::{SchemeRow, Signal, Wish};
 use fanin_tcp as tcp;
 
 /// The declarations of each table that can occur.
 fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     let mut tables: Vec<(String, Vec<&'static [Param]>)> = vec![
-        ("transport".into(), vec![SCHEME, tcp::PARAMS]),
+        ("transport".into(), vec![scheme(), tcp::PARAMS]),
         ("control".into(), vec![CONTROL]),
         ("measure".into(), vec![MEASURE]),
         ("run".into(), vec![RUN]),
@@ -27,7 +25,7 @@ fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     tables.extend(
         traffic::REGISTRY
             .iter()
-            .map(|row| (row.key.into(), vec![TRAFFIC, TRAFFIC_OPTIONAL, TRAFFIC_COMMON, row.params])),
+            .map(|row| (row.key.into(), vec![TRAFFIC, traffic_optional(), TRAFFIC_COMMON, row.params])),
     );
     tables.extend(
         fault::REGISTRY.iter().map(|row| (row.key.into(), vec![FAULT, FAULT_OPTIONAL, fault::COMMON, row.params])),
@@ -88,7 +86,7 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
                     ["scheme", scheme, key] => {
                         schemes::REGISTRY.iter().any(|other| other.key == scheme && has(other.params, key))
                     }
-                    ["transport", key] => has(SCHEME, key) || has(tcp::PARAMS, key),
+                    ["transport", key] => has(scheme(), key) || has(tcp::PARAMS, key),
                     ["network", key] => has(NETWORK, key) || topology::REGISTRY.iter().any(|row| has(row.params, key)),
                     ["traffic", key] => {
                         has(TRAFFIC_COMMON, key) || traffic::REGISTRY.iter().any(|row| has(row.params, key))
@@ -107,37 +105,45 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
             });
             assert!(told, "{path} selects {}, which its scheme's readings do not tell", param.reading);
         }
-        for wish in row.transport {
-            match wish {
-                Wish::Stack(key) => assert!(environment::REGISTRY.iter().any(|row| row.key == *key), "no stack {key}"),
-                Wish::Needs(key, _) | Wish::Prefers(key, _) => {
-                    assert!(has(tcp::PARAMS, key), "{}: no transport key {key}", row.key);
-                    assert!(!["mss", "header"].contains(key), "{}: {key} is common to the network", row.key);
-                }
-            }
-        }
     }
 }
 
 #[test]
-fn schemes_say_what_their_senders_react_to_and_how_they_are_drawn() {
+fn rows_of_schemes_are_sound_and_their_colours_differ() {
     for row in schemes::REGISTRY {
-        let scheme = (row.build)(&Values::defaults(&[row.params]));
-        let sender = scheme.congestion_control(&FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000)));
-        let marks = row.reacts_to.contains(&Signal::Marks);
-        assert_eq!(marks, sender.ecn() != EcnMode::Off, "{}: its row and its senders differ about marks", row.key);
-        let digits = row.colour.strip_prefix('#').unwrap_or("");
-        let is_colour = digits.len() == 6 && digits.chars().all(|digit| digit.is_ascii_hexdigit());
-        assert!(is_colour, "{}: {} is no colour", row.key, row.colour);
-        assert!(MARKERS.split(' ').any(|marker| marker == row.marker), "{}: no marker {}", row.key, row.marker);
+        assert_eq!(check_row(row), Ok(()));
         let alike = schemes::REGISTRY.iter().filter(|other| other.colour.eq_ignore_ascii_case(row.colour)).count();
         assert_eq!(alike, 1, "{}: another scheme has its colour", row.key);
-        assert!(!row.needs.is_empty(), "{}: what does it take to deploy?", row.key);
     }
 }
 
-/// Markers that figures and the page can draw.
-const MARKERS: &str = "o s ^ v < > D d P X p h H 8 *";
+#[test]
+fn a_row_that_says_what_cannot_be_is_refused() {
+    const PARAM: Param = Param::new("share", Kind::Fraction, "30%", "A share.", "a test");
+    let refused = |change: fn(&mut SchemeRow)| {
+        let mut row = SchemeRow { key: "own", ..schemes::REGISTRY[0] };
+        change(&mut row);
+        check_row(&row).expect_err("a mistake").to_string()
+    };
+    for (why, wanted) in [
+        (refused(|row| row.key = "Own"), r#"scheme "Own": key: must be lower-case"#),
+        (refused(|row| row.manual = "Own"), r#"scheme "own": manual: must begin"#),
+        (
+            refused(|row| row.params = &[Param { default: "3 of 10", ..PARAM }]),
+            r#"scheme "own": default of share: must"#,
+        ),
+        (refused(|row| row.transport = &[Wish::Stack("windows")]), r#"scheme "own": transport: unknown stack"#),
+        (refused(|row| row.transport = &[Wish::Needs("sck", "true")]), r#"scheme "own": transport: unknown key "sck""#),
+        (refused(|row| row.transport = &[Wish::Prefers("mss", "1000B")]), r#"scheme "own": transport: mss is common"#),
+        (refused(|row| row.transport = &[Wish::Prefers("sack", "each")]), r#"scheme "own": transport: must be"#),
+        (refused(|row| row.colour = "brown"), r#"scheme "own": colour: must be as"#),
+        (refused(|row| row.marker = "z"), r#"scheme "own": marker: must be one of"#),
+        (refused(|row| row.needs = ""), r#"scheme "own": needs: must say"#),
+        (refused(|row| row.reacts_to = &[Signal::Marks]), r#"scheme "own": reacts-to: differs"#),
+    ] {
+        assert!(why.starts_with(wanted), "{why}");
+    }
+}
 
 #[test]
 fn every_word_of_a_choice_has_a_meaning_of_its_own() {

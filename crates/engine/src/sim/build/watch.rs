@@ -56,7 +56,7 @@ fn add(names: &mut Vec<&'static str>, name: &'static str) {
 
 /// The names of all probes of `measure.probes`, over all schemes.
 pub fn probe_names() -> Vec<&'static str> {
-    let built: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(&Values::defaults(&[row.params]))).collect();
+    let built: Vec<_> = schemes::simulated().map(|row| (row.build)(&Values::defaults(&[row.params]))).collect();
     ProbeNames::of(built.iter(), &FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).all()
 }
 
@@ -75,7 +75,7 @@ pub(super) fn probes(
         return Ok((HostProbes::new(&[], flows, false), None));
     }
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.values);
-    let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
+    let registered: Vec<_> = scenario.schemes().map(|(key, values)| (schemes::find(key).build)(values)).collect();
     let known = ProbeNames::of(in_use.iter().chain(&registered), &facts);
     let of = |all: &[&str]| names.iter().any(|name| all.contains(name));
     let (switches, hosts) = (of(&known.switches), of(&known.hosts));
