@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from fanin.results.frames import to_pandas
     from fanin.results.runs import Run
     from fanin.run.scenario import Scenario
+    from fanin.run.steps import Observation, Simulation
     from fanin.run.sweep import Runs, sweep
     from fanin.scenario.points import Point
 
@@ -70,6 +71,7 @@ __all__ = [
     "Comparison",
     "FaninError",
     "NotFoundError",
+    "Observation",
     "Picture",
     "Point",
     "Recommendation",
@@ -80,6 +82,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "Simulation",
     "Slowdowns",
     "Tuning",
     "__version__",
@@ -113,6 +116,7 @@ _MODULES = {
     "results.frames": ("to_pandas",),
     "results.runs": ("Run",),
     "run.scenario": ("Scenario",),
+    "run.steps": ("Observation", "Simulation"),
     "run.sweep": ("Runs", "sweep"),
     "scenario.points": ("Point",),
 }

@@ -8,6 +8,7 @@ mod panics;
 mod run;
 mod scenario;
 mod spill;
+mod steps;
 mod stress;
 mod tables;
 
@@ -19,12 +20,14 @@ use pyo3::prelude::*;
 
 use run::RunOutput;
 use scenario::Scenario;
+use steps::Simulation;
 
 /// The module `fanin._engine`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
+    module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(linux_folder, module)?)?;
     module.add_function(wrap_pyfunction!(linux_kernels, module)?)?;

@@ -7,13 +7,16 @@ import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from fanin import _engine
 from fanin._engine import RunOutput
 from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Finished, Store, kept_in
 from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
+from fanin.run.steps import Change, Simulation
 from fanin.scenario import checks, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.format.bounds import matches
@@ -169,13 +172,7 @@ class Scenario(ScenarioFile):
         with kept_in(out) as store:
             resolved = self.resolved(given)
             output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
-            made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
-            ports = None if moved is None else find_moved_bottleneck(made, resolved, network)
-            # A run that records more of the observed port than totals keeps it.
-            if moved is not None and ports is not None and output.observe(ports[1]):
-                moved(*ports)
-                given.append((BOTTLENECK, ports[1]))
-                resolved = self.resolved(given)
+            resolved = self._observing(output, given, resolved, moved)
             name, summary = run_id(resolved), json.loads(output.summary)
             self.resolve_unchanged(name, self.files(resolved), given)
             stored = None
@@ -185,6 +182,53 @@ class Scenario(ScenarioFile):
         for remark in remarks.of_totals(summary, resolved):
             warnings.warn(remark, ScenarioWarning, stacklevel=2)
         return Run(name, summary, stored, output, resolved)
+
+    def _observing(
+        self,
+        output: RunOutput,
+        given: Settings,
+        resolved: dict[str, Any],
+        moved: Callable[[str, str], None] | None,
+    ) -> dict[str, Any]:
+        """The scenario of an output, which tells of the port that turned out to be the bottleneck if it can."""
+        made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
+        ports = None if moved is None else find_moved_bottleneck(made, resolved, network)
+        # A run that records more of the observed port than totals keeps it.
+        if moved is not None and ports is not None and output.observe(ports[1]):
+            moved(*ports)
+            given.append((BOTTLENECK, ports[1]))
+            return self.resolved(given)
+        return resolved
+
+    def start(self, seed: int | None = None) -> Simulation:
+        """Begins a run that goes on step by step, is observed, and can be changed on the way.
+
+        Args:
+            seed: Seed of the run; by default the scenario's own.
+
+        Raises:
+            ScenarioError: the scenario is not valid, or runs in the Linux kernel.
+
+        >>> simulation = fanin.Scenario("tour/rack").start(seed=1)
+        >>> simulation.step("100us")
+        >>> simulation.observe().queue_packets
+
+        """
+        self.warn()
+        given: Settings = [] if seed is None else [("run.seed", str(seed))]
+        resolved = self.resolved(given)
+        handle = self.handle([], self.files(resolved))
+
+        def finish(output: RunOutput, changes: list[Change]) -> Run:
+            found = self._observing(output, given, resolved, _warn_of_moved)
+            # A run that was changed on the way is none of the scenario's own.
+            found |= {"set": [list(change) for change in changes]} if changes else {}
+            summary = json.loads(output.summary)
+            for remark in remarks.of_totals(summary, found):
+                warnings.warn(remark, ScenarioWarning, stacklevel=3)
+            return Run(run_id(found), summary, None, output, found)
+
+        return Simulation(_engine.Simulation(handle, resolved["run"]["seed"], True), self.handle, finish)
 
     def simulate(
         self,
