@@ -73,7 +73,10 @@ class Env(gymnasium.Env["NDArray[np.float32]", Any]):
         self._every, self._reward, self._seeds = seconds(every), reward, seeds
         self._features = list(observe)
         seen = self.simulation.observe()
-        self._ports = [seen.ports.index(port) for port in ports or [self.simulation.bottleneck]]
+        known = {port: i for i, port in enumerate(seen.ports)}
+        if unknown := [port for port in ports or [] if port not in known]:
+            raise ValueError(f"no port {', '.join(unknown)}; there are {', '.join(known)}")
+        self._ports = [known[port] for port in ports or [self.simulation.bottleneck]]
         self.names = [f"{_name(each)}[{i}]" for each in self._features for i in range(len(self._feature(each, seen)))]
         """What each number of an observation is."""
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self.names),), np.float32)
@@ -92,15 +95,15 @@ class Env(gymnasium.Env["NDArray[np.float32]", Any]):
 
         Args:
             seed: Seed of the draw of runs' seeds; the same gives the same runs.
-            options: Not used.
+            options: ``{"seed": the seed of the run}``, if it is not drawn.
 
         Returns:
             An observation, and ``{"seed": the seed of the run}``.
 
         """
         super().reset(seed=seed)
-        drawn = self.np_random.integers(2**31 if self._seeds is None else len(self._seeds))
-        run = int(drawn if self._seeds is None else self._seeds[drawn])
+        drawn = int(self.np_random.integers(2**31 if self._seeds is None else len(self._seeds)))
+        run = (options or {}).get("seed", drawn if self._seeds is None else self._seeds[drawn])
         self.simulation, self._advanced = self._scenario.start(run), False
         return self._vector(), {"seed": run}
 
@@ -108,7 +111,8 @@ class Env(gymnasium.Env["NDArray[np.float32]", Any]):
         """Sets the value, and simulates until the next decision.
 
         Returns:
-            An observation, the reward, whether all data have arrived, whether the run ended before, and the ``value``.
+            An observation, the reward, whether all finite flows are complete, whether the duration passed before, and
+            ``{"value": what was set}``.
 
         """
         self.advance(action)
@@ -131,7 +135,7 @@ class Env(gymnasium.Env["NDArray[np.float32]", Any]):
         space = self.action_space
         assert isinstance(space, gymnasium.spaces.Box)
         (number,) = np.clip(action, space.low, space.high).tolist()
-        return f"{round(number)}{self._unit}" if self._unit in ("pkt", "B") else f"{number}{self._unit}"
+        return f"{number:.9f}s" if self._unit == "s" else f"{round(number)}{self._unit}"
 
     def _vector(self) -> NDArray[np.float32]:
         seen = self.simulation.observe()
@@ -160,7 +164,9 @@ class VectorEnv(SyncVectorEnv):
 
     def step(self, actions: Any) -> Any:  # noqa: ANN401 - as gymnasium has it
         """One step of each."""
-        going = [(env, action) for env, action in zip(self.envs, actions, strict=True) if not env.simulation.done]
+        envs: Any = self.envs
+        # Where an episode is over, the next one begins in its place.
+        going = [(env, action) for env, action in zip(envs, actions, strict=True) if not env.simulation.done]
         list(self._threads.map(lambda each: each[0].advance(each[1]), going))
         return super().step(actions)
 
@@ -187,8 +193,8 @@ def make(
         act: The path that actions set, one of :attr:`fanin.Simulation.settable`.
         values: What it can be. A pair of texts is a range: an action is a number from the one to the other, as an array
             of one. In a list it is the index of a value.
-        observe: What an observation has, one after the other: names of fields of :class:`fanin.Observation`, or functions
-            of it that return a number or as many numbers each time.
+        observe: What an observation has, one after the other: names of fields of :class:`fanin.Observation`, or
+            functions of it that return a number or as many numbers each time.
         every: Simulated time between two actions.
         reward: Function of the observation after each of them; by default :func:`waiting`.
         seeds: Seeds of runs; each reset draws one. By default any.

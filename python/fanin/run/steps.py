@@ -21,13 +21,13 @@ Change = tuple[float, str, str]
 _FAULT = "fault."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Observation:
     """What a simulation shows at one instant, and what happened since the observation before.
 
     Arrays cannot be written to. Those of ports have one value for each of :attr:`ports`, in the same order at every
-    observation; those of groups for each of :attr:`groups`. Those of flows have one for each flow under way, in the order
-    of their numbers: flows come and go. The first observation counts from the beginning.
+    observation, and those of groups for each of :attr:`groups`. Those of flows have one for each flow under way, in the
+    order of their numbers: flows come and go. The first observation counts from the beginning.
     """
 
     now: float
@@ -62,6 +62,9 @@ class Observation:
     """Names of the traffic groups."""
     delivered_bytes: NDArray[np.float64]
     """Of each group, the payload that arrived in order in the interval, that of flows that ended included."""
+
+    def __repr__(self) -> str:
+        return f"<Observation at {self.now:g} s: {len(self.ports)} ports, {len(self.flow)} flows under way>"
 
 
 class Simulation:
@@ -109,12 +112,12 @@ class Simulation:
 
     @property
     def done(self) -> bool:
-        """Whether nothing more will happen: all data have arrived, or the duration has passed."""
+        """Whether nothing more will happen: all finite flows are complete, or the duration has passed."""
         return self._result is not None or self._engine.done
 
     @property
     def finished(self) -> bool:
-        """Whether all data have arrived, and no more will be sent."""
+        """Whether all finite flows are complete, and no more will start."""
         return self._engine.finished
 
     @property
@@ -182,8 +185,8 @@ class Simulation:
     def result(self) -> Run:
         """Simulates what is left, and returns the result.
 
-        Without :meth:`set` it is that of :meth:`fanin.Scenario.run` with the same seed. Otherwise what was set, and when,
-        is part of the run's scenario and of its id.
+        Without :meth:`set` it is that of :meth:`fanin.Scenario.run` with the same seed. Otherwise what was set, and
+        when, is part of the run's scenario and of its id.
 
         Raises:
             RunError: an invariant was violated.
