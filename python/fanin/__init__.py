@@ -11,7 +11,8 @@ Map of the package, from the lowest folder to the highest; a folder imports only
 - `choose/`: goals, comparison and its warnings (`cautions.py`), ranking, `capacity/`, `tuning/`, `fit/`, comparison
   with other data (`reference.py`)
 - `show/`: plots, pages, the HTML report, and the folders that commands write
-- `ask/`: the questions that users ask of scenarios, in Python and by commands; beside it `env`, environments of gymnasium
+- `ask/`: the questions that users ask of scenarios, in Python and by commands
+- `env.py`: simulations as environments of gymnasium
 - `cli/`: one module per command, and `tab_completion.py`
 
 `experiments/` has the experiment files. Every folder uses `errors`, `command` (tells the command line from other
