@@ -54,6 +54,7 @@ def test_of_a_bottleneck_that_moved_the_same_is_told(racks):  # noqa: F811
     assert same(whole, pieces)
     assert {str(each.message) for each in of_steps} <= {str(each.message) for each in of_run}
     assert any("bottleneck" in str(each.message) for each in of_steps)
+    assert {each.filename for each in (*of_run, *of_steps)} == {__file__}
 
 
 def test_a_result_simulates_what_is_left_once(small):
@@ -221,7 +222,7 @@ def test_the_usual_reward_adds_up_to_completion_times(environment):
     scenario = fanin.Scenario(network={"topology": "star"}, transport={"scheme": "dctcp"}, traffic=[bursts])
     env = sys.modules["fanin.env"].make(scenario, act=THRESHOLD, values=["20pkt"], every="10us")
     _, (_, *steps) = episode(env, 0, options={"seed": 1})
-    assert steps[-1][2], "all data have arrived"
+    assert steps[-1][2:4] == (True, False), "all data have arrived"
     total = env.simulation.result().flows()["fct_s"].sum()
     assert -sum(reward for _, reward, *_ in steps) == pytest.approx(total, rel=0.05)
 

@@ -172,7 +172,11 @@ class Scenario(ScenarioFile):
         with kept_in(out) as store:
             resolved = self.resolved(given)
             output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
-            resolved = self._observing(output, given, resolved, moved)
+            ports = None if moved is None else self._moved(output, given, resolved)
+            if moved is not None and ports is not None:
+                moved(*ports)
+                given.append((BOTTLENECK, ports[1]))
+                resolved = self.resolved(given)
             name, summary = run_id(resolved), json.loads(output.summary)
             self.resolve_unchanged(name, self.files(resolved), given)
             stored = None
@@ -183,22 +187,12 @@ class Scenario(ScenarioFile):
             warnings.warn(remark, ScenarioWarning, stacklevel=2)
         return Run(name, summary, stored, output, resolved)
 
-    def _observing(
-        self,
-        output: RunOutput,
-        given: Settings,
-        resolved: dict[str, Any],
-        moved: Callable[[str, str], None] | None,
-    ) -> dict[str, Any]:
-        """The scenario of an output, which tells of the port that turned out to be the bottleneck if it can."""
+    def _moved(self, output: RunOutput, given: Settings, resolved: dict[str, Any]) -> tuple[str, str] | None:
+        """The port where incast is expected and the bottleneck, if the output now has the queue of that."""
         made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
-        ports = None if moved is None else find_moved_bottleneck(made, resolved, network)
+        ports = find_moved_bottleneck(made, resolved, network)
         # A run that records more of the observed port than totals keeps it.
-        if moved is not None and ports is not None and output.observe(ports[1]):
-            moved(*ports)
-            given.append((BOTTLENECK, ports[1]))
-            return self.resolved(given)
-        return resolved
+        return ports if ports is not None and output.observe(ports[1]) else None
 
     def start(self, seed: int | None = None) -> Simulation:
         """Begins a run that goes on step by step, is observed, and can be changed on the way.
@@ -220,7 +214,10 @@ class Scenario(ScenarioFile):
         handle = self.handle([], self.files(resolved))
 
         def finish(output: RunOutput, changes: list[Change]) -> Run:
-            found = self._observing(output, given, resolved, _warn_of_moved)
+            found = resolved
+            if ports := self._moved(output, given, resolved):
+                warnings.warn(remarks.moved(*ports), ScenarioWarning, stacklevel=3)
+                found = self.resolved([*given, (BOTTLENECK, ports[1])])
             # A run that was changed on the way is none of the scenario's own.
             found |= {"set": [list(change) for change in changes]} if changes else {}
             summary = json.loads(output.summary)

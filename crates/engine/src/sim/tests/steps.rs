@@ -146,6 +146,22 @@ fn a_threshold_counts_from_when_it_is_set() {
 }
 
 #[test]
+fn what_is_set_at_the_beginning_is_as_in_the_scenario() {
+    let text = text("kind = \"auto\"", DCTCP);
+    let plain = scenario(&text);
+    let values = [("transport.initial-window", "3mss"), ("transport.rto-min", "7ms")];
+    let thresholds = [("scheme.dctcp.mark-threshold", "6pkt"), ("scheme.dctcp.trunk-mark-threshold", "9KB")];
+    for (path, value) in values.into_iter().chain(thresholds) {
+        let changed = Scenario::parse(&text, "test.toml", &[(path.to_owned(), value.to_owned())]).expect("is valid");
+        let mut simulation = Simulation::<Core>::start(&plain).expect("makes sense");
+        simulation.set(path, &changed).expect("it can change");
+        let (driven, whole) = (simulation.end(None).expect("runs"), run(&changed, None).expect("runs"));
+        assert_eq!(difference(&driven, &whole), None, "{path}");
+        assert_ne!(whole.hash(), run(&plain, None).expect("runs").hash(), "{path}");
+    }
+}
+
+#[test]
 fn what_cannot_change_is_refused_with_what_can() {
     let refused = |queue: &str, path: &str, value: &str| {
         let text = text(queue, DCTCP);
