@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import fanin
+import fanin.env
 from fanin._engine import Scenario
 from fanin.claims.verdicts import VERDICTS
 from fanin.cli.commands import COMMANDS
@@ -209,6 +210,17 @@ def python() -> str:
     parts += [part for name in _OF_SCENARIO for part in of_function(getattr(scenario, name), f"Scenario.{name}")]
     parts.append("## Questions\n")
     parts += [part for name in _QUESTIONS for part in of_function(getattr(fanin, name), f"fanin.{name}")]
+    parts.append("## A run that you drive\n")
+    for name, methods in (("Simulation", _STEPS), ("Observation", ())):
+        kind = getattr(fanin, name)
+        said = [plain(part) for part in (inspect.getdoc(kind) or "").split("\n\n") if not part.startswith(">>>")]
+        fields = {name: said for name, said in members(kind).items() if "(" not in name}
+        rows = [[f"`{member}`", said] for member, said in fields.items()]
+        parts += [f"### `{name}`\n", *(f"{part}\n" for part in said), table(["name", "meaning"], rows)]
+        parts += [part for method in methods for part in of_function(getattr(kind, method), f"{name}.{method}")]
+    parts.append("## An environment of gymnasium\n")
+    for function in (fanin.env.make, fanin.env.make_vector, fanin.env.waiting):
+        parts += of_function(function, f"fanin.env.{function.__name__}")
     parts.append("## Answers\n")
     for name in _ANSWERS:
         kind = getattr(fanin, name)
@@ -219,7 +231,7 @@ def python() -> str:
     return "\n".join([*parts, "## Errors and warnings\n", table(["name", "meaning"], rows)])
 
 
-_OF_SCENARIO = ("set", "vary", "run", "check", "warnings", "resolved", "network", "loads")
+_OF_SCENARIO = ("set", "vary", "run", "start", "check", "warnings", "resolved", "network", "loads")
 """Methods of a scenario that users need; the others are the package's own."""
 
 _QUESTIONS = ("sweep", "compare", "capacity", "tune", "advise", "plot", "fct", "to_pandas")
@@ -227,6 +239,8 @@ _QUESTIONS = ("sweep", "compare", "capacity", "tune", "advise", "plot", "fct", "
 _ANSWERS = (
     *("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recommendation", "Picture", "Slowdowns"),
 )
+
+_STEPS = ("step", "observe", "set", "result")
 
 
 def members(kind: type) -> dict[str, str]:

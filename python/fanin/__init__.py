@@ -12,6 +12,7 @@ Map of the package, from the lowest folder to the highest; a folder imports only
   with other data (`reference.py`)
 - `show/`: plots, pages, the HTML report, and the folders that commands write
 - `ask/`: the questions that users ask of scenarios, in Python and by commands
+- `env.py`: simulations as environments of gymnasium
 - `cli/`: one module per command, and `tab_completion.py`
 
 `experiments/` has the experiment files. Every folder uses `errors`, `command` (tells the command line from other
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from fanin.results.frames import to_pandas
     from fanin.results.runs import Run
     from fanin.run.scenario import Scenario
+    from fanin.run.steps import Observation, Simulation
     from fanin.run.sweep import Runs, sweep
     from fanin.scenario.points import Point
 
@@ -70,6 +72,7 @@ __all__ = [
     "Comparison",
     "FaninError",
     "NotFoundError",
+    "Observation",
     "Picture",
     "Point",
     "Recommendation",
@@ -80,6 +83,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "Simulation",
     "Slowdowns",
     "Tuning",
     "__version__",
@@ -113,6 +117,7 @@ _MODULES = {
     "results.frames": ("to_pandas",),
     "results.runs": ("Run",),
     "run.scenario": ("Scenario",),
+    "run.steps": ("Observation", "Simulation"),
     "run.sweep": ("Runs", "sweep"),
     "scenario.points": ("Point",),
 }

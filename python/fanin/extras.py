@@ -13,6 +13,7 @@ _PACKAGES = {
     "cluster": ["dask[distributed]"],
     "pandas": ["pandas"],
     "reference": ["scipy"],
+    "rl": ["gymnasium"],
     "serve": ["starlette", "uvicorn"],
     "tune": ["optuna"],
 }

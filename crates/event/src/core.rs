@@ -18,7 +18,7 @@ use crate::windows::Windows;
 use crate::{CoreParts, EventCore, NodeByNode as _, PortAudit};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::packet::{Flags, Packet};
-use fanin_core::roles::{Backlog, DropReason};
+use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
@@ -539,6 +539,27 @@ impl EventCore for Core {
                 Some(key.event())
             }
         }
+    }
+
+    fn is_due(&mut self, until: Time) -> bool {
+        match self.upcoming() {
+            Some(at) if at > until => self.now = until,
+            upcoming => return upcoming.is_some(),
+        }
+        false
+    }
+
+    fn set_discipline(&mut self, link: LinkId, discipline: Box<dyn QueueDiscipline>) {
+        // Departures up to now are counted as before.
+        self.look(link);
+        let held = self.held(link).bytes;
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        slow.spec.discipline = discipline;
+        if !port.exact && Port::is_exact(&slow.spec) {
+            (port.exact, slow.bytes_out) = (true, port.bytes_in - held);
+        }
+        port.threshold = Port::quiet_below(&slow.spec, port.exact);
+        self.stepped[link.index()] = Stepped::of(&slow.spec);
     }
 
     #[inline(always)]

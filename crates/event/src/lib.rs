@@ -13,7 +13,7 @@ mod windows;
 use crate::order::{Class, Event, MiscKey, TieBreak};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::packet::{Flags, Onward, Packet};
-use fanin_core::roles::{Backlog, DropReason};
+use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::Books;
 use fanin_port::slots::Slots;
@@ -44,6 +44,10 @@ pub trait EventCore {
     fn schedule(&mut self, at: Time, class: Class, index: usize);
     /// The next event in time and structural order; the clock advances to it.
     fn next(&mut self) -> Option<Event>;
+    /// Whether the next event is at `until` or before. If it is later, the clock advances to `until`.
+    fn is_due(&mut self, until: Time) -> bool;
+    /// Gives the port of `link` another discipline of the same form ([`QueueDiscipline::keeps_nothing`]).
+    fn set_discipline(&mut self, link: LinkId, discipline: Box<dyn QueueDiscipline>);
     /// Takes the packet whose arrival was the last event.
     fn take(&mut self, link: LinkId) -> Packet;
     /// The current backlog of the port of `link`, without bytes if it does not count them.

@@ -34,31 +34,41 @@ const _: () = assert!(std::mem::size_of::<Port>() == 64);
 impl Port {
     /// An empty port, at the start of a run.
     pub(super) fn new(spec: &PortSpec) -> Self {
+        let exact = Self::is_exact(spec);
+        Self {
+            ring: vec![Packet::default(); 2].into_boxed_slice(),
+            head: 0,
+            dep: 0,
+            tail: 0,
+            threshold: Self::quiet_below(spec, exact),
+            busy_until: 0,
+            delay: spec.delay.ps(),
+            ps_per_byte: spec.ps_per_byte,
+            exact,
+            scheduled: spec.is_scheduled(),
+            in_service: 0,
+            bytes_in: 0,
+        }
+    }
+
+    /// Whether departures from a port have to be tracked one by one.
+    pub(super) fn is_exact(spec: &PortSpec) -> bool {
+        let asked = spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX);
+        !spec.is_scheduled() && asked || spec.limit.counts_bytes()
+    }
+
+    /// Number of packets on the link from which the slow path decides.
+    pub(super) fn quiet_below(spec: &PortSpec, exact: bool) -> u32 {
         let scheduled = spec.is_scheduled();
         let bounded = match spec.limit {
             Limit::Unlimited => u32::MAX,
             Limit::Packets(packets) => packets,
             Limit::Bytes(_) | Limit::BytesBelow(_) | Limit::Dynamic { .. } => 0,
         };
-        let exact = !scheduled && (spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX))
-            || spec.limit.counts_bytes();
         let always = exact || spec.jitter.is_some() || scheduled && (spec.observed || !leaves_at_once(spec));
         // With bands, only a packet that finds the link empty certainly leaves at once.
         let quiet = bounded.min(spec.discipline.idle_below()).min(if scheduled { 1 } else { u32::MAX });
-        Self {
-            ring: vec![Packet::default(); 2].into_boxed_slice(),
-            head: 0,
-            dep: 0,
-            tail: 0,
-            threshold: if always { 0 } else { quiet },
-            busy_until: 0,
-            delay: spec.delay.ps(),
-            ps_per_byte: spec.ps_per_byte,
-            exact,
-            scheduled,
-            in_service: 0,
-            bytes_in: 0,
-        }
+        if always { 0 } else { quiet }
     }
 
     #[inline(always)]

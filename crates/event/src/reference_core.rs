@@ -12,7 +12,7 @@ use crate::order::{Class, Event, MiscKey, TieBreak};
 use crate::{CoreParts, EventCore, PortAudit};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::packet::{Flags, Packet};
-use fanin_core::roles::{Backlog, DropReason};
+use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
@@ -325,6 +325,27 @@ impl EventCore for ReferenceCore {
                 }
             }
         }
+    }
+
+    fn is_due(&mut self, until: Time) -> bool {
+        loop {
+            let Some(Reverse(entry)) = self.queue.peek() else { return false };
+            if entry.at > until {
+                self.now = until;
+                return false;
+            }
+            if !matches!(entry.kind, Kind::Departure(_)) {
+                return true;
+            }
+            let Some(Reverse(entry)) = self.queue.pop() else { return false };
+            if let Kind::Departure(packet) = entry.kind {
+                self.depart(entry.link, packet, entry.at);
+            }
+        }
+    }
+
+    fn set_discipline(&mut self, link: LinkId, discipline: Box<dyn QueueDiscipline>) {
+        self.ports[link.index()].spec.discipline = discipline;
     }
 
     fn take(&mut self, _link: LinkId) -> Packet {

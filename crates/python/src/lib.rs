@@ -8,6 +8,7 @@ mod panics;
 mod run;
 mod scenario;
 mod spill;
+mod steps;
 mod stress;
 mod tables;
 
@@ -20,6 +21,7 @@ use pyo3::prelude::*;
 
 use run::RunOutput;
 use scenario::Scenario;
+use steps::Simulation;
 
 /// What a scheme is written with.
 pub use fanin_engine::scenario::check_row;
@@ -59,6 +61,7 @@ pub fn fill(module: &Bound<'_, PyModule>, rows: &'static [&'static SchemeRow]) -
     schemes::register(rows).map_err(PyImportError::new_err)?;
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
+    module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(linux_folder, module)?)?;
     module.add_function(wrap_pyfunction!(linux_kernels, module)?)?;

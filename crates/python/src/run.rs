@@ -37,7 +37,7 @@ pub(crate) fn simulate(
         sim::run(scenario, Some(&mut go_on))?
     };
     outcome.summary.insert(fanin_binding::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
-    Ok(RunOutput { outcome })
+    Ok(RunOutput::new(outcome))
 }
 
 /// Asks Python during a run whether to continue.
@@ -56,7 +56,7 @@ impl Watch {
         Self { progress, every, asked: None, raised: None }
     }
 
-    fn go_on(&mut self, fraction: f64) -> bool {
+    pub(crate) fn go_on(&mut self, fraction: f64) -> bool {
         if self.asked.is_some_and(|asked| asked.elapsed() < self.every) {
             return true;
         }
@@ -96,6 +96,12 @@ impl Watch {
 #[pyclass]
 pub(crate) struct RunOutput {
     outcome: Outcome,
+}
+
+impl RunOutput {
+    pub(crate) fn new(outcome: Outcome) -> Self {
+        Self { outcome }
+    }
 }
 
 #[pymethods]

@@ -252,13 +252,7 @@ impl Scenario {
         spill: Option<PathBuf>,
         on_the_way: bool,
     ) -> PyResult<RunOutput> {
-        let mut scenario = self.scenario(py)?.clone();
-        if let Some(seed) = seed {
-            scenario = scenario.with_seed(seed);
-        }
-        if on_the_way {
-            scenario = scenario.with_queues_on_the_way();
-        }
+        let scenario = self.prepared(py, seed, on_the_way)?;
         let mut watch = Watch::new(progress, Duration::ZERO);
         let changes = self.changes_with_seed(&scenario);
         let ended = py.detach(|| simulate(&scenario, &self.source(&scenario, &changes), &mut watch, spill.as_deref()));
@@ -336,6 +330,18 @@ impl Scenario {
             Ok(scenario::Scenario::of(&self.document, &self.changes)?.with_files(files))
         });
         read.as_ref().map_err(|error| scenario_error(py, error))
+    }
+
+    /// The scenario as one run needs it.
+    pub(crate) fn prepared(&self, py: Python<'_>, seed: Option<u64>, on_the_way: bool) -> PyResult<scenario::Scenario> {
+        let mut scenario = self.scenario(py)?.clone();
+        if let Some(seed) = seed {
+            scenario = scenario.with_seed(seed);
+        }
+        if on_the_way {
+            scenario = scenario.with_queues_on_the_way();
+        }
+        Ok(scenario)
     }
 
     /// The values that are replaced, with the seed of a run.

@@ -32,7 +32,7 @@ fn values<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyTuple>
 }
 
 /// The little-endian bytes of values of one width.
-fn packed<'py, T, const WIDTH: usize>(
+pub(crate) fn packed<'py, T, const WIDTH: usize>(
     py: Python<'py>,
     values: &[T],
     bytes: impl Fn(&T) -> [u8; WIDTH],

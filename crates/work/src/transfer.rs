@@ -61,12 +61,12 @@ pub struct Carried {
 
 impl Transfer {
     /// Whether it has neither ended nor been stopped, whether or not it has begun.
-    pub(crate) fn is_under_way(&self) -> bool {
+    pub fn is_under_way(&self) -> bool {
         self.completion.is_none() && self.stopped_at.is_none() && !self.failed
     }
 
     /// Payload bytes that have arrived in order.
-    pub(crate) fn delivered(&self, hosts: &Hosts) -> u64 {
+    pub fn delivered(&self, hosts: &Hosts) -> u64 {
         if self.completion.is_some() {
             return self.bytes.or(self.stopped_at).unwrap_or(0);
         }

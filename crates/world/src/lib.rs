@@ -105,13 +105,7 @@ impl<C: EventCore> World<C> {
                 return Err(self.out_of_order(last, now));
             }
             last = now;
-            match event {
-                Event::Arrival(link) => self.on_arrival(link),
-                Event::Misc { class, index } => {
-                    self.events += 1;
-                    self.on_misc(class, index as usize);
-                }
-            }
+            self.happen(event);
             until_look -= 1;
             if until_look == 0 {
                 until_look = self.windows.first_look.unwrap_or(EVENTS_PER_LOOK);
@@ -120,6 +114,27 @@ impl<C: EventCore> World<C> {
                 last = self.net.now();
             }
         }
+        self.finish()
+    }
+
+    /// Runs until `until`, after [`Self::start`]: all events up to then have happened, and the clock shows it. The same as
+    /// [`Self::run`] in pieces, in the order of time.
+    pub fn run_until(&mut self, until: Time, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
+        let mut until_look = EVENTS_PER_LOOK;
+        while !self.work.over && self.net.core.is_due(until) {
+            let Some(event) = self.net.core.next() else { break };
+            self.happen(event);
+            until_look -= 1;
+            if until_look == 0 {
+                until_look = EVENTS_PER_LOOK;
+                self.look(self.net.now(), &mut progress)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings all counts to the end, after the last event.
+    pub fn finish(&mut self) -> Result<(), RunError> {
         if let Some(failure) = self.work.failure.take() {
             return Err(failure);
         }
@@ -127,6 +142,22 @@ impl<C: EventCore> World<C> {
         self.events -= self.hosts.stale_timers;
         self.net.core.settle();
         Ok(())
+    }
+
+    #[inline(always)]
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Arrival(link) => self.on_arrival(link),
+            Event::Misc { class, index } => {
+                self.events += 1;
+                self.on_misc(class, index as usize);
+            }
+        }
+    }
+
+    /// A fault of the scenario begins or ends now, whatever was planned.
+    pub fn switch_fault(&mut self, fault: usize, on: bool) {
+        self.on_misc(Class::Fault, 2 * fault + usize::from(!on));
     }
 
     /// Asks whether to continue, and whether what must never happen has happened.
@@ -153,7 +184,8 @@ impl<C: EventCore> World<C> {
         }
     }
 
-    fn start(&mut self) {
+    /// Everything before the first event.
+    pub fn start(&mut self) {
         self.work.start(&mut self.net);
         if !self.work.waits() {
             self.begin();

@@ -7,13 +7,16 @@ import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from fanin import _engine
 from fanin._engine import RunOutput
 from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Finished, Store, kept_in
 from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
+from fanin.run.steps import Change, Simulation
 from fanin.scenario import checks, loads, remarks
 from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.format.bounds import matches
@@ -169,10 +172,8 @@ class Scenario(ScenarioFile):
         with kept_in(out) as store:
             resolved = self.resolved(given)
             output = self.simulate(given, progress, store, self.files(resolved), on_the_way=moved is not None)
-            made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
-            ports = None if moved is None else find_moved_bottleneck(made, resolved, network)
-            # A run that records more of the observed port than totals keeps it.
-            if moved is not None and ports is not None and output.observe(ports[1]):
+            ports = None if moved is None else self._moved(output, given, resolved)
+            if moved is not None and ports is not None:
                 moved(*ports)
                 given.append((BOTTLENECK, ports[1]))
                 resolved = self.resolved(given)
@@ -185,6 +186,46 @@ class Scenario(ScenarioFile):
         for remark in remarks.of_totals(summary, resolved):
             warnings.warn(remark, ScenarioWarning, stacklevel=2)
         return Run(name, summary, stored, output, resolved)
+
+    def _moved(self, output: RunOutput, given: Settings, resolved: dict[str, Any]) -> tuple[str, str] | None:
+        """The port where incast is expected and the bottleneck, if the output now has the queue of that."""
+        made, network = Run("", json.loads(output.summary), None, output), self.handle(given).network
+        ports = find_moved_bottleneck(made, resolved, network)
+        # A run that records more of the observed port than totals keeps it.
+        return ports if ports is not None and output.observe(ports[1]) else None
+
+    def start(self, seed: int | None = None) -> Simulation:
+        """Begins a run that goes on step by step, is observed, and can be changed on the way.
+
+        Args:
+            seed: Seed of the run; by default the scenario's own.
+
+        Raises:
+            ScenarioError: the scenario is not valid, or runs in the Linux kernel.
+
+        >>> simulation = fanin.Scenario("tour/rack").start(seed=1)
+        >>> simulation.step("100us")
+        >>> simulation.observe().queue_packets
+
+        """
+        self.warn()
+        given: Settings = [] if seed is None else [("run.seed", str(seed))]
+        resolved = self.resolved(given)
+        handle = self.handle([], self.files(resolved))
+
+        def finish(output: RunOutput, changes: list[Change]) -> Run:
+            found = resolved
+            if ports := self._moved(output, given, resolved):
+                warnings.warn(remarks.moved(*ports), ScenarioWarning, stacklevel=3)
+                found = self.resolved([*given, (BOTTLENECK, ports[1])])
+            # A run that was changed on the way is none of the scenario's own.
+            found |= {"set": [list(change) for change in changes]} if changes else {}
+            summary = json.loads(output.summary)
+            for remark in remarks.of_totals(summary, found):
+                warnings.warn(remark, ScenarioWarning, stacklevel=3)
+            return Run(run_id(found), summary, None, output, found)
+
+        return Simulation(_engine.Simulation(handle, resolved["run"]["seed"], True), self.handle, finish)
 
     def simulate(
         self,

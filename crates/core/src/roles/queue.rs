@@ -209,4 +209,8 @@ pub trait QueueDiscipline: Send {
     fn needs_bytes(&self) -> bool {
         true
     }
+    /// Whether it remembers nothing, so that another one with other thresholds can take its place during a run.
+    fn keeps_nothing(&self) -> bool {
+        false
+    }
 }

@@ -6,6 +6,7 @@ mod loads;
 mod map;
 mod memory;
 mod preview;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ pub use loads::{FanInPort, Loads, TierLoad};
 pub use map::{MapLink, MapNode, NetworkMap};
 pub use memory::Memory;
 pub use preview::{GroupPreview, Preview};
+pub use steps::{Observation, Simulation};
 
 use crate::backend::Site;
 use crate::outcome::totals;

@@ -159,6 +159,9 @@ impl QueueDiscipline for Threshold {
     fn needs_bytes(&self) -> bool {
         matches!(self.threshold, Some(Size::Bytes(_)))
     }
+    fn keeps_nothing(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -80,6 +80,9 @@ impl QueueDiscipline for StrictPriority {
     fn idle_below(&self) -> u32 {
         self.marking.idle_below()
     }
+    fn keeps_nothing(&self) -> bool {
+        true
+    }
     fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
         if self.marking.acts_on_dequeue() {
             self.narrow(cx, packet);

@@ -5,6 +5,7 @@ mod layout;
 mod ports;
 mod watch;
 
+pub(crate) use ports::disciplines;
 pub use watch::probe_names;
 
 pub(crate) use layout::Substitutes;

@@ -1,13 +1,14 @@
 //! The ports: their buffers, disciplines and jitter, and the books about them.
 
 use crate::sim::build::layout::Layout;
+use crate::sim::limits::base_rtt;
 use fanin_core::ids::LinkId;
 use fanin_core::rng::Stream;
 use fanin_core::roles::QueueDiscipline;
 use fanin_core::units::{Size, Time};
 use fanin_measure::bins::Bins;
 use fanin_network::queue::{self, QueueRow};
-use fanin_network::topology::{LinkSpec, NodeKind, twin};
+use fanin_network::topology::{LinkSpec, NodeKind, Topology, twin};
 use fanin_param::{SpecError, Values};
 use fanin_port::books::Books;
 use fanin_port::spec::{Jitter, Limit, PortSpec, PortStream, Ties};
@@ -70,6 +71,21 @@ pub(super) fn ports(
         });
     }
     Ok(ports)
+}
+
+/// By link, the discipline that a scenario gives its port; none of a host's.
+pub(crate) fn disciplines(scenario: &Scenario, topology: &Topology) -> Vec<Option<Box<dyn QueueDiscipline>>> {
+    let key = scenario.scheme_key();
+    let scheme = (schemes::find(key).build)(scenario.scheme(key));
+    let disciplines = Disciplines::of(scenario, &*scheme);
+    let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(topology));
+    let header = scenario.transport.bytes("header").get() + scenario.network.values.bytes("frame-overhead").get();
+    let discipline = |link: &LinkSpec| {
+        let facts = NodeFacts { node: link.from, rate: link.rate, base_rtt, mss, packet: mss + header };
+        let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
+        switch.then(|| disciplines.at(link.tier, &facts))
+    };
+    topology.links.iter().map(discipline).collect()
 }
 
 /// The order at one instant of packets that leave hosts by such a link.

@@ -18,6 +18,7 @@ mod path_selector;
 mod queue_discipline;
 mod random;
 mod retransmissions;
+mod steps;
 mod switch_agent;
 mod window_control;
 mod windows;
