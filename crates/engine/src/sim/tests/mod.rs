@@ -19,5 +19,6 @@ mod queue_discipline;
 mod random;
 mod retransmissions;
 mod switch_agent;
+mod telemetry;
 mod window_control;
 mod windows;
