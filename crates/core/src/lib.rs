@@ -5,4 +5,5 @@ pub mod packet;
 pub mod pcapng;
 pub mod rng;
 pub mod roles;
+pub mod telemetry;
 pub mod units;

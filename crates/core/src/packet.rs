@@ -32,7 +32,8 @@ impl Flags {
     /// The segment is a retransmission. Not a header bit: switches must not read it (they have to recognise
     /// retransmissions themselves); the sender's and the measures' bookkeeping does.
     pub const RETRANSMITTED: Self = Self(0x400);
-    /// The timestamp field is a handle of what travels with this ACK besides: SACK blocks, the time in the remote host.
+    /// Of an ACK, the timestamp field is a handle of what travels with it besides: SACK blocks, the time in the remote host,
+    /// telemetry. Of a segment, ports write telemetry into it, of which the in-band field becomes the handle.
     pub const OPTION: Self = Self(0x800);
     /// Position of the window scale; four bits are enough, as its maximum is 14.
     const SCALE: u32 = 12;
@@ -163,7 +164,8 @@ impl Onward {
 pub struct Packet {
     /// When it arrives at the far end of the link it is on, in picoseconds, or has arrived at its host; meaningless in a switch.
     pub arrival: u64,
-    /// In-band field of the scheme in use (PFDCT's threshold, SAB's allocation, RCCE's tree label).
+    /// In-band field of the scheme in use (PFDCT's threshold, SAB's allocation, RCCE's tree label),
+    /// or the handle of its telemetry, counted from 1.
     pub field: u64,
     /// The flow whose segment or acknowledgement this is.
     pub flow: FlowId,

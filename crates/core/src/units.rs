@@ -151,7 +151,7 @@ impl fmt::Display for Bytes {
 }
 
 /// A rate in bits per second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
 /// Bits in a byte times picoseconds in a second: `ps per byte = BIT_PS / (bit/s)`.

@@ -85,6 +85,10 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("sdtcp", "S20", &[("rule-timeout", "1s")]),
     ("sdtcp", "S22", &[("background-bytes", "100KB"), ("background-age", "100ms")]),
     ("sdtcp", "S22", &[("traffic.bursts.start", "500ms")]),
+    ("hpcc", "HP1", &[("increase", "500B")]),
+    ("hpcc", "HP2", &[("base-rtt", "300us")]),
+    ("hpcc", "HP3", &[("loss-decrease", "50%")]),
+    ("hpcc", "HP7", &[("transport.header", "40B")]),
     ("swift", "SW1", &[("base-target", "60us")]),
     ("swift", "SW1", &[("hop-target", "40us")]),
 ];

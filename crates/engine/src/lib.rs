@@ -43,7 +43,7 @@ pub mod backend;
 pub mod outcome;
 pub mod sim;
 
-pub use fanin_core::{ids, packet, pcapng, rng, roles, units};
+pub use fanin_core::{ids, packet, pcapng, rng, roles, telemetry, units};
 pub use fanin_network::{fault, queue, topology, traffic};
 pub use {
     fanin_measure as measure, fanin_param as param, fanin_scenario as scenario, fanin_schemes as schemes,

@@ -22,7 +22,7 @@ use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
-use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
+use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation, Stacks};
 use fanin_tcp::sack::AckOption;
 use std::any::Any;
 use std::cmp::Reverse;
@@ -47,6 +47,7 @@ pub struct Core {
     siblings: Vec<Vec<LinkId>>,
     pub(super) books: Books,
     pub(super) options: Slots<AckOption>,
+    stacks: Stacks,
 }
 
 impl Core {
@@ -241,6 +242,7 @@ impl Core {
         let mut packet = slow.waiting[band].pop_front().expect("not empty");
         slow.remove(band, packet.size);
         if slow.acts_on_dequeue {
+            slow.spec.report(&mut packet, slow.behind.bytes, at, &mut self.stacks);
             let node = &mut *self.nodes[slow.spec.node];
             let (marked, would_mark) = slow.spec.dequeue(&mut packet, slow.behind, &slow.bands, at, node);
             self.books.ports[link.index()].would_mark += u64::from(would_mark);
@@ -475,6 +477,7 @@ impl EventCore for Core {
             siblings,
             books,
             options: Slots::default(),
+            stacks: Stacks::default(),
         }
     }
 
@@ -593,6 +596,10 @@ impl EventCore for Core {
 
     fn options(&mut self) -> &mut Slots<AckOption> {
         &mut self.options
+    }
+
+    fn stacks(&mut self) -> &mut Stacks {
+        &mut self.stacks
     }
 
     fn windows(&mut self) -> Option<&mut Self> {

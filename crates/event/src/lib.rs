@@ -17,7 +17,7 @@ use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::Books;
 use fanin_port::slots::Slots;
-use fanin_port::spec::{LinkState, PortSpec};
+use fanin_port::spec::{LinkState, PortSpec, Stacks, drop_stack, stack_of};
 use fanin_tcp::sack::AckOption;
 use std::any::Any;
 
@@ -58,11 +58,14 @@ pub trait EventCore {
     fn books(&mut self) -> &mut Books;
     /// What acknowledgements under way carry besides their packets, each in the slot that its packet names in place of a stamp.
     fn options(&mut self) -> &mut Slots<AckOption>;
+    /// The telemetry in segments under way.
+    fn stacks(&mut self) -> &mut Stacks;
     /// The port of `link` drops a packet, or whoever sends it there.
     #[cold]
     fn discard(&mut self, link: LinkId, packet: &Packet, reason: DropReason) {
         if packet.flags.has(Flags::OPTION) {
-            self.options().take(packet.stamp.bits() as usize);
+            let option = if packet.is_ack() { self.options().take(packet.stamp.bits() as usize) } else { None };
+            drop_stack(option.map_or(stack_of(packet), |option| option.stack), self.stacks());
         }
         let now = self.now();
         self.books().on_drop(link, packet, reason, now);

@@ -213,7 +213,7 @@ pub(super) struct SlowPort {
     /// Lazy service: packets that have left the bands and wait in the device's queue, and their bytes.
     pub(super) device: VecDeque<Packet>,
     pub(super) device_bytes: u64,
-    /// The discipline acts on each departing packet.
+    /// The discipline acts on each departing packet, or the port writes telemetry into it.
     pub(super) acts_on_dequeue: bool,
     /// Lazy service: the ports of its switch share a state, so none is brought up to date without the others.
     pub(super) shares: bool,
@@ -228,7 +228,7 @@ impl SlowPort {
     pub(super) fn new(spec: PortSpec, shares: bool) -> Self {
         let bands = if spec.is_scheduled() { usize::from(spec.discipline.bands()) } else { 0 };
         Self {
-            acts_on_dequeue: spec.discipline.acts_on_dequeue(),
+            acts_on_dequeue: spec.discipline.acts_on_dequeue() || spec.reports.is_some(),
             shares,
             plain: leaves_at_once(&spec),
             spec,
@@ -282,5 +282,5 @@ pub(super) fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
 
 /// Whether a packet that finds the port idle leaves at once, unchanged.
 fn leaves_at_once(spec: &PortSpec) -> bool {
-    !spec.discipline.acts_on_dequeue() && !spec.faulty && spec.jitter.is_none()
+    !spec.discipline.acts_on_dequeue() && spec.reports.is_none() && !spec.faulty && spec.jitter.is_none()
 }

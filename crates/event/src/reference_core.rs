@@ -16,7 +16,7 @@ use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
 use fanin_port::slots::Slots;
-use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation};
+use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation, Stacks};
 use fanin_tcp::sack::AckOption;
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
@@ -102,6 +102,7 @@ pub struct ReferenceCore {
     nodes: Vec<Box<dyn Any + Send>>,
     books: Books,
     options: Slots<AckOption>,
+    stacks: Stacks,
     /// The packet of the last arrival.
     arrived: Packet,
     ties: TieBreak,
@@ -144,6 +145,7 @@ impl ReferenceCore {
         port.counts[band].packets -= 1;
         port.counts[band].bytes -= u64::from(packet.size);
         let behind = port.in_bands();
+        port.spec.report(&mut packet, behind.bytes, at, &mut self.stacks);
         let node = &mut *self.nodes[port.spec.node];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
         let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, at, node);
@@ -229,8 +231,17 @@ impl EventCore for ReferenceCore {
                 bytes_in: 0,
             }
         });
-        let (queue, arrived) = (BinaryHeap::new(), Packet::default());
-        Self { now: Time::ZERO, queue, ports: ports.collect(), nodes, books, options: Slots::default(), arrived, ties }
+        Self {
+            now: Time::ZERO,
+            queue: BinaryHeap::new(),
+            ports: ports.collect(),
+            nodes,
+            books,
+            options: Slots::default(),
+            stacks: Stacks::default(),
+            arrived: Packet::default(),
+            ties,
+        }
     }
 
     fn now(&self) -> Time {
@@ -366,6 +377,10 @@ impl EventCore for ReferenceCore {
 
     fn options(&mut self) -> &mut Slots<AckOption> {
         &mut self.options
+    }
+
+    fn stacks(&mut self) -> &mut Stacks {
+        &mut self.stacks
     }
 
     /// Departures due at this instant come before the caller's action.

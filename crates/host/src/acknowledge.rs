@@ -21,7 +21,7 @@ fn sack_bytes(blocks: &SackBlocks) -> u16 {
 }
 
 /// Stores what an acknowledgement of `size` bytes carries besides. Returns its handle in place of the stamp, and the size with
-/// it: the time in the host takes no bytes of its own.
+/// it: the time in the host takes no bytes of its own, and telemetry has its bytes in all headers.
 #[inline(never)]
 fn put_option<C: EventCore>(option: AckOption, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
     (Stamp::from_bits(net.core.options().put(option) as u32), size + sack_bytes(&option.blocks))
@@ -55,7 +55,7 @@ impl Flow {
         net: &mut Network<C>,
         blocks: impl FnOnce(&Receiver) -> SackBlocks,
     ) {
-        let Self { wire, receiver: side, arrivals, .. } = self;
+        let Self { wire, receiver: side, arrivals, stack, .. } = self;
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)
             .with_if(Flags::ECT, wire.ecn_ack)
@@ -66,7 +66,8 @@ impl Flow {
         if ack.option {
             flags = flags.with(Flags::OPTION);
             let hosts = HostDelay { remote: arrivals.held(&ack, net.now()), local: Time::ZERO };
-            let option = AckOption { blocks: blocks(&side.state), stamp: ack.stamp, hosts };
+            let option =
+                AckOption { blocks: blocks(&side.state), stamp: ack.stamp, hosts, stack: std::mem::take(stack) };
             (stamp, size) = put_option(option, size, net);
         }
         side.acks_sent += 1;

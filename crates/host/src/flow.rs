@@ -200,6 +200,8 @@ pub struct Flow {
     pub(crate) riding: Option<Box<Riding>>,
     /// When what its receiver acknowledges arrived, if acknowledgements say so.
     pub(crate) arrivals: ArrivalTimes,
+    /// The handle of the telemetry of the last segment, until it is sent back; 0 then.
+    pub(crate) stack: u32,
 }
 
 /// Checks where the cache lines of each end begin, on processors of 64 bits.

@@ -12,6 +12,7 @@ use fanin_measure::counters::Counters;
 use fanin_measure::timeouts::TimeoutCause;
 use fanin_net::network::Network;
 use fanin_net::paths::{Offers, choose};
+use fanin_port::spec::drop_stack;
 use fanin_schemes::FlowFacts;
 use fanin_tcp::FIRST_DATA;
 use fanin_tcp::receiver::Receiver;
@@ -145,6 +146,7 @@ impl Hosts {
             probed: false,
             riding: None,
             arrivals: ArrivalTimes::default(),
+            stack: 0,
         });
         net.core.books().add_flow(group);
         id
@@ -253,6 +255,7 @@ impl Hosts {
         }
         let Some(flow) = self.flows.take(id) else { return true };
         net.core.books().close_flow(id);
+        drop_stack(flow.stack, net.core.stacks());
         self.finished.add(&flow);
         let Wire { forward, reverse, cell_paths, .. } = &flow.wire;
         let forth = if cell_paths.is_empty() { std::slice::from_ref(forward) } else { cell_paths };

@@ -5,6 +5,7 @@ use crate::flow::Flows;
 use crate::interfaces::Interfaces;
 use fanin_core::ids::{FlowId, GroupId, LinkId, NodeId};
 use fanin_core::roles::{PathSelector, ReceiverAction, WindowControl};
+use fanin_core::telemetry::Telemetry;
 use fanin_core::units::Time;
 use fanin_measure::delay::DelayStats;
 use fanin_measure::probes::HostProbes;
@@ -79,6 +80,8 @@ pub struct Hosts {
     /// Scratch space for the effects of one segment: a new list for each would cost more than the segment itself.
     pub(super) acks: AckList,
     pub(super) actions: Vec<ReceiverAction>,
+    /// The telemetry that an acknowledgement brought last.
+    pub(super) stack: Option<Box<Telemetry>>,
 }
 
 impl Hosts {
@@ -105,6 +108,7 @@ impl Hosts {
             stale_timers: 0,
             acks: AckList::new(),
             actions: Vec::new(),
+            stack: None,
         }
     }
 

@@ -13,6 +13,7 @@ use fanin_core::units::{Bytes, Time};
 use fanin_event::EventCore;
 use fanin_event::order::Class;
 use fanin_net::network::Network;
+use fanin_port::spec::{drop_stack, stack_of};
 use fanin_tcp::receiver::Segment;
 
 /// The TCP segment in a packet whose `len` bytes of payload begin at `seq`.
@@ -96,8 +97,12 @@ impl Hosts {
         let segment = Segment { parts, push, ..segment(packet, seq, payload) };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
-        if cfg.tells_hold {
+        if cfg.tells_more {
             flow.arrivals.note(Time::from_ps(packet.arrival), side.state.echo());
+            if packet.flags.has(Flags::OPTION) {
+                let before = std::mem::replace(&mut flow.stack, stack_of(packet));
+                drop_stack(before, net.core.stacks());
+            }
         }
         let next = side.state.next();
         side.segments += u64::from(parts);

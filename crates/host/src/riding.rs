@@ -171,6 +171,7 @@ impl Hosts {
             rtt: (!ridden.ack.retransmitted_echo).then_some(age),
             echo: Some(net.now().saturating_sub(age)),
             option: Some(&option),
+            telemetry: None,
             field: other.receiver.field,
         };
         self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));

@@ -6,6 +6,7 @@ use crate::riding::Riding;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
 use fanin_core::roles::{Announcement, PacketFacts, PathRequest};
+use fanin_core::telemetry::Telemetry;
 use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_event::order::Class;
@@ -125,8 +126,11 @@ fn corks(mss: u64, tso: bool, bytes: Option<u64>) -> bool {
 
 /// What an acknowledgement carries besides its packet.
 #[cold]
-fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>) -> AckOption {
+fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>, stack: &mut Option<Box<Telemetry>>) -> AckOption {
     let mut option = net.core.options().take(packet.stamp.bits() as usize).expect("one for each handle");
+    if option.stack > 0 {
+        *stack = net.core.stacks().take(option.stack as usize - 1);
+    }
     option.hosts.local = net.now().saturating_sub(Time::from_ps(packet.arrival));
     option
 }
@@ -254,7 +258,7 @@ impl Hosts {
             HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
             HeldRequest::Handshake { window, flags, rtt, field } => {
                 let echo = rtt.map(|rtt| net.now().saturating_sub(rtt));
-                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, option: None, field };
+                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, echo, option: None, telemetry: None, field };
                 self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
             }
         }
@@ -303,15 +307,16 @@ impl Hosts {
         if syn && self.holds_handshake(packet, net) {
             return;
         }
-        let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
+        let Self { flows, by_node: hosts, endpoints, probes, stack, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
         let taken;
-        let (age, blocks, option) = if packet.flags.has(Flags::OPTION) {
-            taken = take_option(packet, net);
-            (taken.stamp.until(net.now()), taken.has_blocks(), Some(&taken))
+        let (age, blocks, option, telemetry) = if packet.flags.has(Flags::OPTION) {
+            taken = take_option(packet, net, stack);
+            let telemetry = stack.as_deref().filter(|_| taken.stack > 0);
+            (taken.stamp.until(net.now()), taken.has_blocks(), Some(&taken), telemetry)
         } else {
-            (net.age(packet), false, None)
+            (net.age(packet), false, None, None)
         };
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks gives no sample either.
         let rtt = (!blocks && !packet.flags.has(Flags::RETRANSMITTED)).then_some(age);
@@ -322,6 +327,7 @@ impl Hosts {
             rtt,
             echo: Some(net.now().saturating_sub(age)),
             option,
+            telemetry,
             field: packet.field,
         };
         let around = Around { hosts, endpoints, probes };

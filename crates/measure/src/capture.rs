@@ -119,7 +119,7 @@ impl Capture {
         self.left -= 1;
         let (ack, flags) = (packet.is_ack(), packet.flags);
         let syn = flags.has(Flags::SYN);
-        let blocks: Vec<(u32, u32)> = match blocks.filter(|_| flags.has(Flags::OPTION)) {
+        let blocks: Vec<(u32, u32)> = match blocks.filter(|_| ack && flags.has(Flags::OPTION)) {
             Some(blocks) => blocks.all().iter().map(|(start, end)| (*start as u32, *end as u32)).collect(),
             None => Vec::new(),
         };

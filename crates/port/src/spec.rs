@@ -1,9 +1,11 @@
 //! What every event core knows about an egress port: its link, its buffer limit and its discipline.
 
-use fanin_core::ids::LinkId;
+use crate::slots::Slots;
+use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::packet::{Flags, Packet};
 use fanin_core::rng::Stream;
 use fanin_core::roles::{Admission, Backlog, DropReason, QueueCx, QueueDiscipline};
+use fanin_core::telemetry::{Hop, Telemetry};
 use fanin_core::units::{Rate, Size, Time};
 use std::any::Any;
 
@@ -155,6 +157,8 @@ pub struct PortSpec {
     pub up: bool,
     /// It admits packets, see [`LinkState`].
     pub admits: bool,
+    /// It writes telemetry into packets that ask for it; if so, the bytes that it has begun to send.
+    pub reports: Option<u64>,
 }
 
 /// The decision about an arriving packet.
@@ -190,7 +194,7 @@ impl PortSpec {
 
     /// Whether packets wait in bands until their transmission starts, because departures are not known on arrival.
     pub fn is_scheduled(&self) -> bool {
-        self.faulty || self.shows_bands || self.device_queue > 0
+        self.faulty || self.shows_bands || self.device_queue > 0 || self.reports.is_some()
     }
 
     /// Applies the effect of a fault.
@@ -254,6 +258,20 @@ impl PortSpec {
         }
     }
 
+    /// Writes telemetry into a packet whose transmission starts, and which leaves `queued` bytes behind, if it asks for that.
+    #[inline(never)]
+    pub fn report(&mut self, packet: &mut Packet, queued: u64, at: Time, stacks: &mut Stacks) {
+        let Some(sent) = &mut self.reports else { return };
+        let hop = Hop { at, sent: *sent, queued, rate: self.rate };
+        *sent += u64::from(packet.size);
+        if packet.flags.has(Flags::OPTION) && !packet.is_ack() {
+            let written = packet.field.checked_sub(1).and_then(|slot| stacks.take(slot as usize));
+            let mut stack = written.unwrap_or_default();
+            stack.push(NodeId::new(self.node), hop);
+            packet.field = stacks.put(stack) as u64 + 1;
+        }
+    }
+
     /// Starts the transmission of a packet, which leaves `behind` in the port. Returns whether it was marked now, and
     /// whether a mark was due, ECT or not.
     pub fn dequeue(
@@ -273,6 +291,23 @@ impl PortSpec {
         self.discipline.on_dequeue(&mut cx, packet);
         let marked = marked_now(before, packet);
         (marked, cx.would_mark || marked)
+    }
+}
+
+/// The stacks in packets under way, each in the slot that the in-band field of its packet names.
+pub type Stacks = Slots<Box<Telemetry>>;
+
+/// The handle of the stack in a segment, counted from 1; 0 if no port has written into it.
+pub fn stack_of(packet: &Packet) -> u32 {
+    let asks = packet.flags.has(Flags::OPTION) && !packet.is_ack();
+    if asks { packet.field as u32 } else { 0 }
+}
+
+/// Forgets the stack of this handle, if it is one.
+#[cold]
+pub fn drop_stack(handle: u32, stacks: &mut Stacks) {
+    if handle > 0 {
+        stacks.take(handle as usize - 1);
     }
 }
 

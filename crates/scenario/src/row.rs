@@ -31,7 +31,7 @@ pub fn check_row(row: &SchemeRow) -> Result<(), SpecError> {
         }
     }
     for wish in row.transport {
-        if let Err(fault) = possible(*wish) {
+        if let Err(fault) = possible(*wish, row) {
             return fail("transport", fault);
         }
     }
@@ -54,7 +54,7 @@ pub fn check_row(row: &SchemeRow) -> Result<(), SpecError> {
 }
 
 /// Whether some transport can grant this.
-fn possible(wish: Wish) -> Result<(), Fault> {
+fn possible(wish: Wish, row: &SchemeRow) -> Result<(), Fault> {
     let (key, value) = match wish {
         Wish::Stack(key) => {
             let stacks: Vec<_> = environment::REGISTRY.iter().map(|row| row.key).collect();
@@ -67,7 +67,8 @@ fn possible(wish: Wish) -> Result<(), Fault> {
         let keys: Vec<_> = tcp::PARAMS.iter().map(|param| param.key).collect();
         return Err(Fault::unknown_name(&format!("unknown key {key:?}"), key, &keys));
     };
-    if ["mss", "header"].contains(&key) {
+    // All packets of a network have the same headers. Telemetry is a matter of the network's scheme.
+    if ["mss", "header"].contains(&key) && !row.reacts_to.contains(&Signal::Telemetry) {
         return Err(format!("{key} is common to the network").into());
     }
     read_text(param, value).map(|_| ())

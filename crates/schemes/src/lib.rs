@@ -10,6 +10,7 @@ mod d2tcp;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
+mod hpcc;
 mod ictcp;
 mod l2dct;
 mod linux;
@@ -75,6 +76,7 @@ pub static REGISTRY: &[SchemeRow] = &[
     rcce::ROW,
     sdtcp::ROW,
     swift::ROW,
+    hpcc::ROW,
 ];
 
 /// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a

@@ -94,6 +94,8 @@ pub enum Signal {
     Window,
     /// Receivers that decide when each segment is acknowledged, and so how many are in flight.
     Schedule,
+    /// What switches write into packets.
+    Telemetry,
 }
 
 impl Signal {
@@ -104,6 +106,7 @@ impl Signal {
             Self::Delay => "delay",
             Self::Window => "window",
             Self::Schedule => "schedule",
+            Self::Telemetry => "telemetry",
         }
     }
 }

@@ -89,7 +89,7 @@ fn receiver_config() -> impl Strategy<Value = ReceiverConfig> {
         ecn,
         ecn_ack: false,
         late_change: false,
-        tells_hold: false,
+        tells_more: false,
         linux: None,
     })
 }
@@ -139,7 +139,7 @@ proptest! {
             ecn: EcnMode::Accurate,
             ecn_ack: false,
             late_change: false,
-            tells_hold: false,
+            tells_more: false,
             linux: None,
         };
         let (mut receiver, mut out) = (Receiver::new(), AckList::new());

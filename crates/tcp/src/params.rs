@@ -521,7 +521,7 @@ impl ReceiverConfig {
             ecn,
             ecn_ack: ecn != EcnMode::Off && transport.flag("ecn-ack"),
             late_change: Quirks::chosen(transport).changes_late(),
-            tells_hold: false,
+            tells_more: false,
             linux: transport.is("ack-policy", "linux").then(|| transport.into()),
         }
     }

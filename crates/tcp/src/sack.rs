@@ -28,6 +28,8 @@ pub struct AckOption {
     pub hosts: HostDelay,
     /// The echoed stamp, in whose place the packet names this.
     pub stamp: Stamp,
+    /// The handle of the telemetry of the segment that it acknowledges, counted from 1; 0 if it has none.
+    pub stack: u32,
 }
 
 impl AckOption {

@@ -17,7 +17,7 @@ ELSEWHERE = {
     "RDMA": (_HPCC, "RoCE", "RoCEv2", "InfiniBand", "iWARP", "go-back-n"),
     "DCQCN": (_HPCC, "QCN", "CNP"),
     "TIMELY": (_HPCC,),
-    "HPCC": (_HPCC, "INT", "PINT"),
+    "PINT": (_HPCC,),
     "PowerTCP": (_POWER,),
     "NDP": (_HTSIM, "EQDS"),
     "packet trimming": (_HTSIM, "trimming", "trim"),

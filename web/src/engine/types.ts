@@ -99,7 +99,7 @@ export interface Scheme extends Entry {
   stack: string | null
   effort: 'hosts' | 'switch-setting' | 'kernel' | 'switch' | 'controller'
   needs: string
-  reacts_to: ('marks' | 'delay' | 'window' | 'schedule')[]
+  reacts_to: ('marks' | 'delay' | 'window' | 'schedule' | 'telemetry')[]
   colour: string
   marker: string
   readings: { id: string; text: string; params: string[] }[]

@@ -1,5 +1,6 @@
 //! Sender: what congestion control knows of its flow, and what it may set.
 
+use crate::telemetry::Telemetry;
 use crate::units::Time;
 
 /// How the two ends of a flow use ECN.
@@ -164,6 +165,8 @@ pub struct Asks {
     pub paces: bool,
     /// [`CongestionControl::on_quiet_ack`].
     pub quiet_acks: bool,
+    /// [`CongestionControl::on_telemetry`]. Only the scheme of the network can ask for it, whose switches write it.
+    pub telemetry: bool,
 }
 
 /// An acknowledgement that acknowledges nothing new and does not count as a duplicate: it updates the peer's window, or
@@ -256,6 +259,9 @@ pub trait CongestionControl: Send {
     /// The delay of a segment that an acknowledgement is the first to report, with SACK blocks and of a retransmission too;
     /// `on_ack` follows. Reported to who [asks](Asks::delays).
     fn on_delay(&mut self, _cx: &mut SenderCx<'_>, _delay: &Delay) {}
+    /// What the ports on the way of a segment wrote into it; `on_ack` for its acknowledgement follows. Reported to who
+    /// [asks](Asks::telemetry).
+    fn on_telemetry(&mut self, _cx: &mut SenderCx<'_>, _telemetry: &Telemetry) {}
     /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
     /// An acceptable acknowledgement arrived of which `on_ack` does not hear. Reported to who [asks](Asks::quiet_acks).

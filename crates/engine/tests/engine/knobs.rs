@@ -215,6 +215,20 @@ fn parameters_of_swift() {
 }
 
 #[test]
+fn parameters_of_hpcc() {
+    for param in [
+        "eta = \"80%\"",
+        "max-stage = 0",
+        "increase = \"500B\"",
+        "base-rtt = \"300us\"",
+        "loss-decrease = \"50%\"",
+        "in-flight = \"fits\"",
+    ] {
+        acts(30, 2, ["hpcc", "", param]);
+    }
+}
+
+#[test]
 fn parameters_of_strict_priority() {
     let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
     let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");

@@ -91,7 +91,7 @@ impl Bench {
             ecn: EcnMode::Off,
             ecn_ack: false,
             late_change: false,
-            tells_hold: false,
+            tells_more: false,
             linux: None,
         };
         let receiver = self.receivers.get_mut(&flow).expect("it was opened");

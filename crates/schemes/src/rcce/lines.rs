@@ -17,7 +17,7 @@ pub(super) const REASSEMBLY: ReceiverConfig = ReceiverConfig {
     quick_acks: 0,
     ecn_ack: false,
     late_change: false,
-    tells_hold: false,
+    tells_more: false,
     linux: None,
 };
 

@@ -32,8 +32,8 @@ pub struct ReceiverConfig {
     pub ecn_ack: bool,
     /// A change of marks sends the ACK before the one that waits, as in ns-3; see `ns3.rs`.
     pub late_change: bool,
-    /// ACKs say how long the host has kept what they acknowledge.
-    pub tells_hold: bool,
+    /// ACKs carry more than SACK blocks: how long the host has kept what they acknowledge, and its telemetry.
+    pub tells_more: bool,
     /// When Linux acknowledges; then the first three values do not count.
     pub linux: Option<LinuxReceiver>,
 }
@@ -317,7 +317,7 @@ impl Receiver {
     /// The ACK for the current state, for a window update or for a held ACK. A delayed ACK stays delayed, unlike with
     /// [`take_ack`](Self::take_ack).
     pub(crate) fn current_ack(&self, cfg: &ReceiverConfig) -> AckOut {
-        self.ack_with(cfg.tells_hold || (cfg.sack && !self.store.is_empty()))
+        self.ack_with(cfg.tells_more || (cfg.sack && !self.store.is_empty()))
     }
 
     /// The ACK for the current state, with an option or without.

@@ -12,7 +12,7 @@ const EACH: ReceiverConfig = ReceiverConfig {
     ecn: EcnMode::Off,
     ecn_ack: false,
     late_change: false,
-    tells_hold: false,
+    tells_more: false,
     linux: None,
 };
 /// The delayed ACK of RFC 5681.

@@ -171,8 +171,8 @@ impl Sender {
         in_recovery: bool,
         env: &mut Env<'_, I>,
     ) {
-        if self.asks.delays {
-            self.tell_delay(acked, ack, env);
+        if self.heeds_option {
+            self.tell_option(acked, ack, env);
         }
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
         let flight = self.in_flight() + acked;
@@ -207,10 +207,25 @@ impl Sender {
         }
     }
 
+    /// Tells congestion control what an acknowledgement carries besides, as far as it asks for that.
+    #[cold]
+    fn tell_option<I: SenderIo>(&mut self, acked: u64, ack: &InAck<'_>, env: &Env<'_, I>) {
+        if self.asks.delays {
+            self.tell_delay(acked, ack, env);
+        }
+        self.tell_telemetry(ack, env);
+    }
+
+    /// Tells congestion control the telemetry that an acknowledgement brings, which it does if that is asked for.
+    pub(super) fn tell_telemetry<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &Env<'_, I>) {
+        if let Some(telemetry) = ack.telemetry {
+            self.with_cc(env, |cc, cx| cc.on_telemetry(cx, telemetry));
+        }
+    }
+
     /// Tells congestion control the delay that an acknowledgement of `acked` bytes shows. RFC 7323 section 4.1: the time stamp
     /// that it echoes is of a segment that it acknowledges only if it acknowledges new data; what blocks report is timed by
     /// when it was sent.
-    #[cold]
     fn tell_delay<I: SenderIo>(&mut self, acked: u64, ack: &InAck<'_>, env: &Env<'_, I>) {
         let rtt = if acked > 0 {
             ack.echo.map(|sent| env.now.saturating_sub(sent))

@@ -4,6 +4,7 @@ use super::config::SenderConfig;
 use crate::sack::{AckOption, SackBlocks};
 use fanin_core::packet::Flags;
 use fanin_core::roles::PacketFacts;
+use fanin_core::telemetry::Telemetry;
 use fanin_core::units::Time;
 
 /// A segment that leaves the sender.
@@ -59,6 +60,8 @@ pub struct InAck<'a> {
     pub echo: Option<Time>,
     /// SACK blocks, and how long the hosts kept it and the segment whose stamp it echoes, if it carries such.
     pub option: Option<&'a AckOption>,
+    /// What switches wrote into the segment that caused it, if congestion control asks for that.
+    pub telemetry: Option<&'a Telemetry>,
     /// Echoed in-band field.
     pub field: u64,
 }

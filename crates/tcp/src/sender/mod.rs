@@ -54,6 +54,7 @@ use crate::FIRST_DATA;
 use crate::marks::Marks;
 use crate::rto::RtoEstimator;
 use crate::sack::Scoreboard;
+use fanin_core::packet::Flags;
 use fanin_core::roles::{Asks, CongestionControl, CongestionWindow, EcnMode, PacketFacts, SenderCx, TransferFacts};
 use fanin_core::units::{Time, real};
 use guesses::Guesses;
@@ -158,8 +159,10 @@ pub struct Sender {
     resumes: Time,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
-    /// [`CongestionControl::asks`].
-    asks: Asks,
+    /// It asks for some of what acknowledgements carry besides.
+    heeds_option: bool,
+    /// The bits of every segment.
+    marks_segments: Flags,
     /// [`CongestionControl::push_is_only_a_request`].
     push_is_only_a_request: bool,
     /// The window is congestion control's own until the repair is over ([`Cut`](fanin_core::roles::Cut)).
@@ -199,6 +202,8 @@ pub struct Sender {
     syn_timeouts: u32,
     /// [`Sender::know_open_path`].
     open_rtt: Option<Time>,
+    /// [`CongestionControl::asks`].
+    asks: Asks,
 }
 
 const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
@@ -206,11 +211,15 @@ const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
 /// The end of an endless stream.
 const ENDLESS: u64 = u64::MAX / 2;
 
+/// Whether it notes when each segment is sent.
+fn times_segments(cfg: &SenderConfig, asks: Asks) -> bool {
+    cfg.quirks.rtt_of != RttOf::Cause || (asks.delays && cfg.sack && cfg.linux.is_none())
+}
+
 impl Sender {
     /// A closed sender without data.
     pub fn new(cfg: &SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode) -> Self {
         let asks = cc.asks();
-        let times = cfg.quirks.rtt_of != RttOf::Cause || (asks.delays && cfg.sack && cfg.linux.is_none());
         Self {
             una: 0,
             nxt: 0,
@@ -222,6 +231,8 @@ impl Sender {
             obeys_peer: cc.obeys_peer(),
             push_is_only_a_request: cc.push_is_only_a_request(),
             asks,
+            heeds_option: asks.delays || asks.telemetry,
+            marks_segments: Flags::NONE.with_if(Flags::OPTION, asks.telemetry),
             cc,
             estimator: RtoEstimator::new(),
             deadline: Time::NEVER,
@@ -257,7 +268,7 @@ impl Sender {
             silent: false,
             owns_window: false,
             resend_waits: false,
-            history: times.then(|| Box::new(History::new(cfg.quirks.rtt_of))),
+            history: times_segments(cfg, asks).then(|| Box::new(History::new(cfg.quirks.rtt_of))),
             guesses: (cfg.quirks.recovery == LossRecovery::Ns3_44 && !cfg.sack).then(Box::default),
             marks: (cfg.quirks.recovery == LossRecovery::Ns3_44 && cfg.sack)
                 .then(|| Box::new(Marks::new(cfg.quirks.ns3.lost_goes_first))),

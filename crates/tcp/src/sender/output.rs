@@ -197,7 +197,8 @@ impl Sender {
             .with_if(Flags::ECT, ect)
             .with_if(Flags::CWR, cwr)
             .with_if(Flags::PSH, pushes)
-            .with_if(Flags::RETRANSMITTED, again);
+            .with_if(Flags::RETRANSMITTED, again)
+            .with(self.marks_segments);
         self.retransmissions += u64::from(again);
         self.segments_sent += 1;
         let (end, departs) = (seq + len + u64::from(fin), self.departure(env.now));

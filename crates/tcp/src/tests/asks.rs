@@ -2,8 +2,10 @@
 
 use super::{Bench, CFG, SACK, ms};
 use crate::sender::{LinuxConfig, SenderConfig};
+use fanin_core::ids::NodeId;
 use fanin_core::packet::Flags;
 use fanin_core::roles::{AckEvent, Asks, CongestionControl, Delay, EcnMode, HostDelay, QuietAck, SenderCx};
+use fanin_core::telemetry::{Hop, Telemetry};
 use fanin_core::units::Time;
 use std::sync::{Arc, Mutex};
 
@@ -52,7 +54,7 @@ fn told(seen: &Seen) -> Vec<Option<Time>> {
     seen.lock().unwrap().drain(..).map(|delay| delay.map(|delay| delay.rtt)).collect()
 }
 
-const DELAYS: Asks = Asks { delays: true, paces: false, quiet_acks: false };
+const DELAYS: Asks = Asks { delays: true, paces: false, quiet_acks: false, telemetry: false };
 
 /// The senders of the RFCs and of Linux, with SACK.
 fn both() -> [SenderConfig; 2] {
@@ -148,5 +150,40 @@ fn updates_of_the_window_and_acknowledgements_without_flight_are_told_to_who_ask
         bench.window = 900;
         bench.ack(1);
         assert!(quiet.lock().unwrap().is_empty());
+    }
+}
+
+/// Notes how many hops it is told, and 100 for each acknowledgement.
+struct Reading(Asks, Arc<Mutex<Vec<usize>>>);
+
+impl CongestionControl for Reading {
+    fn asks(&self) -> Asks {
+        self.0
+    }
+    fn on_telemetry(&mut self, _cx: &mut SenderCx<'_>, telemetry: &Telemetry) {
+        self.1.lock().unwrap().push(telemetry.hops().len());
+    }
+    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &AckEvent) {
+        self.1.lock().unwrap().push(100);
+    }
+}
+
+#[test]
+fn telemetry_is_told_before_the_acknowledgement_that_brings_it_and_segments_ask_for_it() {
+    for (cfg, telemetry) in both().into_iter().flat_map(|cfg| [(cfg.clone(), true), (cfg, false)]) {
+        let told = Arc::default();
+        let cc = Box::new(Reading(Asks { telemetry, ..Asks::default() }, Arc::clone(&told)));
+        let mut bench = Bench::with(SenderConfig { initial_window: 500, ..cfg }, cc, EcnMode::Off, None, false);
+        bench.adopt();
+        assert!(bench.wire.sent.iter().all(|segment| segment.flags.has(Flags::OPTION) == telemetry));
+        let mut stack = Telemetry::default();
+        stack.push(NodeId::new(1), Hop::default());
+        bench.telemetry = telemetry.then_some(stack);
+        bench.ack(101);
+        bench.sack(&[(201, 301)]);
+        bench.telemetry = None;
+        bench.ack(201);
+        let expected: &[usize] = if telemetry { &[1, 100, 1, 100, 100] } else { &[100, 100, 100] };
+        assert_eq!(*told.lock().unwrap(), expected);
     }
 }

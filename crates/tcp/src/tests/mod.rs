@@ -28,6 +28,7 @@ use super::sender::{
 };
 use fanin_core::packet::Flags;
 use fanin_core::roles::{CongestionControl, EcnMode, HostDelay, PacketFacts};
+use fanin_core::telemetry::Telemetry;
 use fanin_core::units::Time;
 use fanin_schemes::NewReno;
 
@@ -113,6 +114,8 @@ struct Bench {
     echo: Option<Time>,
     /// How long the hosts kept segment and acknowledgement.
     hosts: HostDelay,
+    /// What acknowledgements bring of the ports on the way.
+    telemetry: Option<Telemetry>,
 }
 
 #[derive(Default)]
@@ -176,6 +179,7 @@ impl Bench {
             rtt: None,
             echo: None,
             hosts: HostDelay::default(),
+            telemetry: None,
         }
     }
 
@@ -219,9 +223,10 @@ impl Bench {
             assert!(blocks.push(start, end));
         }
         let option = AckOption { blocks, hosts: self.hosts, ..AckOption::default() };
-        let (window, rtt) = (self.window, self.rtt);
+        let (window, rtt, telemetry) = (self.window, self.rtt, self.telemetry.as_ref());
         let echo = self.echo.or(rtt.map(|rtt| self.now.saturating_sub(rtt)));
-        let ack = InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, option: Some(&option), field: 0 };
+        let ack =
+            InAck { ack, window, flags: flags.with(Flags::ACK), rtt, echo, option: Some(&option), telemetry, field: 0 };
         self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn syn_ack(&mut self, flags: Flags) {

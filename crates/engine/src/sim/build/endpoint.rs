@@ -1,5 +1,6 @@
 //! The settings of a traffic group's end points.
 
+use fanin_core::roles::CongestionControl;
 use fanin_host::hosts::Endpoint;
 use fanin_param::{SpecError, Values};
 use fanin_scenario::Scenario;
@@ -16,12 +17,11 @@ pub(super) fn endpoint(
 ) -> Result<Endpoint, SpecError> {
     let transport = scenario.transport_of(key);
     tcp::check(transport)?;
-    let any = some_flow(transport.bytes("mss").get(), &scenario.network.values);
-    let cc = scheme.congestion_control(&any);
-    let ecn = tcp::ecn_mode(transport, cc.ecn());
+    let cc = some_sender(scenario, scheme);
+    let (ecn, asks) = (tcp::ecn_mode(transport, cc.ecn()), cc.asks());
     Ok(Endpoint {
         sender: SenderConfig::from(transport),
-        receiver: ReceiverConfig { tells_hold: cc.asks().delays, ..ReceiverConfig::new(transport, ecn) },
+        receiver: ReceiverConfig { tells_more: asks.delays || asks.telemetry, ..ReceiverConfig::new(transport, ecn) },
         buffer: transport.bytes("receive-buffer").get(),
         scale: tcp::window_scale(transport),
         scheme: index,
@@ -29,6 +29,11 @@ pub(super) fn endpoint(
         gro: transport.bytes("gro").get(),
         host_queue: Some(transport.integer("host-queue") as usize).filter(|limit| *limit > 0),
     })
+}
+
+/// A sender of a representative flow.
+pub(super) fn some_sender(scenario: &Scenario, scheme: &dyn Scheme) -> Box<dyn CongestionControl> {
+    scheme.congestion_control(&some_flow(scenario.transport.bytes("mss").get(), &scenario.network.values))
 }
 
 /// A representative flow, to ask a scheme for the properties of its senders.

@@ -1,6 +1,6 @@
 //! The network as built, with its schemes and end points.
 
-use crate::sim::build::endpoint::endpoint;
+use crate::sim::build::endpoint::{endpoint, some_sender};
 use crate::sim::limits::{LARGEST_PACKET, base_rtt, check_magnitudes};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
@@ -39,6 +39,8 @@ pub(super) struct Layout {
     pub(super) mss: u64,
     /// Bytes of headers in every packet.
     pub(super) header: u16,
+    /// Switches write telemetry.
+    pub(super) telemetry: bool,
     pub(super) base_rtt: Time,
     /// By switch, the first host at it.
     first_at: BTreeMap<NodeId, NodeId>,
@@ -58,9 +60,17 @@ impl Layout {
         let faults = Faults::build(scenario, &topology, scenario.run.integer("seed"))?;
         check_magnitudes(scenario, &topology, &faults)?;
         let header = header(scenario)?;
+        let telemetry = some_sender(scenario, &*schemes.built[network_scheme]).asks().telemetry;
         let mut endpoints = Vec::new();
         for group in &scenario.traffic {
             let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
+            if !telemetry && some_sender(scenario, &*schemes.built[scheme]).asks().telemetry {
+                let message = format!(
+                    "{0} needs switches that write telemetry: set transport.scheme = \"{0}\", and the other traffic apart",
+                    schemes.keys[scheme]
+                );
+                return Err(group.values.fail("scheme", message));
+            }
             endpoints.push(endpoint(scenario, schemes.keys[scheme], scheme, &*schemes.built[scheme])?);
         }
         for (key, scheme) in schemes.keys.iter().zip(&schemes.built) {
@@ -70,7 +80,19 @@ impl Layout {
         }
         let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
         let (schemes, first_at) = (schemes.built, first_hosts(&topology));
-        Ok(Self { topology, faults, casts, schemes, network_scheme, endpoints, mss, header, base_rtt, first_at })
+        Ok(Self {
+            topology,
+            faults,
+            casts,
+            schemes,
+            network_scheme,
+            endpoints,
+            mss,
+            header,
+            telemetry,
+            base_rtt,
+            first_at,
+        })
     }
 
     /// The network's scheme.

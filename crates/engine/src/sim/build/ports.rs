@@ -68,6 +68,7 @@ pub(super) fn ports(
             faulty: layout.faults.moves_departures(LinkId::new(i)),
             up: true,
             admits: true,
+            reports: (switch && layout.telemetry).then_some(0),
         });
     }
     Ok(ports)

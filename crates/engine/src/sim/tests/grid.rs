@@ -134,6 +134,23 @@ fn time_stamps_of_interfaces_and_paces_of_retransmissions() {
     }
 }
 
+#[test]
+fn telemetry_of_switches() {
+    for hosts in ["", "interrupt-interval = \"30us\"\ngro = \"64KB\"", "ack-every = 2", "stack = \"linux-6.12\""] {
+        for topology in [STAR, TWO_SWITCH] {
+            let outcome = Case {
+                network: network(topology, "buffer = \"20pkt\""),
+                transport: format!("scheme = \"hpcc\"\n{hosts}"),
+                incast: "senders = 15\nbytes-each = \"60KB\"\nrounds = 2".to_owned(),
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("retransmissions") > 0.0, "{hosts}");
+            assert_eq!(outcome.number("incomplete"), 0.0, "{hosts}");
+        }
+    }
+}
+
 /// Cells of four segments over all trees, to several hosts of one rack.
 #[test]
 fn flowcells_over_spanning_trees() {

@@ -20,5 +20,6 @@ mod random;
 mod retransmissions;
 mod steps;
 mod switch_agent;
+mod telemetry;
 mod window_control;
 mod windows;

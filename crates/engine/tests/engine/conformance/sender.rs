@@ -1,11 +1,13 @@
 //! Random acknowledgements, losses, timeouts and wake-ups at every scheme's sender.
 
 use super::{MSS, field, flow_facts, for_every_scheme, skewed};
+use fanin_engine::ids::NodeId;
 use fanin_engine::rng::Stream;
 use fanin_engine::roles::{
     AckEvent, ByteCounting, CongestionControl, CongestionWindow, Cut, Delay, PacketFacts, SenderCx,
 };
-use fanin_engine::units::Time;
+use fanin_engine::telemetry::{Hop, Telemetry};
+use fanin_engine::units::{Rate, Time};
 
 /// The part of a sender that congestion control sees, without the packets.
 struct Sender {
@@ -20,6 +22,18 @@ struct Sender {
     in_recovery: bool,
     /// Timeouts since something was acknowledged.
     times: u32,
+}
+
+/// A stack of any hops, in no order.
+fn telemetry(stream: &mut Stream) -> Telemetry {
+    let mut stack = Telemetry::default();
+    for switch in 0..stream.below(7) {
+        let rate = Rate::from_bps(1_000_000_000 << stream.below(8));
+        let at = Time::from_ps(skewed(stream, 2_000_000_000_000));
+        let hop = Hop { at, sent: skewed(stream, 1 << 50), queued: skewed(stream, 1 << 40), rate };
+        stack.push(NodeId::new(switch as usize), hop);
+    }
+    stack
 }
 
 impl Sender {
@@ -105,6 +119,8 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.tell(cc, |cc, cx| cc.on_delay(cx, &Delay { rtt, ..Delay::default() }));
         }
+        let stack = telemetry(stream);
+        self.tell(cc, |cc, cx| cc.on_telemetry(cx, &stack));
         self.tell(cc, |cc, cx| cc.on_ack(cx, &event));
     }
 

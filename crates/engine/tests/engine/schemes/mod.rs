@@ -4,6 +4,7 @@ mod d2tcp;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
+mod hpcc;
 mod ictcp;
 mod l2dct;
 mod linux;

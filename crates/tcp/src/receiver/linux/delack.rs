@@ -166,7 +166,7 @@ impl Act<'_> {
 
     /// `tcp_send_ack`.
     fn send_ack(&mut self) -> AckOut {
-        let ack = self.receiver.ack_with(self.cfg.tells_hold || (self.cfg.sack && !self.state.sacks.is_empty()));
+        let ack = self.receiver.ack_with(self.cfg.tells_more || (self.cfg.sack && !self.state.sacks.is_empty()));
         self.receiver.last_ack = self.receiver.next;
         self.event_ack_sent();
         ack

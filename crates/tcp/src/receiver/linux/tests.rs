@@ -24,7 +24,7 @@ const CFG: ReceiverConfig = ReceiverConfig {
     ecn: EcnMode::Off,
     ecn_ack: false,
     late_change: false,
-    tells_hold: false,
+    tells_more: false,
     linux: Some(LINUX),
 };
 

@@ -355,7 +355,7 @@ impl Sender {
         let flight = self.in_flight() + news.delivered_bytes;
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
-        let (limited, now, asks) = (self.is_window_limited(env.cfg), tick(env), self.asks);
+        let (limited, now) = (self.is_window_limited(env.cfg), tick(env));
         let linux = self.linux();
         let disordered = linux.reordering > env.cfg.duplicate_ack_threshold;
         let may_grow = news.data_acked || disordered && news.data_sacked;
@@ -378,8 +378,9 @@ impl Sender {
                 rtt: news.rtt.map(Time::from_us),
                 field: ack.field,
             };
-            if asks.delays {
-                self.tell_delay_of(news.rtt_shown(ack, env.now), ack, env);
+            if self.heeds_option {
+                self.tell_delay_of(news.rtt_shown(ack, env.now).filter(|_| self.asks.delays), ack, env);
+                self.tell_telemetry(ack, env);
             }
             self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
             self.arm_wake(env);
