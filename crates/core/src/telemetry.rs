@@ -62,6 +62,6 @@ mod tests {
         }
         let sent: Vec<u64> = stack.hops().iter().map(|hop| hop.sent).collect();
         assert_eq!((sent, Telemetry::BYTES), (vec![1, 2, 3, 4, 5], 42));
-        assert_eq!(stack.path(), 1 ^ 2 ^ 3 ^ 4 ^ 5, "the sixth switch has no room");
+        assert_eq!(stack.path(), (1..=5).fold(0, |path, switch| path ^ switch), "the sixth switch has no room");
     }
 }

@@ -66,6 +66,13 @@ impl Arrivals {
     }
 }
 
+/// Keeps the telemetry of a segment for its acknowledgement.
+fn keep_stack<C: EventCore>(kept: &mut u32, packet: &Packet, net: &mut Network<C>) {
+    if packet.flags.has(Flags::OPTION) {
+        drop_stack(std::mem::replace(kept, stack_of(packet)), net.core.stacks());
+    }
+}
+
 impl Hosts {
     /// Passes a segment to TCP and carries out everything that follows. The segment `arrives` now, or arrived earlier
     /// and waited for its turn, or is merged of several `parts`. Returns whether it completes the transfer in progress
@@ -99,10 +106,7 @@ impl Hosts {
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         if cfg.tells_more {
             flow.arrivals.note(Time::from_ps(packet.arrival), side.state.echo());
-            if packet.flags.has(Flags::OPTION) {
-                let before = std::mem::replace(&mut flow.stack, stack_of(packet));
-                drop_stack(before, net.core.stacks());
-            }
+            keep_stack(&mut flow.stack, packet, net);
         }
         let next = side.state.next();
         side.segments += u64::from(parts);

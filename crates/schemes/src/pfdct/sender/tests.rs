@@ -102,7 +102,7 @@ fn each_transfer_of_a_connection_is_a_flow_by_itself() {
     let mut bench = sender(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, Some(2_000_000), 3.0);
     assert!(bench.packet.ect);
     bench.call(|cc, cx| cc.on_transfer(&TransferFacts { first: cx.nxt, bytes: Some(3000), deadline: None }));
-    bench.call(|cc, cx| cc.on_later_transfer(cx));
+    bench.call(CongestionControl::on_later_transfer);
     assert!(!bench.packet.ect, "from its first packet on");
 }
 
