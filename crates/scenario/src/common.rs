@@ -4,6 +4,7 @@ use super::environment;
 use fanin_network::{fault, queue, topology, traffic};
 use fanin_param::{Kind, Param, Rule, Variant};
 use fanin_schemes as schemes;
+use std::sync::{Mutex, PoisonError};
 
 /// The only key outside the tables.
 pub static ENVIRONMENT: &[Param] = &[Param::new(
@@ -180,26 +181,61 @@ pub static QUEUE: &[Param] = &[Param::new(
     "the scheme's paper",
 )];
 
+/// The keys that name a scheme.
+struct OfSchemes {
+    names: &'static [&'static str],
+    transport: [Param; 2],
+    traffic: [Param; 2],
+}
+
+impl OfSchemes {
+    /// Those of the schemes that there are now: a program may have added some. Each list of them is declared once and stays,
+    /// as declarations do.
+    fn now() -> &'static Self {
+        static MADE: Mutex<Vec<&OfSchemes>> = Mutex::new(Vec::new());
+        let names: Vec<&str> = schemes::all().map(|row| row.key).collect();
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = made.iter().find(|each| each.names == names) {
+            return found;
+        }
+        let new: &Self = Box::leak(Box::new(Self::of(names.leak())));
+        made.push(new);
+        new
+    }
+
+    fn of(names: &'static [&'static str]) -> Self {
+        let scheme = |default, doc, source| {
+            Param::new("scheme", Kind::Choice(names), default, doc, source).also(schemes::OTHER_NAMES)
+        };
+        Self {
+            names,
+            transport: [
+                scheme(
+                    "newreno",
+                    "Scheme of the network, and of every traffic group that names no other.",
+                    "the baseline of every incast paper",
+                ),
+                STACK,
+            ],
+            traffic: [NAME, scheme("", "Scheme of the group's end points.", "transport.scheme")],
+        }
+    }
+}
+
 /// The scheme of `[transport]`, and its stack.
-pub static SCHEME: &[Param] = &[
-    Param::new(
-        "scheme",
-        Kind::Choice(&SCHEME_KEYS),
-        "newreno",
-        "Scheme of the network, and of every traffic group that names no other.",
-        "the baseline of every incast paper",
-    )
-    .also(schemes::OTHER_NAMES),
-    Param::new(
-        "stack",
-        Kind::Choice(&PART_KEYS),
-        AUTO,
-        "The environment whose defaults apply to keys that [transport] omits. In the environment rfc \
-         a scheme may bring a stack of its own.",
-        "environment",
-    )
-    .short(environment::SHORT_NAMES),
-];
+pub fn scheme() -> &'static [Param] {
+    &OfSchemes::now().transport
+}
+
+const STACK: Param = Param::new(
+    "stack",
+    Kind::Choice(&PART_KEYS),
+    AUTO,
+    "The environment whose defaults apply to keys that [transport] omits. In the environment rfc \
+     a scheme may bring a stack of its own.",
+    "environment",
+)
+.short(environment::SHORT_NAMES);
 
 /// The pattern of a `[[traffic]]` group.
 pub static TRAFFIC: &[Param] = &[Param::new(
@@ -211,17 +247,17 @@ pub static TRAFFIC: &[Param] = &[Param::new(
 )];
 
 /// `[[traffic]]`: keys of every group whose default depends on other keys.
-pub static TRAFFIC_OPTIONAL: &[Param] = &[
-    Param::new(
-        "name",
-        Kind::Text,
-        "",
-        "Name of the group in results and overrides: lower-case letters, digits and hyphens.",
-        "the group's kind",
-    ),
-    Param::new("scheme", Kind::Choice(&SCHEME_KEYS), "", "Scheme of the group's end points.", "transport.scheme")
-        .also(schemes::OTHER_NAMES),
-];
+pub fn traffic_optional() -> &'static [Param] {
+    &OfSchemes::now().traffic
+}
+
+const NAME: Param = Param::new(
+    "name",
+    Kind::Text,
+    "",
+    "Name of the group in results and overrides: lower-case letters, digits and hyphens.",
+    "the group's kind",
+);
 
 /// `[[traffic]]`: keys of every group, regardless of its pattern.
 pub static TRAFFIC_COMMON: &[Param] = &[
@@ -443,7 +479,7 @@ impl Variants {
     pub(super) fn traffic() -> Self {
         let row = |row: &traffic::TrafficRow| Variant { key: row.key, summary: row.summary, params: row.params };
         let rows = traffic::REGISTRY.iter().map(row).collect();
-        Self { selector: TRAFFIC, optional: TRAFFIC_OPTIONAL, common: TRAFFIC_COMMON, rows }
+        Self { selector: TRAFFIC, optional: traffic_optional(), common: TRAFFIC_COMMON, rows }
     }
     /// One `[[fault]]`.
     pub(super) fn fault() -> Self {
@@ -471,18 +507,6 @@ const PART_KEYS: [&str; environment::REGISTRY.len() + 1] = {
     let mut i = 1;
     while i < keys.len() {
         keys[i] = environment::REGISTRY[i - 1].key;
-        i += 1;
-    }
-    keys
-};
-
-const SCHEMES: usize = schemes::REGISTRY.len();
-
-const SCHEME_KEYS: [&str; SCHEMES + schemes::KERNEL.len()] = {
-    let mut keys = [""; SCHEMES + schemes::KERNEL.len()];
-    let mut i = 0;
-    while i < keys.len() {
-        keys[i] = if i < SCHEMES { schemes::REGISTRY[i].key } else { schemes::KERNEL[i - SCHEMES].key };
         i += 1;
     }
     keys

@@ -26,7 +26,7 @@ mod tests;
 pub use resolved::{ResolvedRow, Unused};
 pub use schema::json_schema;
 
-use common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
+use common::{CONTROL, MEASURE, RUN, Variants};
 use defaults::Defaults;
 use fanin_core::units::Time;
 use fanin_network::queue;
@@ -126,7 +126,7 @@ impl Scenario {
         let mut queue = variant(&Variants::queue(), &reader.source("queue")?)?;
         network.values = defaults.network(network.values).follow(None)?;
         queue.values = defaults.queue(&network.values, queue.values).follow(Some(&network.values))?;
-        let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
+        let transport = reader.table("transport", &[common::scheme(), tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
         let mut used = vec![network_scheme];

@@ -1,7 +1,7 @@
 //! Reads a scenario from a file: each table by its declarations, with every mistake that can be found in one pass.
 
 use super::{KEYS, ScenarioFault, Selected};
-use crate::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variants};
+use crate::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, Variants, scheme};
 use fanin_network::traffic::TrafficGroup;
 use fanin_param::Param;
 use fanin_param::document::{Content, Node, Table};
@@ -26,8 +26,12 @@ impl<'a> Reader<'a> {
     pub(super) fn mistakes(&self) -> Vec<SpecError> {
         let mut found = unknown_tables(self.root);
         found.extend(ENVIRONMENT.iter().filter_map(|param| self.whole().read(param).err()));
-        let fixed: [(&str, &[&'static [Param]]); 4] =
-            [("transport", &[SCHEME, tcp::PARAMS]), ("control", &[CONTROL]), ("measure", &[MEASURE]), ("run", &[RUN])];
+        let fixed: [(&str, &[&'static [Param]]); 4] = [
+            ("transport", &[scheme(), tcp::PARAMS]),
+            ("control", &[CONTROL]),
+            ("measure", &[MEASURE]),
+            ("run", &[RUN]),
+        ];
         for (key, declared) in fixed {
             found.extend(all_or(self.source(key), |source| mistakes(source, declared, &[])));
         }

@@ -1,7 +1,7 @@
 //! A scenario with every value in effect and its source.
 
 use super::Scenario;
-use crate::common::TRAFFIC_OPTIONAL;
+use crate::common::traffic_optional;
 use fanin_network::traffic::TrafficGroup;
 use fanin_param::error::Origin;
 use fanin_param::values::{Value, Values, path_of};
@@ -145,7 +145,7 @@ impl Scenario {
     }
 
     fn group_rows(&self, group: &TrafficGroup) -> impl Iterator<Item = ResolvedRow> {
-        let [_, scheme] = TRAFFIC_OPTIONAL else { unreachable!("a group has a name and a scheme") };
+        let [_, scheme] = traffic_optional() else { unreachable!("a group has a name and a scheme") };
         let scheme = ResolvedRow {
             path: format!("{}.scheme", group.values.path()),
             scheme: None,

@@ -1,6 +1,6 @@
 //! The JSON Schema of a scenario file, for editors.
 
-use super::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variants};
+use super::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, Variants, scheme};
 use fanin_param::values::{quantity, workload};
 use fanin_param::{Kind, Param, STEADY, Variant};
 use fanin_schemes as schemes;
@@ -12,7 +12,7 @@ pub fn json_schema() -> Value {
     let tables = [
         ("network", variants(&Variants::network(), "The network.")),
         ("queue", variants(&Variants::queue(), "Queue discipline of the switch ports.")),
-        ("transport", table(&[SCHEME, tcp::PARAMS], "TCP below every scheme.")),
+        ("transport", table(&[scheme(), tcp::PARAMS], "TCP below every scheme.")),
         ("scheme", schemes()),
         ("traffic", traffic()),
         ("fault", faults()),

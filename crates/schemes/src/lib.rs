@@ -38,9 +38,11 @@ use fanin_core::roles::{
     CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
 };
 use fanin_core::units::{Rate, Time};
+use fanin_network::queue::Threshold;
 use fanin_network::traffic::TrafficGroup;
-use fanin_param::{SpecError, Values};
+use fanin_param::{Param, SpecError, Values};
 use std::any::Any;
+use std::sync::{PoisonError, RwLock};
 
 /// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
 /// of it is better.
@@ -79,9 +81,39 @@ pub static REGISTRY: &[SchemeRow] = &[
 /// run need a sender, Reno's stands for it.
 pub static KERNEL: &[SchemeRow] = &[linux::ROW_BBR];
 
+/// In the order in which [`add`] has added them.
+static ADDED: RwLock<Vec<&'static SchemeRow>> = RwLock::new(Vec::new());
+
+/// Adds a scheme of the program that runs the engine to those that scenarios can name from now on. It takes the place of one
+/// that was added before under its key.
+///
+/// # Panics
+/// If the engine itself has a scheme of that key.
+pub fn add(row: &'static SchemeRow) {
+    assert!(REGISTRY.iter().chain(KERNEL).all(|own| own.key != row.key), "{} is a scheme of the engine", row.key);
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    match added.iter_mut().find(|other| other.key == row.key) {
+        Some(other) => *other = row,
+        None => added.push(row),
+    }
+}
+
+/// The schemes that were added. Whoever goes through all schemes goes through those of the engine, unless it reads names.
+pub fn added() -> Vec<&'static SchemeRow> {
+    ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Everything that a scenario can name as its scheme.
 pub fn all() -> impl Iterator<Item = &'static SchemeRow> {
-    REGISTRY.iter().chain(KERNEL)
+    REGISTRY.iter().chain(KERNEL).chain(added())
+}
+
+/// The key by which schemes that mark let a scenario choose their threshold.
+pub const MARK_THRESHOLD: Param = DctcpSender::MARK_THRESHOLD;
+
+/// The switch port that [`MARK_THRESHOLD`] and [`MarkAt::PARAM`](fanin_network::queue::MarkAt::PARAM) describe.
+pub fn marking(values: &Values) -> Threshold {
+    DctcpSender::marking(values)
 }
 
 /// The scheme called `key`.

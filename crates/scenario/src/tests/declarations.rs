@@ -1,8 +1,8 @@
 //! Every declaration of the file and of every registry row is valid.
 
 use crate::common::{
-    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC,
-    TRAFFIC_COMMON, TRAFFIC_OPTIONAL, Variants,
+    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
+    Variants, scheme, traffic_optional,
 };
 use crate::environment;
 use fanin_core::roles::EcnMode;
@@ -16,7 +16,7 @@ use fanin_tcp as tcp;
 /// The declarations of each table that can occur.
 fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     let mut tables: Vec<(String, Vec<&'static [Param]>)> = vec![
-        ("transport".into(), vec![SCHEME, tcp::PARAMS]),
+        ("transport".into(), vec![scheme(), tcp::PARAMS]),
         ("control".into(), vec![CONTROL]),
         ("measure".into(), vec![MEASURE]),
         ("run".into(), vec![RUN]),
@@ -27,7 +27,7 @@ fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     tables.extend(
         traffic::REGISTRY
             .iter()
-            .map(|row| (row.key.into(), vec![TRAFFIC, TRAFFIC_OPTIONAL, TRAFFIC_COMMON, row.params])),
+            .map(|row| (row.key.into(), vec![TRAFFIC, traffic_optional(), TRAFFIC_COMMON, row.params])),
     );
     tables.extend(
         fault::REGISTRY.iter().map(|row| (row.key.into(), vec![FAULT, FAULT_OPTIONAL, fault::COMMON, row.params])),
@@ -88,7 +88,7 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
                     ["scheme", scheme, key] => {
                         schemes::REGISTRY.iter().any(|other| other.key == scheme && has(other.params, key))
                     }
-                    ["transport", key] => has(SCHEME, key) || has(tcp::PARAMS, key),
+                    ["transport", key] => has(scheme(), key) || has(tcp::PARAMS, key),
                     ["network", key] => has(NETWORK, key) || topology::REGISTRY.iter().any(|row| has(row.params, key)),
                     ["traffic", key] => {
                         has(TRAFFIC_COMMON, key) || traffic::REGISTRY.iter().any(|row| has(row.params, key))
