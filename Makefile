@@ -35,9 +35,10 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 	$(BIN)/python -m mypy.stubtest fanin._engine
 	if web/ready; then cd web && npm ci && npm run lint; fi
 
-bench: $(VENV)/installed ## Measure the engine (time and instructions per packet-hop, memory, ns-3's time), sweeps and the start of commands
+bench: $(VENV)/installed ## Measure the engine (time and instructions per packet-hop, memory, ns-3's time), sweeps, schemes in Python and the start of commands
 	$(BIN)/python python/benches/start.py
 	$(BIN)/python python/benches/sweeps.py
+	$(BIN)/python python/benches/own.py
 	cargo bench --profile wheel --package fanin-engine --bench schemes
 	if command -v valgrind >/dev/null; then crates/engine/benches/instructions.sh; fi
 	if [ -x validation/ns3/incast ]; then $(PYTHON) validation/ns3/speed.py; \

@@ -14,7 +14,7 @@ import itertools
 import json
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +221,11 @@ def python() -> str:
     parts.append("## An environment of gymnasium\n")
     for function in (fanin.env.make, fanin.env.make_vector, fanin.env.waiting):
         parts += of_function(function, f"fanin.env.{function.__name__}")
+    parts += ["## Schemes in Python\n", "[Write a scheme in Python](../how-to/python-scheme.md) has examples.\n"]
+    for kind in (getattr(fanin, name) for name in _OF_SCHEMES):
+        rows = [[f"`{plain(member)}`", said] for member, said in members(kind, whole).items()]
+        parts += [f"### `{kind.__name__}`\n", *described(kind), table(["name", "meaning"], rows)]
+    parts += [part for name in ("param", "register") for part in of_function(getattr(fanin, name), f"fanin.{name}")]
     parts.append("## Answers\n")
     for name in _ANSWERS:
         kind = getattr(fanin, name)
@@ -236,15 +241,37 @@ _OF_SCENARIO = ("set", "vary", "run", "start", "check", "warnings", "resolved", 
 
 _QUESTIONS = ("sweep", "compare", "capacity", "tune", "advise", "plot", "fct", "to_pandas")
 
-_ANSWERS = (
-    *("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recommendation", "Picture", "Slowdowns"),
+_ANSWERS = (*("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recommendation", "Picture", "Slowdowns"),)
+
+
+_OF_SCHEMES = (
+    *("CongestionControl", "SenderCx", "AckEvent", "Delay", "Transfer", "Flow", "Threshold"),
+    *("WindowControl", "ReceiverCx", "Arrival", "Host"),
 )
 
 _STEPS = ("step", "observe", "set", "result")
 
 
-def members(kind: type) -> dict[str, str]:
+def described(kind: type) -> list[str]:
+    """All paragraphs of a class's doc string."""
+    return [f"{plain(each)}\n" for each in (inspect.getdoc(kind) or "").split("\n\n")]
+
+
+def whole(thing: object) -> str:
+    """All of a doc string on one line."""
+    return plain(inspect.getdoc(thing) or "")
+
+
+def summary(thing: object) -> str:
+    """The first paragraph of a doc string."""
+    return plain((inspect.getdoc(thing) or "").partition("\n\n")[0])
+
+
+def members(kind: type, say: Callable[[object], str] = summary) -> dict[str, str]:
     """What objects of a class have: fields that have a word below them, properties and methods, each with that word."""
+    if kind.__module__ == "fanin._engine":
+        own = {name: each for name, each in sorted(vars(kind).items()) if not name.startswith("_")}
+        return {f"{name}{signature(each)}": say(each) for name, each in own.items()}
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(tree, ast.ClassDef)
     found = {}
@@ -254,15 +281,15 @@ def members(kind: type) -> dict[str, str]:
                 found[name] = plain(said)
     for name, each in vars(kind).items():
         if isinstance(each, property | functools.cached_property) and not name.startswith("_"):
-            found[name] = summary(each)
+            found[name] = say(each)
         elif inspect.isfunction(each) and not name.startswith("_"):
-            found[f"{name}({', '.join(given(each))})"] = summary(each)
+            found[f"{name}({', '.join(given(each))})"] = say(each)
     return found
 
 
-def summary(thing: object) -> str:
-    """The first paragraph of a doc string."""
-    return plain((inspect.getdoc(thing) or "").partition("\n\n")[0])
+def signature(member: Any) -> str:
+    """The arguments of a method of the engine; none of a value."""
+    return re.sub(r"self, /(, )?", "", str(inspect.signature(member))) if callable(member) else ""
 
 
 def given(function: Any) -> list[str]:

@@ -42,6 +42,7 @@ from fanin import extension  # noqa: E402
 from fanin._engine import version as engine_version  # noqa: E402
 
 if TYPE_CHECKING:
+    from fanin._engine import AckEvent, Arrival, Delay, Flow, Host, ReceiverCx, SenderCx, Transfer
     from fanin.ask.advice import Recommendation, advise
     from fanin.ask.capacity import Capacities, capacity
     from fanin.ask.comparison import Comparison, compare
@@ -56,25 +57,34 @@ if TYPE_CHECKING:
         RunError,
         ScenarioError,
         ScenarioWarning,
+        SchemeError,
     )
     from fanin.results.frames import to_pandas
     from fanin.results.runs import Run
     from fanin.run.scenario import Scenario
     from fanin.run.steps import Observation, Simulation
     from fanin.run.sweep import Runs, sweep
+    from fanin.scenario.own import CongestionControl, Threshold, WindowControl, param, register
     from fanin.scenario.points import Point
 
 __version__ = extension.PACKAGE_VERSION
 
 __all__ = [
+    "AckEvent",
+    "Arrival",
     "Capacities",
     "ClusterError",
     "Comparison",
+    "CongestionControl",
+    "Delay",
     "FaninError",
+    "Flow",
+    "Host",
     "NotFoundError",
     "Observation",
     "Picture",
     "Point",
+    "ReceiverCx",
     "Recommendation",
     "ResultsError",
     "Run",
@@ -83,22 +93,30 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "SchemeError",
+    "SenderCx",
     "Simulation",
     "Slowdowns",
+    "Threshold",
+    "Transfer",
     "Tuning",
+    "WindowControl",
     "__version__",
     "advise",
     "capacity",
     "compare",
     "engine_version",
     "fct",
+    "param",
     "plot",
+    "register",
     "sweep",
     "to_pandas",
     "tune",
 ]
 
 _MODULES = {
+    "_engine": ("AckEvent", "Arrival", "Delay", "Flow", "Host", "ReceiverCx", "SenderCx", "Transfer"),
     "ask.advice": ("Recommendation", "advise"),
     "ask.capacity": ("Capacities", "capacity"),
     "ask.comparison": ("Comparison", "compare"),
@@ -113,12 +131,14 @@ _MODULES = {
         "RunError",
         "ScenarioError",
         "ScenarioWarning",
+        "SchemeError",
     ),
     "results.frames": ("to_pandas",),
     "results.runs": ("Run",),
     "run.scenario": ("Scenario",),
     "run.steps": ("Observation", "Simulation"),
     "run.sweep": ("Runs", "sweep"),
+    "scenario.own": ("CongestionControl", "Threshold", "WindowControl", "param", "register"),
     "scenario.points": ("Point",),
 }
 """Module -> its exported names; it is imported when one of them is first used."""

@@ -59,6 +59,18 @@ class RunError(FaninError):
     """A run violated an invariant, or was stopped."""
 
 
+class SchemeError(FaninError):
+    """A method of a scheme in Python raised an exception, which is the cause of this one."""
+
+    def __init__(self, method: str, error: Exception, flow: int | None, at_s: float | None) -> None:
+        self.flow = flow
+        """The number of the flow, as in the table of flows; ``None`` if it was about none."""
+        self.at_s = at_s
+        """The simulated time in seconds; ``None`` before the run."""
+        where = [*([] if flow is None else [f"flow {flow}"]), *([] if at_s is None else [f"at {at_s:.9g} s"])]
+        super().__init__(f"{method} ({', '.join(where)}): {type(error).__name__}: {error}")
+
+
 class WorkerError(FaninError):
     """A run was aborted because its worker died or memory ran out; nothing is recorded."""
 

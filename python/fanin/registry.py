@@ -17,8 +17,8 @@ def registry() -> dict[str, Any]:
 
 
 def scheme_rows() -> list[dict[str, Any]]:
-    """The rows of all schemes, also of those that only the Linux kernel carries."""
-    return [*registry()["schemes"], *registry()["kernel_schemes"]]
+    """The rows of all schemes, also of those that only the Linux kernel carries, and of those in Python."""
+    return [row for kind in ("schemes", "kernel_schemes", "added_schemes") for row in registry()[kind]]
 
 
 def scheme_row(key: str) -> dict[str, Any]:

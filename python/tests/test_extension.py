@@ -37,7 +37,7 @@ def test_an_old_engine_is_one_line_on_the_command_line(tmp_path):
     result = python("-m", "fanin", "list", "schemes")
     assert result.returncode == 3
     assert len(result.stderr.splitlines()) == 1
-    assert result.stderr.startswith("error: the compiled engine has version 0.0.1+12345678 and lacks RunOutput")
+    assert result.stderr.startswith("error: the compiled engine has version 0.0.1+12345678 and lacks AckEvent")
     assert "run make" in result.stderr
 
 

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 pub fn registry() -> Value {
     let schemes = schemes::simulated().map(scheme);
     let kernel_schemes = schemes::KERNEL.iter().map(scheme);
+    let added_schemes = schemes::added().into_iter().map(scheme);
     let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
@@ -23,6 +24,7 @@ pub fn registry() -> Value {
         "environments": environments.collect::<Vec<_>>(),
         "schemes": schemes.collect::<Vec<_>>(),
         "kernel_schemes": kernel_schemes.collect::<Vec<_>>(),
+        "added_schemes": added_schemes.collect::<Vec<_>>(),
         "topologies": topologies.collect::<Vec<_>>(),
         "queues": queues.collect::<Vec<_>>(),
         "traffic": traffic.collect::<Vec<_>>(),

@@ -2,8 +2,8 @@
 //!
 //! In TCP incast many servers respond to one client at the same time. The switch port in front of the client overflows,
 //! whole windows are lost, and the client waits for retransmission timeouts. This crate simulates incast packet by
-//! packet, together with the published fixes. It has no I/O, no wall clock and no global state: the same scenario
-//! and seed give the same bytes on any machine.
+//! packet, together with the published fixes. It has no I/O, no wall clock and no global state but the schemes that a program
+//! adds ([`schemes::add`]): the same scenario and seed give the same bytes on any machine.
 //!
 //! # Map
 //!

@@ -4,6 +4,7 @@
 //! the engine with the interpreter released, and each result table is returned as the bytes of its columns.
 
 mod errors;
+mod own;
 mod panics;
 mod run;
 mod scenario;
@@ -62,6 +63,15 @@ pub fn fill(module: &Bound<'_, PyModule>, rows: &'static [&'static SchemeRow]) -
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
     module.add_class::<Simulation>()?;
+    module.add_class::<own::SenderCx>()?;
+    module.add_class::<own::AckEvent>()?;
+    module.add_class::<own::Delay>()?;
+    module.add_class::<own::Transfer>()?;
+    module.add_class::<own::Flow>()?;
+    module.add_class::<own::ReceiverCx>()?;
+    module.add_class::<own::Arrival>()?;
+    module.add_class::<own::Host>()?;
+    module.add_function(wrap_pyfunction!(own::register_scheme, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(linux_folder, module)?)?;
     module.add_function(wrap_pyfunction!(linux_kernels, module)?)?;

@@ -17,6 +17,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PyType};
 use serde_json::{Value, json};
 
 use crate::errors::scenario_error;
+use crate::own;
 use crate::run::{ASK_EVERY, RunOutput, Watch, simulate};
 
 /// What makes an equal scenario: the text, the file and the changes.
@@ -255,7 +256,8 @@ impl Scenario {
         let scenario = self.prepared(py, seed, on_the_way)?;
         let mut watch = Watch::new(progress, Duration::ZERO);
         let changes = self.changes_with_seed(&scenario);
-        let ended = py.detach(|| simulate(&scenario, &self.source(&scenario, &changes), &mut watch, spill.as_deref()));
+        let run = || simulate(&scenario, &self.source(&scenario, &changes), &mut watch, spill.as_deref());
+        let ended = py.detach(|| own::catch(run))?;
         ended.map_err(|failure| watch.error(py, failure, spill.as_deref()))
     }
 
@@ -285,7 +287,7 @@ impl Scenario {
     ) -> PyResult<Vec<RunOutput>> {
         let mut scenario = self.scenario(py)?.clone();
         let mut watch = Watch::new(progress, ASK_EVERY);
-        let ended = py.detach(|| {
+        let run = || {
             let begun = Instant::now();
             let mut outputs = Vec::with_capacity(seeds.len());
             for seed in &seeds {
@@ -303,7 +305,8 @@ impl Scenario {
                 outputs.push(simulate(&scenario, &self.source(&scenario, &changes), &mut watch, spill.as_deref())?);
             }
             Ok(outputs)
-        });
+        };
+        let ended = py.detach(|| own::catch(run))?;
         ended.map_err(|failure| watch.error(py, failure, spill.as_deref()))
     }
 
@@ -361,7 +364,7 @@ impl Scenario {
         ask: impl Fn(&scenario::Scenario) -> Result<Value, SpecError> + Send + Sync,
     ) -> PyResult<Bound<'py, PyAny>> {
         let scenario = self.scenario(py)?;
-        let found = py.detach(|| ask(scenario)).map_err(|error| scenario_error(py, &error))?;
+        let found = py.detach(|| own::catch(|| ask(scenario)))?.map_err(|error| scenario_error(py, &error))?;
         python(py, &found, None)
     }
 }

@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
 use crate::errors::{run_error, scenario_error};
+use crate::own;
 use crate::run::{ASK_EVERY, RunOutput, Watch};
 use crate::scenario::Scenario;
 use crate::tables::packed;
@@ -41,7 +42,9 @@ impl Simulation {
     #[pyo3(signature = (scenario, seed=None, on_the_way=false))]
     fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>, on_the_way: bool) -> PyResult<Self> {
         let scenario = scenario.prepared(py, seed, on_the_way)?;
-        let started = py.detach(|| sim::Simulation::start(&scenario)).map_err(|error| scenario_error(py, &error))?;
+        let started = py
+            .detach(|| own::catch(|| sim::Simulation::start(&scenario)))?
+            .map_err(|error| scenario_error(py, &error))?;
         let watch = Watch::new(None, ASK_EVERY);
         Ok(Self { running: Mutex::new(Some(started)), begun: Instant::now(), watch })
     }
@@ -98,8 +101,8 @@ impl Simulation {
         let done = py.detach(|| {
             let mut go_on = |share| watch.go_on(share);
             let running = running.get_mut().ok().and_then(Option::as_mut);
-            running.map_or(Ok(()), |running| running.advance(until, Some(&mut go_on)))
-        });
+            own::catch(|| running.map_or(Ok(()), |running| running.advance(until, Some(&mut go_on))))
+        })?;
         done.map_err(|failure| self.error(py, failure.into()))
     }
 
@@ -146,9 +149,9 @@ impl Simulation {
         let ended = py.detach(|| {
             let running = running.get_mut().ok().and_then(Option::take)?;
             let mut go_on = |share| watch.go_on(share);
-            Some(running.end(Some(&mut go_on)))
+            Some(own::catch(|| running.end(Some(&mut go_on))))
         });
-        let mut outcome = ended.expect("it runs").map_err(|failure| self.error(py, failure))?;
+        let mut outcome = ended.expect("it runs")?.map_err(|failure| self.error(py, failure))?;
         outcome.summary.insert(fanin_binding::WALL.name.to_string(), json!(self.begun.elapsed().as_secs_f64()));
         Ok(RunOutput::new(outcome))
     }

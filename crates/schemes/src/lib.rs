@@ -40,10 +40,11 @@ use fanin_core::roles::{
     CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
 };
 use fanin_core::units::{Rate, Time};
+use fanin_network::queue::Threshold;
 use fanin_network::traffic::TrafficGroup;
-use fanin_param::{SpecError, Values};
+use fanin_param::{Param, SpecError, Values};
 use std::any::Any;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
 /// of it is better.
@@ -103,14 +104,44 @@ pub fn register(rows: &'static [&'static SchemeRow]) -> Result<(), String> {
     Err("the schemes are known already: register yours before anything asks for one".to_owned())
 }
 
-/// Every scheme that the simulator runs.
+/// Every scheme that the engine was built with and the simulator runs.
 pub fn simulated() -> impl Iterator<Item = &'static SchemeRow> {
     REGISTRY.iter().chain(OWN.get_or_init(|| &[]).iter().copied())
 }
 
+/// In the order in which [`add`] has added them.
+static ADDED: RwLock<Vec<&'static SchemeRow>> = RwLock::new(Vec::new());
+
+/// Adds a scheme of the program that runs the engine to those that scenarios can name from now on. It takes the place of one
+/// that was added before under its key.
+///
+/// # Panics
+/// If the engine itself has a scheme of that key.
+pub fn add(row: &'static SchemeRow) {
+    assert!(simulated().chain(KERNEL).all(|own| own.key != row.key), "{} is a scheme of the engine", row.key);
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    match added.iter_mut().find(|other| other.key == row.key) {
+        Some(other) => *other = row,
+        None => added.push(row),
+    }
+}
+
+/// The schemes that were added. Whoever goes through all schemes goes through those of the engine, unless it reads names.
+pub fn added() -> Vec<&'static SchemeRow> {
+    ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Everything that a scenario can name as its scheme.
 pub fn all() -> impl Iterator<Item = &'static SchemeRow> {
-    simulated().chain(KERNEL)
+    simulated().chain(KERNEL).chain(added())
+}
+
+/// The key by which schemes that mark let a scenario choose their threshold.
+pub const MARK_THRESHOLD: Param = DctcpSender::MARK_THRESHOLD;
+
+/// The switch port that [`MARK_THRESHOLD`] and [`MarkAt::PARAM`](fanin_network::queue::MarkAt::PARAM) describe.
+pub fn marking(values: &Values) -> Threshold {
+    DctcpSender::marking(values)
 }
 
 /// The scheme called `key`.

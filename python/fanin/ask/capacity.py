@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fanin.ask.common import keeps_of, several, stopping, warn, workers_of
+from fanin.ask.common import Schemes, keeps_of, several, stopping, warn, workers_of
 from fanin.choose.capacity.find import default_bounds, fan_in_path, find
 from fanin.choose.capacity.search import SEEDS, Found
 from fanin.choose.cautions import cautions
@@ -72,7 +72,7 @@ class Capacities:
 
 def capacity(
     scenario: Scenario,
-    schemes: str | Iterable[str] = (),
+    schemes: Schemes = (),
     *,
     keep: Iterable[str | Keep] = (),
     over: tuple[str, int, int] | None = None,
@@ -89,7 +89,7 @@ def capacity(
 
     Args:
         scenario: The scenario; its sweep is ignored.
-        schemes: Names of schemes, each with a capacity of its own; by default that of the scenario.
+        schemes: Names of schemes or classes in Python, each with a capacity of its own; by default the scenario's.
         keep: Bounds such as ``timeout-ratio=1%``; by default on the goodput and on timeouts.
         over: The scenario value to search, with the smallest and the largest fan-in; by default the only fan-in.
         vary: One scenario value, with a capacity for each of its values.

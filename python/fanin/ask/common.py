@@ -12,6 +12,8 @@ from fanin.errors import RunError, ScenarioWarning
 from fanin.run.job import Advance, Progress, Watch, Workers
 from fanin.run.scenario import Scenario
 from fanin.run.threads import Threads
+from fanin.scenario.own import CongestionControl
+from fanin.scenario.settings import plain
 
 
 def goal_of(goal: str | Goal | None, scenario: Scenario, usual: str | None = None) -> Goal:
@@ -37,9 +39,13 @@ def keeps_of(keep: Iterable[str | Keep], scenario: Scenario) -> list[Keep]:
     return [each if isinstance(each, Keep) else goals.keep(each, scenario) for each in every]
 
 
-def several(given: str | Iterable[str]) -> list[str]:
-    """One name or several."""
-    return [given] if isinstance(given, str) else list(given)
+Schemes = str | type[CongestionControl] | Iterable[str | type[CongestionControl]]
+"""One scheme or several, by their names or as classes in Python."""
+
+
+def several(given: Schemes) -> list[str]:
+    """The names of one scheme or several."""
+    return [plain(each) for each in ([given] if isinstance(given, str | type) else given)]
 
 
 @contextmanager

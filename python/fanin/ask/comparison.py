@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fanin.ask.common import goal_of, several, stopping, warn, workers_of
+from fanin.ask.common import Schemes, goal_of, several, stopping, warn, workers_of
 from fanin.choose import comparison
 from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
 from fanin.choose.comparison import FEW_SEEDS, METRICS, USUAL_MARGIN, Compared, Placed, placed, referred_to
@@ -19,8 +19,9 @@ from fanin.results.runs import frame_of, html_table
 from fanin.run.job import Watch, Workers
 from fanin.run.scenario import Scenario
 from fanin.scenario import catalogue
+from fanin.scenario.own import CongestionControl
 from fanin.scenario.remarks import incomplete
-from fanin.scenario.settings import Settings
+from fanin.scenario.settings import Settings, plain
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class Comparison:
 
 def compare(
     scenario: Scenario,
-    schemes: str | Iterable[str] = (),
+    schemes: Schemes = (),
     *,
     goal: str | Goal | None = None,
-    against: str | None = None,
+    against: str | type[CongestionControl] | None = None,
     seeds: Sequence[int] | None = None,
     margin: float = USUAL_MARGIN,
     out: Path | str | None = "results",
@@ -108,7 +109,7 @@ def compare(
 
     Args:
         scenario: The scenario; its sweep is ignored.
-        schemes: Names of schemes; by default all.
+        schemes: Names of schemes, or classes in Python; by default all.
         goal: The criterion, such as ``query-p99`` or ``query-p99:2,goodput``; by default the usual one of the scenario.
         against: The scheme with which the others are compared; by default the first.
         seeds: Seeds of every scheme; by default those of the sweep, or 1 to 6.
@@ -129,7 +130,7 @@ def compare(
 
     """
     names = several(schemes) or [entry["key"] for entry in catalogue.entries("schemes")]
-    wanted, reference = goal_of(goal, scenario), reference_of(against, names)
+    wanted, reference = goal_of(goal, scenario), reference_of(plain(against), names)
     chosen = list(seeds or (scenario.seeds if scenario.document.sweep else FEW_SEEDS))
     how: dict[str, Any] = {"out": out, "again": again, "advance": stopping(progress)}
     with workers_of(workers, jobs) as pool:

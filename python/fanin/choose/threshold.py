@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fanin.choose.comparison import SCHEME
-from fanin.registry import registry
+from fanin.registry import scheme_row, scheme_rows
 from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.thresholds import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, marking_of, threshold_path, tiers_of
@@ -14,8 +14,7 @@ from fanin.scenario.thresholds import MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE, ma
 
 def marks_by_one_threshold(scheme: str) -> bool:
     """Whether the switch of a scheme marks from one threshold on."""
-    params = next(row["params"] for row in registry()["schemes"] if row["key"] == scheme)
-    return any(param["key"] == MARK_THRESHOLD for param in params)
+    return any(param["key"] == MARK_THRESHOLD for param in scheme_row(scheme)["params"])
 
 
 def given_threshold(experiment: Scenario) -> tuple[str, str] | None:
@@ -64,7 +63,7 @@ _ONE_THRESHOLD = (MARK_THRESHOLD, THRESHOLD_OF_THE_QUEUE.partition(".")[2])
 def _list_settable(experiment: Scenario) -> list[tuple[str, str]]:
     """Where a scenario can set the threshold of its switch, each with a scheme with which it has an effect."""
     own = str(experiment.resolved()["transport"]["scheme"])
-    schemes = [row["key"] for row in registry()["schemes"] if marks_by_one_threshold(row["key"])]
+    schemes = [row["key"] for row in scheme_rows() if marks_by_one_threshold(row["key"])]
     return [
         (own, THRESHOLD_OF_THE_QUEUE),
         *((each, threshold_path(each)) for each in sorted(schemes, key=lambda key: key != own)),

@@ -20,6 +20,7 @@ from fanin.run.job import PooledRun
 from fanin.run.memory import refuse_oversized
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import Files, changed
+from fanin.scenario.own import is_own
 
 
 class VersionError(ClusterError):
@@ -61,7 +62,14 @@ class Task:
 
 
 def task_of(works: list[PooledRun], store: Store | None) -> Task:
-    """Some runs of one point, to be sent."""
+    """Some runs of one point, to be sent.
+
+    Raises:
+        ClusterError: they have a scheme in Python, which the other side does not know.
+
+    """
+    if is_own(works[0].resolved()):
+        raise ClusterError("a scheme in Python runs in the process that has its class: run it without a cluster")
     # A run that is stored with other tables is repeated with all of them.
     tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}
     job, seeds = works[0].job, [work.seed for work in works]

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.own import CongestionControl, register
 
-Value = Scalar | Sequence[Scalar]
-"""A value of a scenario, or the parts of one that is a list, such as the names of probes."""
+Value = Scalar | Sequence[Scalar] | type[CongestionControl]
+"""A value of a scenario, the parts of one that is a list, such as the names of probes, or a scheme in Python."""
 
 Overrides = Mapping[str, Value] | Sequence[tuple[str, Value]]
 """Dotted paths and their values: a dictionary or pairs."""
@@ -58,7 +59,9 @@ def override(value: Value) -> str:
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a program has computed
-    """A value in Python's own types, in place of NumPy's and of paths."""
+    """A value in Python's own types, in place of NumPy's, of paths and of schemes."""
+    if isinstance(value, type):
+        return register(value)
     if isinstance(value, Path):
         return str(value)
     return value.item() if hasattr(value, "item") else value

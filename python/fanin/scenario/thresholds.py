@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from fanin.numbers.units import number, quantity, rate_text
-from fanin.registry import registry
+from fanin.registry import registry, scheme_rows
 from fanin.scenario.engine_rows import FanInPort, Link, Loads
 
 
@@ -68,7 +68,7 @@ def marking_of(resolved: dict[str, Any]) -> Marking | None:
 def tiers_of(path: str) -> dict[str, str]:
     """The keys by which the ports of a tier have their own value of a threshold -> the tier."""
     table, _, key = path.rpartition(".")
-    rows = registry()["queues"] if table == "queue" else registry()["schemes"]
+    rows = registry()["queues"] if table == "queue" else scheme_rows()
     params = (param for row in rows if table in ("queue", f"scheme.{row['key']}") for param in row["params"])
     keys: list[str] = next((param["tiers"] for param in params if param["key"] == key), [])
     return {own: own.removesuffix(f"-{key}") for own in keys}
@@ -78,7 +78,7 @@ def like_dctcp() -> set[str]:
     """Schemes with DCTCP's threshold: its default follows the rate."""
     return {
         row["key"]
-        for row in registry()["schemes"]
+        for row in scheme_rows()
         for param in row["params"]
         if param["key"] == MARK_THRESHOLD and param["follows"]
     }

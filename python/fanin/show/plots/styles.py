@@ -61,7 +61,8 @@ class Style:
 @cache
 def of_schemes() -> dict[str, tuple[str, str]]:
     """First word of a line's name in lower case -> colour and marker of that scheme."""
-    found = {row["key"]: (row["colour"], row["marker"]) for row in scheme_rows()}
+    # A scheme in Python has no colour.
+    found = {row["key"]: (row["colour"], row["marker"]) for row in scheme_rows() if row["colour"]}
     return {**found, **{name: found[key] for name, key in _OF_PAPERS.items()}, "rtcp": _RTCP}
 
 

@@ -1,0 +1,335 @@
+//! Schemes written in Python.
+//!
+//! [`register_scheme`] adds a row to the engine's registry. The row's schemes make senders that hold an object of the class
+//! each ([`sender`]), and hosts with one of the class of its receivers ([`receiver`]). They take the interpreter for each
+//! call of a method. What a method raises unwinds the run up to [`catch`].
+
+mod receiver;
+mod sender;
+mod views;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fanin_engine::ids::FlowId;
+use fanin_engine::param::error::{Fault, Origin};
+use fanin_engine::param::values::quantity::{quantity, read_text};
+use fanin_engine::param::{Kind, Param, SpecError, Value, Values};
+use fanin_engine::queue::{MarkAt, Threshold};
+use fanin_engine::roles::{CongestionControl, EcnMode, QueueDiscipline, WindowControl};
+use fanin_engine::schemes::{self, Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
+use fanin_engine::tcp;
+use fanin_engine::traffic::TrafficGroup;
+use fanin_engine::units::Time;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyType};
+
+use crate::errors::scenario_error;
+
+pub(crate) use receiver::{Arrival, Host, ReceiverCx};
+pub(crate) use views::{AckEvent, Delay, Flow, SenderCx, Transfer};
+
+/// The parameter that has the hash of a class, so that all that identifies a run by its values does so by the class as well.
+const CODE: &str = "code";
+
+/// A class of Python as it was registered.
+struct Class {
+    sender: Role,
+    receiver: Option<Role>,
+    ecn: EcnMode,
+    /// Which of the methods that cost something it has.
+    has: Vec<String>,
+}
+
+/// The class of a role.
+struct Role {
+    class: Py<PyType>,
+    name: String,
+}
+
+impl Role {
+    fn of(class: &Bound<'_, PyType>) -> PyResult<Self> {
+        Ok(Self { class: class.clone().unbind(), name: class.name()?.to_string() })
+    }
+}
+
+impl Class {
+    fn has(&self, method: &str) -> bool {
+        self.has.iter().any(|has| has == method)
+    }
+}
+
+/// Every class that was ever registered, by its hash: a scenario that was read keeps the one with which it was.
+static CLASSES: Mutex<BTreeMap<String, Arc<Class>>> = Mutex::new(BTreeMap::new());
+
+/// What a registered class says of itself.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Declared<'py> {
+    key: String,
+    summary: String,
+    manual: String,
+    /// Key, default and meaning of each parameter.
+    params: Vec<(String, Bound<'py, PyAny>, String)>,
+    ecn: String,
+    /// Whether its ports mark, and from where on if that is not the usual default.
+    marks: bool,
+    threshold: Option<String>,
+    /// What it prefers of `[transport]`.
+    transport: Vec<(String, String)>,
+    has: Vec<String>,
+    /// The class of its receivers.
+    receiver: Option<Bound<'py, PyType>>,
+    code: String,
+}
+
+/// Adds a class of Python to the schemes that scenarios can name, or replaces the one that was added under its key.
+///
+/// `declared` is a dictionary: see `fanin.scenario.own.register`.
+#[pyfunction]
+pub(crate) fn register_scheme(class: &Bound<'_, PyType>, declared: Declared<'_>) -> PyResult<()> {
+    let py = class.py();
+    if schemes::REGISTRY.iter().chain(schemes::KERNEL).any(|row| row.key == declared.key) {
+        return Err(PyValueError::new_err(format!("{} is a scheme of the engine: give another name", declared.key)));
+    }
+    let ecn = match declared.ecn.as_str() {
+        "off" => EcnMode::Off,
+        "classic" => EcnMode::Classic,
+        "accurate" => EcnMode::Accurate,
+        other => {
+            return Err(PyValueError::new_err(format!("ecn is \"off\", \"classic\" or \"accurate\", not {other:?}")));
+        }
+    };
+    let params = params(py, &declared)?;
+    let wishes = declared.transport.iter().map(|(key, value)| wish(py, &declared.key, key, value));
+    let wishes = wishes.collect::<PyResult<Vec<_>>>()?;
+    let sender = Role::of(class)?;
+    let receiver = declared.receiver.as_ref().map(Role::of).transpose()?;
+    let known = Arc::new(Class { sender, receiver, ecn, has: declared.has });
+    CLASSES.lock().unwrap_or_else(PoisonError::into_inner).insert(declared.code, known);
+    schemes::add(Box::leak(Box::new(SchemeRow {
+        key: leaked(declared.key),
+        summary: leaked(declared.summary),
+        params: params.leak(),
+        transport: wishes.leak(),
+        manual: leaked(declared.manual),
+        readings: &[],
+        totals: &[],
+        effort: Effort::Kernel,
+        needs: "its code in the kernels of the hosts",
+        reacts_to: match (ecn, &declared.receiver) {
+            (EcnMode::Off, None) => &[Signal::Delay],
+            (EcnMode::Off, Some(_)) => &[Signal::Window],
+            (_, None) => &[Signal::Marks],
+            (_, Some(_)) => &[Signal::Marks, Signal::Window],
+        },
+        colour: "",
+        marker: "",
+        build,
+    })));
+    Ok(())
+}
+
+/// Rows of a registry stay as long as the program.
+fn leaked(text: String) -> &'static str {
+    text.leak()
+}
+
+/// What a scheme prefers of `[transport]`.
+fn wish(py: Python<'_>, scheme: &str, key: &str, value: &str) -> PyResult<Wish> {
+    let origin = Origin::file(scheme);
+    let keys: Vec<&str> = tcp::PARAMS.iter().map(|param| param.key).collect();
+    let param = tcp::PARAMS.iter().find(|param| param.key == key);
+    let param =
+        param.ok_or_else(|| origin.error(format!("transport.{key}"), Fault::unknown_name("unknown key", key, &keys)));
+    let wished = param.and_then(|param| match read_text(param, value) {
+        Ok(_) => Ok(Wish::Prefers(param.key, leaked(value.to_owned()))),
+        Err(fault) => Err(origin.error(format!("transport.{key}"), fault)),
+    });
+    wished.map_err(|error| scenario_error(py, &error))
+}
+
+/// The declarations of a class's parameters.
+fn params(py: Python<'_>, declared: &Declared<'_>) -> PyResult<Vec<Param>> {
+    let source = "the class in Python";
+    let mut found = Vec::new();
+    if declared.marks {
+        found.push(match &declared.threshold {
+            None => schemes::MARK_THRESHOLD,
+            Some(text) => Param { default: leaked(text.clone()), rule: None, source, ..schemes::MARK_THRESHOLD },
+        });
+        found.push(MarkAt::PARAM);
+    }
+    for (key, default, doc) in &declared.params {
+        let (kind, text) = kind_of(default)?;
+        let param = Param::new(leaked(key.clone()), kind, leaked(text), leaked(doc.clone()), source);
+        found.push(if kind == Kind::Number { param.at_least(f64::NEG_INFINITY) } else { param });
+    }
+    let code: &'static str = leaked(declared.code.clone());
+    let doc = "Hash of the class and of what its module has for it: another class makes other runs.";
+    found.push(Param::new(CODE, Kind::Choice(vec![code].leak()), code, doc, source));
+    for (i, param) in found.iter().enumerate() {
+        if found[..i].iter().any(|other| other.key == param.key) {
+            return Err(PyValueError::new_err(format!("the parameter {} is there twice", param.key)));
+        }
+        let wrong = |fault| Origin::file(&declared.key).error(param.key, fault);
+        read_text(param, param.default).map_err(|fault| scenario_error(py, &wrong(fault)))?;
+    }
+    Ok(found)
+}
+
+/// The kind of a parameter with this default, and the default as a scenario has it.
+fn kind_of(default: &Bound<'_, PyAny>) -> PyResult<(Kind, String)> {
+    let text = default.str()?.to_string();
+    if let Ok(flag) = default.cast::<PyBool>() {
+        return Ok((Kind::Bool, flag.is_true().to_string()));
+    }
+    let kind = if default.is_instance_of::<PyInt>() {
+        Kind::Integer
+    } else if default.is_instance_of::<PyFloat>() {
+        Kind::Number
+    } else {
+        match quantity(&text) {
+            _ if text.ends_with("mss") => Kind::Window,
+            Some((_, "s")) => Kind::Time,
+            Some((_, "B")) => Kind::Bytes,
+            Some((_, "bit/s")) => Kind::Rate,
+            Some((_, "1")) => Kind::Fraction,
+            Some((_, "pkt")) => return Err(PyValueError::new_err(format!("{text}: senders count bytes or \"mss\""))),
+            _ => Kind::Text,
+        }
+    };
+    Ok((kind, text))
+}
+
+/// The scheme with these values, of the class whose hash is among them.
+fn build(values: &Values) -> Box<dyn Scheme> {
+    let classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
+    let class = classes[values.choice(CODE)].clone();
+    let marking = values.has("mark-threshold").then(|| schemes::marking(values));
+    Box::new(Bundle { class, marking, values: values.clone() })
+}
+
+struct Bundle {
+    class: Arc<Class>,
+    marking: Option<Threshold>,
+    values: Values,
+}
+
+impl Scheme for Bundle {
+    fn check(&self, values: &Values, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+        let code = Python::attach(|py| {
+            let own = py.import("fanin.scenario.own")?;
+            own.call_method1("code_of", (self.class.sender.class.bind(py),))?.extract::<String>()
+        });
+        match code.unwrap_or_else(|error| raise(error, format!("{} cannot be hashed", self.class.sender.name), None)) {
+            code if code == values.choice(CODE) => Ok(()),
+            _ => Err(values.fail(CODE, "the class has changed since it was registered: fanin.register it again")),
+        }
+    }
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        let made =
+            Python::attach(|py| sender::Sender::new(py, self.class.clone(), flow, &self.attributes(py, flow.mss)?));
+        let name = &self.class.sender.name;
+        Box::new(
+            made.unwrap_or_else(|error| raise(error, format!("{name}.__init__"), Some((Some(flow.flow), Time::ZERO)))),
+        )
+    }
+    fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        let Role { name, .. } = self.class.receiver.as_ref()?;
+        let made =
+            Python::attach(|py| receiver::Receiver::new(py, self.class.clone(), host, &self.attributes(py, host.mss)?));
+        Some(Box::new(made.unwrap_or_else(|error| raise(error, format!("{name}.__init__"), None))))
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(self.marking?))
+    }
+}
+
+impl Bundle {
+    /// The parameters of the class as attributes of an object.
+    fn attributes<'py>(&self, py: Python<'py>, mss: u64) -> PyResult<Bound<'py, PyDict>> {
+        let attributes = PyDict::new(py);
+        for (key, param, value, _) in self.values.iter() {
+            // No parameter of a class is one of these: they are of its ports, and its hash.
+            if !matches!(param.kind, Kind::Size | Kind::Choice(_)) {
+                attributes.set_item(key.replace('-', "_"), python(py, value, mss)?)?;
+            }
+        }
+        Ok(attributes)
+    }
+}
+
+/// An object of a class with these attributes, one of which are its facts, before its `__init__` is called.
+fn made<'py>(
+    class: &Bound<'py, PyType>,
+    attributes: &Bound<'py, PyDict>,
+    facts: &str,
+    known: impl IntoPyObject<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let object = class.call_method1("__new__", (class,))?;
+    object.setattr(facts, known)?;
+    for (key, value) in attributes {
+        object.setattr(key.cast_into()?, value)?;
+    }
+    object.call_method0("__init__")?;
+    Ok(object)
+}
+
+/// A value as senders see it: seconds, bytes, bit/s, or as it is.
+fn python<'py>(py: Python<'py>, value: &Value, mss: u64) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Time(time) => time.secs().into_pyobject(py)?.into_any(),
+        Value::Bytes(bytes) => bytes.get().into_pyobject(py)?.into_any(),
+        Value::Window(window) => window.bytes(mss).into_pyobject(py)?.into_any(),
+        Value::Rate(rate) => rate.bps().into_pyobject(py)?.into_any(),
+        Value::Number(number) => number.into_pyobject(py)?.into_any(),
+        Value::Integer(number) => number.into_pyobject(py)?.into_any(),
+        Value::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
+        other => other.to_string().into_pyobject(py)?.into_any(),
+    })
+}
+
+/// What a method raised, on its way out of a run.
+struct Raised {
+    error: PyErr,
+    what: String,
+    at: Option<(Option<FlowId>, Time)>,
+}
+
+/// Ends the run with what a method raised. `what` is the method; `at` has its flow, if it is about one, and the time.
+fn raise(error: PyErr, what: String, at: Option<(Option<FlowId>, Time)>) -> ! {
+    resume_unwind(Box::new(Raised { error, what, at }))
+}
+
+/// Does something that may call methods of Python; what they raise is the cause of the error.
+///
+/// # Errors
+///
+/// `fanin.SchemeError`; an interrupt as it is.
+pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload: Box<dyn Any + Send>| match payload.downcast::<Raised>() {
+        Ok(raised) => Python::attach(|py| raised.into_error(py)),
+        Err(other) => resume_unwind(other),
+    })
+}
+
+impl Raised {
+    fn into_error(self, py: Python<'_>) -> PyErr {
+        if !self.error.is_instance_of::<PyException>(py) {
+            return self.error;
+        }
+        let (flow, now) = self.at.unzip();
+        let (flow, now) = (flow.flatten().map(FlowId::index), now.map(Time::secs));
+        let made = (|| {
+            let class = py.import("fanin.errors")?.getattr("SchemeError")?;
+            class.call1((self.what, self.error.value(py), flow, now))
+        })();
+        let error = made.map_or_else(|error| error, PyErr::from_value);
+        error.set_cause(py, Some(self.error));
+        error
+    }
+}

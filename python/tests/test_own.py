@@ -1,0 +1,498 @@
+"""Schemes written in Python."""
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import traceback
+import warnings
+
+import pytest
+
+import fanin
+from fanin.scenario import own
+
+NETWORK = {"topology": "star", "rate": "10Gbps", "delay": "5us", "buffer": "100pkt"}
+READS = {"name": "reads", "kind": "incast", "senders": 12, "bytes-each": "100KB", "rounds": 4, "jitter": "20us"}
+
+
+@pytest.fixture(autouse=True)
+def quiet(work):
+    """Scenarios of a test are odd on purpose; results go into its folder."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fanin.ScenarioWarning)
+        yield
+
+
+def scenario(scheme, **transport):
+    return fanin.Scenario(network=NETWORK, transport={"scheme": scheme, "rto-min": "5ms", **transport}, traffic=[READS])
+
+
+def hash_of(made):
+    return made.run().summary["result_hash"]
+
+
+class Mine(fanin.CongestionControl):
+    """DCTCP of RFC 8257."""
+
+    ecn = "accurate"
+    queue = fanin.Threshold()
+    g = fanin.param("1/16", "Weight of the latest window.")
+    least = fanin.param("2mss", "Smallest window after a reduction.")
+
+    def __init__(self):
+        self.alpha, self.acked, self.marked = 1.0, 0, 0
+
+    def on_ack(self, cx, ack):
+        if ack.acked:
+            self.acked += ack.acked
+            self.marked += ack.acked * ack.ece
+            if ack.ends_window:
+                self.alpha = (1 - self.g) * self.alpha + self.g * (self.marked / self.acked)
+                self.acked = self.marked = 0
+            cx.grow(ack)
+
+    def on_ecn_echo(self, cx):
+        cx.cwnd = cx.ssthresh = max(self.least, cx.cwnd * (1 - self.alpha / 2))
+
+    def probes(self):
+        return {"share": self.alpha}
+
+
+@pytest.mark.parametrize("stack", ["rfc", "linux-6.12"])
+@pytest.mark.parametrize("threshold", ["20pkt", "300pkt"])
+def test_dctcp_in_python_is_the_engines_hash_for_hash(stack, threshold):
+    """Also where packets are lost, as nothing is marked below the buffer."""
+    both = [scenario(each, stack=stack) for each in ("dctcp", Mine)]
+    found = [each.set(f"scheme.{each.resolved()['transport']['scheme']}.mark-threshold", threshold) for each in both]
+    theirs, mine = (each.run().summary for each in found)
+    assert mine["result_hash"] == theirs["result_hash"]
+    assert (mine["marks"] > 0, mine["drops"] > 0) == (threshold == "20pkt", True)
+
+
+def test_its_parameters_are_keys_of_a_scenario_with_units():
+    assert hash_of(scenario(Mine).set("scheme.mine.g", "1/2")) == hash_of(scenario("dctcp").set("scheme.dctcp.g", 0.5))
+    with pytest.raises(fanin.ScenarioError, match=r'scheme.mine.leest: unknown key .did you mean "least"'):
+        scenario(Mine).set("scheme.mine.leest", "1mss").check()
+    with pytest.raises(fanin.ScenarioError, match=r'a number of segments or bytes needs a unit: write "3mss"'):
+        scenario(Mine).set("scheme.mine.least", 3).check()
+
+
+def test_each_kind_of_parameter_reaches_the_object_in_the_units_of_results():
+    seen = []
+
+    class Kinds(fanin.CongestionControl):
+        a_time = fanin.param("50us")
+        size = fanin.param("64KB")
+        window = fanin.param("2mss")
+        rate = fanin.param("1Gbps")
+        share = fanin.param("30%")
+        number = fanin.param(-2.5)
+        whole = fanin.param(3)
+        flag = fanin.param(True)
+        text = fanin.param("fast")
+
+        def on_start(self, cx):
+            seen.append([self.a_time, self.size, self.window, self.rate, self.share, self.number, self.whole])
+            seen[-1] += [self.flag, self.text, self.flow.mss, self.flow.bytes, self.flow.rate, cx.cwnd]
+
+    scenario(Kinds, **{"initial-window": "4mss", "mss": "1000B"}).set("scheme.kinds.text", "slow").run()
+    wanted = [50e-6, 64_000, 2_000, 1_000_000_000, 0.3, -2.5, 3, True, "slow", 1000, 100_000, 10_000_000_000, 4000.0]
+    assert seen[0] == wanted
+    assert len(seen) == READS["senders"] * READS["rounds"]
+
+
+def test_a_class_that_says_nothing_is_newreno():
+    class Base(fanin.CongestionControl):
+        pass
+
+    class Echoes(fanin.CongestionControl):
+        ecn = "classic"
+        queue = fanin.Threshold("20pkt")
+
+    assert hash_of(scenario(Base)) == hash_of(scenario("newreno"))
+    assert hash_of(scenario(Base, stack="linux-6.12")) == hash_of(scenario("newreno", stack="linux-6.12"))
+    marking = {"queue.kind": "ecn-threshold", "queue.threshold": "20pkt"}
+    assert hash_of(scenario(Echoes)) == hash_of(scenario("newreno", ecn="on").set(marking)) != hash_of(scenario(Base))
+
+
+def test_a_loss_does_to_the_window_what_the_methods_set():
+    """A threshold alone is NewReno's way; a window is the scheme's own until the repair is over."""
+    windows = {}
+
+    class Halves(fanin.CongestionControl):
+        def on_loss(self, cx):
+            cx.ssthresh = max(cx.in_flight / 2, 2 * cx.mss)
+
+    class Own(fanin.CongestionControl):
+        def on_loss(self, cx):
+            cx.cwnd = 3 * cx.mss
+            windows[self.flow.number] = cx.cwnd
+
+        def on_ack(self, cx, ack):
+            if ack.in_recovery and self.flow.number in windows:
+                assert cx.cwnd == cx.ssthresh == windows[self.flow.number]
+
+    assert hash_of(scenario(Halves)) == hash_of(scenario("newreno"))
+    scenario(Own, **{"initial-window": "20mss"}).run()
+    assert windows
+
+
+def test_it_paces_wakes_and_hears_of_delays_and_transfers():
+    heard = {"delays": 0, "transfers": [], "wakes": []}
+
+    class Paced(fanin.CongestionControl):
+        def on_transfer(self, transfer):
+            heard["transfers"].append((transfer.first, transfer.bytes, transfer.deadline))
+
+        def on_start(self, cx):
+            cx.pace(100e-6)
+            cx.wake_at(cx.now + 1e-3)
+            self.due = cx.now + 1e-3
+
+        def on_wake(self, cx):
+            heard["wakes"].append(cx.now - self.due)
+
+        def on_delay(self, cx, delay):
+            heard["delays"] += 1
+            assert delay.rtt == pytest.approx(delay.fabric + delay.remote + delay.local)
+
+    flows = scenario(Paced, **{"initial-window": "100mss"}).run().flows()
+    segments = -(-100_000 // 1460)
+    assert flows["fct_s"].min() > (segments - 1) * 100e-6
+    assert heard["transfers"][0] == (1, 100_000, None)
+    assert heard["wakes"] == pytest.approx([0.0] * READS["senders"] * READS["rounds"])
+    assert heard["delays"] > 0
+
+
+def test_its_own_probes_are_recorded():
+    watched = scenario(Mine).set("measure.probes", ["cwnd", "share"]).run().probes()
+    assert set(watched["name"].unique()) == {"cwnd", "share"}
+
+
+class Broken(fanin.CongestionControl):
+    """Fails at the twentieth acknowledgement of a flow."""
+
+    def __init__(self):
+        self.left = 20
+
+    def on_ack(self, cx, ack):
+        self.left -= 1
+        cx.cwnd += cx.mss / self.left
+
+
+def test_an_exception_ends_the_run_with_flow_time_and_its_own_traceback():
+    with pytest.raises(
+        fanin.SchemeError, match=r"Broken.on_ack .flow \d+, at 0.0\d+ s.: ZeroDivisionError: "
+    ) as caught:
+        scenario(Broken).run()
+    assert isinstance(caught.value.flow, int)
+    assert 0 < caught.value.at_s < 1
+    cause = caught.value.__cause__
+    assert isinstance(cause, ZeroDivisionError)
+    assert traceback.extract_tb(cause.__traceback__)[-1].line == "cx.cwnd += cx.mss / self.left"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("cx.cwnd = 0", "a window is a positive number of bytes, not 0"),
+        ("cx.ssthresh = float('nan')", "a window is a positive number of bytes, not NaN"),
+        ("cx.pace(-1)", "a time is a number of seconds from 0 to 1e6, not -1"),
+        ("cx.now = 3", "not writable|can't set|no setter"),
+    ],
+)
+def test_what_no_sender_may_set_is_refused_where_it_is_set(code, said):
+    body = textwrap.indent(code, "    ")
+    names = {}
+    exec(f"def on_ack(self, cx, ack):\n{body}", names)
+    wrong = type("Wrong", (fanin.CongestionControl,), {"on_ack": names["on_ack"]})
+    with pytest.raises(fanin.SchemeError, match=said):
+        scenario(wrong).run()
+
+
+def test_an_error_in_init_names_it():
+    class Never(fanin.CongestionControl):
+        def __init__(self):
+            raise LookupError("no table")
+
+    with pytest.raises(fanin.SchemeError, match=r"Never.__init__.*LookupError: no table"):
+        scenario(Never).check()
+
+
+@pytest.mark.parametrize("ask", [fanin.sweep, functools.partial(fanin.compare, schemes=["newreno", Broken])])
+def test_a_question_raises_what_a_method_raised(ask):
+    """It is no run that failed and could be recorded."""
+    with pytest.raises(fanin.SchemeError) as caught:
+        ask(scenario(Broken), seeds=[1, 2])
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_an_interrupt_is_no_error_of_the_scheme():
+    class Interrupted(fanin.CongestionControl):
+        def on_ack(self, cx, ack):
+            os.kill(os.getpid(), signal.SIGINT)
+            while True:
+                pass
+
+    with pytest.raises(KeyboardInterrupt):
+        scenario(Interrupted).run()
+
+
+def test_it_is_swept_and_compared_as_any_other():
+    grid = scenario("newreno").vary({"transport.scheme": ["dctcp", Mine], "traffic.reads.senders": [4, 8]})
+    runs = fanin.sweep(grid, seeds=[1, 2]).frame()
+    mine, theirs = (runs.filter(runs["transport.scheme"] == name) for name in ("mine", "dctcp"))
+    assert mine["result_hash"].to_list() == theirs["result_hash"].to_list()
+    assert set(mine["run_id"]).isdisjoint(theirs["run_id"])
+    weights = scenario(Mine).vary({"scheme.mine.g": ["1/16", "1/2"]})
+    assert fanin.sweep(weights, seeds=[1], out=None).frame()["result_hash"].n_unique() == 2
+    ranked = fanin.compare(scenario("newreno"), ["newreno", Mine], goal="query-mean", against=Mine, seeds=[1, 2, 3])
+    assert {each.scheme for each in ranked.schemes} == {"newreno", "mine"}
+    assert ranked.against == "mine"
+
+
+def test_runs_in_threads_are_the_same():
+    wanted = {seed: scenario(Mine).run(seed).summary["result_hash"] for seed in range(1, 5)}
+    runs = fanin.sweep(scenario(Mine), seeds=range(1, 5), jobs=4, out=None)
+    assert {point.seed: run.summary["result_hash"] for point, run in runs} == wanted
+
+
+def test_other_threads_go_on_during_a_run():
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(0.001):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    scenario(Mine).set("traffic.reads.rounds", 40).run()
+    stop.set()
+    thread.join()
+    assert ticks
+
+
+STEP = 1.0
+
+
+def test_another_class_of_a_name_has_other_runs(monkeypatch):
+    """Its code decides, and so do constants and functions of its module that it uses."""
+
+    def made(code):
+        names = {"fanin": fanin, "__name__": "made"}
+        exec(textwrap.dedent(code), names)
+        return names["Made"]
+
+    head = "class Made(fanin.CongestionControl):\n    def on_ack(self, cx, ack):\n        "
+    ids = {
+        scenario(made(code)).run().run_id
+        for code in (
+            f"{head}cx.grow(ack)",
+            f"{head}cx.cwnd += cx.mss",
+            f"{head}cx.cwnd += 2 * cx.mss",
+            f"STEP = 1\n{head}cx.cwnd += STEP * cx.mss",
+            f"STEP = 2\n{head}cx.cwnd += STEP * cx.mss",
+            f"def step(cx):\n    return cx.mss\n{head}cx.cwnd += step(cx)",
+            f"def step(cx):\n    return 2 * cx.mss\n{head}cx.cwnd += step(cx)",
+            f"class Base(fanin.CongestionControl):\n    n = 2\n{head.replace('fanin.CongestionControl', 'Base')}self.n",
+            f"class Base(fanin.CongestionControl):\n    n = 3\n{head.replace('fanin.CongestionControl', 'Base')}self.n",
+        )
+    }
+    assert len(ids) == 9
+    commented = made(f"# Said otherwise.\n\n{head}cx.grow(ack)  # as NewReno")
+    assert scenario(commented).run().run_id in ids
+
+
+def test_what_its_functions_enclose_decides_too():
+    def stepping(step):
+        class Enclosing(fanin.CongestionControl):
+            def on_ack(self, cx, ack):
+                cx.cwnd += step
+
+        return Enclosing
+
+    assert own.code_of(stepping(1)) == own.code_of(stepping(1)) != own.code_of(stepping(2))
+
+
+def test_a_stored_run_is_found_only_by_the_class_that_made_it():
+    def runs():
+        counted = []
+        fanin.sweep(scenario(Mine), seeds=[1], progress=lambda now: counted.append((now.simulated, now.found)))
+        return counted[-1]
+
+    assert runs() == (1, 0)
+    assert runs() == (0, 1)
+    Mine.floor = 2
+    try:
+        assert runs() == (1, 0)
+    finally:
+        del Mine.floor
+
+
+def test_a_class_that_changes_after_it_was_named_is_refused(monkeypatch):
+    class Steps(fanin.CongestionControl):
+        def on_ack(self, cx, ack):
+            cx.cwnd += STEP
+
+    named = scenario(Steps)
+    named.run()
+    monkeypatch.setattr(sys.modules[__name__], "STEP", 2.0)
+    with pytest.raises(fanin.ScenarioError, match=r"scheme.steps.code: the class has changed since it was registered"):
+        named.run()
+    assert fanin.register(Steps) == "steps"
+    named.run()
+
+
+def test_it_is_registered_under_a_name():
+    class MyOwnScheme(fanin.CongestionControl):
+        """Ours.
+
+        With more words.
+        """
+
+    assert fanin.register(MyOwnScheme) == "my-own-scheme"
+    assert fanin.register(MyOwnScheme, "ours") == "ours" == fanin.register(MyOwnScheme)
+    assert scenario("ours").resolved()["transport"]["scheme"] == "ours"
+    assert scenario("my-own-scheme").run().summary["flows"] > 0
+    row = next(row for row in own.registry.scheme_rows() if row["key"] == "ours")
+    assert (row["summary"], row["manual"].partition("\n")[0]) == ("ours: Ours.", "# ours")
+
+
+def test_what_cannot_be_a_scheme_is_refused():
+    def kind(name="Odd", **members):
+        return type(name, (fanin.CongestionControl,), members)
+
+    for wrong, error, said in (
+        (int, TypeError, "does not inherit fanin.CongestionControl"),
+        (kind(on_akc=lambda *_: None), TypeError, r'Odd.on_akc is called by nobody .did you mean "on_ack"'),
+        (kind("DCTCP"), ValueError, "dctcp is a scheme of the engine: give another name"),
+        (kind(ecn="on"), ValueError, '"off", "classic" or "accurate", not "on"'),
+        (kind(size=fanin.param("20pkt")), ValueError, 'senders count bytes or "mss"'),
+        (kind(code=fanin.param(1)), ValueError, "the parameter code is there twice"),
+        (kind(at=fanin.param("0.1ps")), fanin.ScenarioError, "would lose precision"),
+        (
+            kind(transport={"ack-evry": 1}),
+            fanin.ScenarioError,
+            r'transport.ack-evry: unknown key .did you mean "ack-every"',
+        ),
+        (kind(transport={"ack-every": 0}), fanin.ScenarioError, "transport.ack-every: must be at least 1, not 0"),
+        (kind(queue=fanin.Threshold("much")), fanin.ScenarioError, "mark-threshold: must be a number of packets"),
+    ):
+        with pytest.raises(error, match=said):
+            fanin.register(wrong)
+    with pytest.raises(ValueError, match="cannot be the name of a scheme"):
+        fanin.register(kind(), "Two words")
+
+
+class Plain(fanin.WindowControl):
+    """Leaves everything as it is."""
+
+
+class Divides(fanin.WindowControl):
+    """Divides some bytes among the flows that have opened."""
+
+    share = fanin.param("60KB", "Bytes to divide.")
+
+    def __init__(self):
+        self.flows = set()
+
+    def on_open(self, cx, flow, size, deadline):
+        assert (size, deadline) == (100_000, None)
+        self.flows.add(flow)
+        for each in self.flows:
+            cx.set_window(each, max(self.share // len(self.flows), self.host.mss))
+
+
+class Delays(fanin.WindowControl):
+    """Holds each acknowledgement of data."""
+
+    def on_ack(self, cx, flow, kind):
+        if kind == "data":
+            cx.wake_at(cx.now + 200e-6, flow)
+        return kind == "data"
+
+    def on_timer(self, cx, token):
+        cx.release(token)
+
+
+class Foreign(fanin.WindowControl):
+    """Acts on a flow that it does not have."""
+
+    def on_data(self, cx, flow, arrival):
+        cx.release(flow + 1000)
+
+
+def received(receiver):
+    """A scheme of NewReno's senders with this receiver."""
+    return type(f"With{receiver.__name__}", (fanin.CongestionControl,), {"receiver": receiver, "__module__": __name__})
+
+
+def test_a_receiver_that_does_nothing_changes_nothing():
+    assert hash_of(scenario(received(Plain))) == hash_of(scenario("newreno"))
+
+
+def test_a_receiver_sets_windows_with_a_parameter_of_its_own():
+    divided = scenario(received(Divides), **{"initial-window": "40mss"})
+    plain = scenario("newreno", **{"initial-window": "40mss"}).run().summary
+    assert divided.run().summary["drops"] < plain["drops"] / 4
+    assert hash_of(divided.set("scheme.with-divides.share", "30KB")) != hash_of(divided)
+
+
+def test_a_receiver_holds_acknowledgements_until_it_releases_them():
+    alone = {"ack-every": 1, "initial-window": "10mss"}
+    held, plain = (
+        scenario(each, **alone)
+        .set({"traffic.reads.senders": 1, "traffic.reads.bytes-each": "20KB"})
+        .run()
+        .flows()["fct_s"]
+        .min()
+        for each in (received(Delays), "newreno")
+    )
+    # Of 14 segments the last four wait for an acknowledgement.
+    assert held == pytest.approx(plain + 200e-6, abs=10e-6)
+
+
+def test_a_receiver_acts_only_on_flows_that_it_has():
+    with pytest.raises(
+        fanin.SchemeError, match=r"Foreign.on_data .flow \d+, at .*: ValueError: no flow 10\d\d has opened"
+    ):
+        scenario(received(Foreign)).run()
+
+
+def test_another_receiver_has_other_runs():
+    codes = {own.code_of(received(each)) for each in (Plain, Divides, Delays)}
+    assert len(codes) == 3
+    moved = [type("Moved", (fanin.WindowControl,), {"__module__": "elsewhere", "least": each}) for each in (1, 2)]
+    assert own.code_of(received(moved[0])) != own.code_of(received(moved[1]))
+    with pytest.raises(TypeError, match=r"int'> does not inherit fanin.WindowControl"):
+        fanin.register(received(int))
+
+
+def test_what_it_prefers_of_the_transport_is_its_default():
+    each = type("Each", (fanin.CongestionControl,), {"transport": {"ack-every": 2}})
+    assert (
+        scenario(each).resolved()["transport"]["ack-every"]
+        == 2
+        != scenario("newreno").resolved()["transport"]["ack-every"]
+    )
+    assert scenario(each, **{"ack-every": 1}).resolved()["transport"]["ack-every"] == 1
+
+
+def test_no_other_process_is_asked_to_run_it(monkeypatch):
+    """Not for a large run either, which otherwise has one of its own."""
+    monkeypatch.setattr("fanin.run.threads._TOGETHER", 0)
+    monkeypatch.setattr("fanin.run.alone.simulate", lambda *_: pytest.fail("no other process knows the class"))
+    assert len(fanin.sweep(scenario(Mine), seeds=[1])) == 1
+
+
+def test_other_processes_read_its_stored_runs():
+    ((_, run),) = fanin.sweep(scenario(Mine), seeds=[1])
+    folder = f"results/{run.run_id}"
+    for command in (["export", folder], ["plot", "cdf", folder], ["describe", folder]):
+        done = subprocess.run([sys.executable, "-m", "fanin", *command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
