@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from cells import ROOT
+from cells import MODULES, ROOT
 from scripts import SCRIPTS, play
 
 from fanin import _engine
@@ -22,8 +22,8 @@ FOLDER = _engine.linux_folder() / "debug"
 SAID = FOLDER / "hz1000" / "said"
 """What the kernels have said since this began."""
 REPORT = re.compile(r"BUG: |WARNING: |UBSAN: |ODEBUG: |KASAN: |list_(add|del) corruption|INFO: trying to register")
-SCHEMES = ["l2dct", "d2tcp", "dt-cwa", "dt-dctcp", "pfdct", "pfdct-st", "ictcp", "rcc"]
-TESTS = ["test_linux_peer.py", "test_linux_pfdct.py"]
+SCHEMES = [*MODULES, "dt-dctcp", "sab"]
+TESTS = ["test_linux_peer.py", "test_linux_pfdct.py", "test_linux_sab.py", "test_linux_rcce.py", "test_linux_sdtcp.py"]
 
 
 def incast(scheme: str, connections: str) -> Callable[[], object]:
