@@ -46,7 +46,7 @@ ECHO = {**LARGE, "scheme.pfdct.cut": "first-echo"}
 FROZEN = {"scheme.pfdct.kt-dir": "frozen"}
 SPLIT = {"scheme.pfdct.bands": 3, "scheme.pfdct.band-buf": "split", "network.buffer": "60pkt"}
 TWO_SHORT_BEGINNINGS = {"scheme.pfdct.class": "alg2", "transport.ack-every": 2, "traffic.answers.rounds": 2}
-"""Of each answer 10 KB are short. If the rest is marked, windows have two segments, and one acknowledgement empties them."""
+"""Of each answer 10 KB are short. If the rest is marked, one acknowledgement empties its windows of two segments."""
 NEAR = {"network.delay": "5us"}
 
 
