@@ -16,8 +16,8 @@ __all__ = [
     "ReceiverCx",
     "RunOutput",
     "Scenario",
-    "Simulation",
     "SenderCx",
+    "Simulation",
     "Transfer",
     "controller_benchmark",
     "keep_panics",
@@ -117,6 +117,8 @@ class Simulation:
     def set(self, path: str, changed: Scenario) -> None: ...
     def switch_fault(self, path: str, on: bool) -> None: ...
     def result(self) -> RunOutput: ...
+
+@final
 class SenderCx:
     cwnd: float
     ssthresh: float

@@ -13,6 +13,8 @@ import warnings
 import pytest
 
 import fanin
+from fanin.run import remote
+from fanin.run.job import Job, PooledRun
 from fanin.scenario import own
 
 NETWORK = {"topology": "star", "rate": "10Gbps", "delay": "5us", "buffer": "100pkt"}
@@ -488,6 +490,12 @@ def test_no_other_process_is_asked_to_run_it(monkeypatch):
     monkeypatch.setattr("fanin.run.threads._TOGETHER", 0)
     monkeypatch.setattr("fanin.run.alone.simulate", lambda *_: pytest.fail("no other process knows the class"))
     assert len(fanin.sweep(scenario(Mine), seeds=[1])) == 1
+
+
+def test_it_is_not_sent_to_a_cluster():
+    work = PooledRun(Job(scenario(Mine), [("run.seed", "1")]), scenario(Mine).run().run_id, seed=1)
+    with pytest.raises(fanin.ClusterError, match="runs in the process that has its class"):
+        remote.task_of([work], None)
 
 
 def test_other_processes_read_its_stored_runs():
