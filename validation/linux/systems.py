@@ -84,9 +84,14 @@ class Cell:
         """Dotted paths of a scenario, and their values. Those of other schemes have no effect, and so are left out."""
         values = self.rack["set"] | {"scheme": self.system, "senders": self.servers}
         found = {PATHS.get(key, key): value for key, value in values.items()}
-        # PFDCT-ST has PFDCT's keys.
-        own = f"scheme.{self.system.removesuffix('-st')}."
-        return {path: value for path, value in found.items() if not path.startswith("scheme.") or path.startswith(own)}
+        # PFDCT-ST has PFDCT's keys under its own name.
+        theirs = f"scheme.{self.system.removesuffix('-st')}."
+        own = {
+            path.replace(theirs, f"scheme.{self.system}."): value
+            for path, value in found.items()
+            if path.startswith(theirs)
+        }
+        return {path: value for path, value in found.items() if not path.startswith("scheme.")} | own
 
     @property
     def base(self) -> str:

@@ -23,7 +23,7 @@ fn asked(senders: u32) -> Outcome {
 
 #[test]
 fn a_request_on_an_open_connection_tells_its_server_the_first_window() {
-    assert_eq!(asked(50).number("drops"), 0.0, "two segments each");
+    assert_eq!(asked(45).number("drops"), 0.0, "two segments each");
     assert!(asked(60).number("drops") > 0.0);
 }
 
