@@ -102,8 +102,11 @@ impl Simulation {
             let mut go_on = |share| watch.go_on(share);
             let running = running.get_mut().ok().and_then(Option::as_mut);
             own::catch(|| running.map_or(Ok(()), |running| running.advance(until, Some(&mut go_on))))
-        })?;
-        done.map_err(|failure| self.error(py, failure.into()))
+        });
+        if done.is_err() {
+            self.running = Mutex::new(None);
+        }
+        done?.map_err(|failure| self.error(py, failure.into()))
     }
 
     /// The time in seconds, that of the observation before, and the columns: names with little-endian bytes, 8 of a value,
@@ -160,7 +163,7 @@ impl Simulation {
 impl Simulation {
     fn running(&mut self, py: Python<'_>) -> PyResult<&mut sim::Simulation> {
         let running = self.running.get_mut().ok().and_then(Option::as_mut);
-        running.ok_or_else(|| run_error(py, &"the simulation has ended: its result was taken"))
+        running.ok_or_else(|| run_error(py, &"the simulation has ended: by an error, or its result was taken"))
     }
 
     fn error(&mut self, py: Python<'_>, failure: sim::Failure) -> PyErr {

@@ -48,6 +48,10 @@ def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what th
     >>> target = fanin.param("50us", "round trip that it keeps")
 
     """
+    if isinstance(default, str) and re.fullmatch(r"-?\d+", default):
+        default = int(default)
+    elif isinstance(default, str) and re.fullmatch(r"-?\d*\.?\d+(e-?\d+)?", default):
+        default = float(default)
     return Param(default, doc)
 
 
@@ -135,7 +139,10 @@ class CongestionControl:
         """The time of ``cx.wake_at`` has come."""
 
     def probes(self) -> Mapping[str, float]:
-        """Names and values of its state, which ``measure.probes`` of its scenarios can record."""
+        """Names and values of its state, which ``measure.probes`` of its scenarios can record.
+
+        It is called before ``on_start`` too, so ``__init__`` sets what it shows.
+        """
         return {}
 
 
@@ -178,6 +185,8 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
     key = given or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", scheme.__name__).replace("_", "-").lower()
     if not re.fullmatch(r"[a-z][a-z0-9-]*", key):
         raise ValueError(f"{key!r} cannot be the name of a scheme: use lower-case letters, digits and hyphens")
+    if scheme.queue is not None and scheme.ecn == "off":
+        raise ValueError(f'{scheme.__name__}.queue marks packets of nobody, as its ecn is "off"')
     title, said = given or scheme.__name__, (scheme.__doc__ or "a scheme in Python.").strip()
     declared = [
         (each, value) for role in roles for each in dir(role) if isinstance(value := getattr(role, each), Param)

@@ -191,9 +191,14 @@ impl SenderCx {
         self.left.packet.gap = time(gap)?;
         Ok(())
     }
-    /// Has on_wake called at that time, in seconds as now has it; a new time replaces the last one.
+    /// Has on_wake called at that time, in seconds as now has it; a new time replaces the last one. ValueError: it is past.
     fn wake_at(&mut self, at: f64) -> PyResult<()> {
-        self.left.wake = time(at)?;
+        let at = time(at)?;
+        if at < self.now {
+            let now = self.now.secs();
+            return Err(PyValueError::new_err(format!("wake_at takes a time from now on, {now} s, not {}", at.secs())));
+        }
+        self.left.wake = at;
         Ok(())
     }
     /// In-band field of the next packets for switches and the receiver, a whole number of 64 bits. Set it.
