@@ -79,6 +79,9 @@ mod tests {
             (SlowStart, 11.0, 11.0),
             // The other three count for congestion avoidance.
             (On, 11.0, 11.0 + 3.0 / 11.0),
+            // In whole segments.
+            (On, 10.5, 11.0 + 3.0 / 11.0),
+            (SlowStart, 10.5, 10.5),
             (Off, 10.0, 10.1),
             (SlowStart, 10.0, 10.1),
             (On, 10.0, 10.4),

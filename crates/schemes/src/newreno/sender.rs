@@ -19,20 +19,21 @@ impl NewReno {
         let window = &mut *cx.window;
         let mut counted = if cx.counting == ByteCounting::On { real(acked) } else { cx.mss };
         if window.cwnd < window.ssthresh {
-            if cx.counting == ByteCounting::Off {
-                window.cwnd += real(acked).min(cx.mss);
-                return;
+            let left = window.ssthresh - window.cwnd;
+            match cx.counting {
+                ByteCounting::Off => return window.cwnd += real(acked).min(cx.mss),
+                ByteCounting::SlowStart => return window.cwnd += real(acked).min(left),
+                ByteCounting::On => {
+                    // Linux, tcp_slow_start: in whole segments. What is beyond the threshold counts for congestion avoidance.
+                    let grown = real(acked).min((left / cx.mss).ceil() * cx.mss);
+                    window.cwnd += grown;
+                    counted -= grown;
+                }
             }
-            // Linux, tcp_slow_start.
-            let grown = real(acked).min(window.ssthresh - window.cwnd);
-            window.cwnd += grown;
-            if cx.counting == ByteCounting::SlowStart || grown == counted {
-                return;
-            }
-            // What is beyond the threshold counts for congestion avoidance.
-            counted -= grown;
         }
-        window.cwnd += segments * cx.mss * counted / window.cwnd;
+        if counted > 0.0 {
+            window.cwnd += segments * cx.mss * counted / window.cwnd;
+        }
     }
 }
 
