@@ -383,7 +383,12 @@ def test_what_cannot_be_a_scheme_is_refused():
             r'transport.ack-evry: unknown key .did you mean "ack-every"',
         ),
         (kind(transport={"ack-every": 0}), fanin.ScenarioError, "transport.ack-every: must be at least 1, not 0"),
-        (kind(queue=fanin.Threshold("much")), fanin.ScenarioError, "mark-threshold: must be a number of packets"),
+        (kind(queue=fanin.Threshold()), ValueError, "Odd.queue marks packets of nobody"),
+        (
+            kind(ecn="classic", queue=fanin.Threshold("much")),
+            fanin.ScenarioError,
+            "mark-threshold: must be a number of packets",
+        ),
     ):
         with pytest.raises(error, match=said):
             fanin.register(wrong)

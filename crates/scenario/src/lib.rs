@@ -235,11 +235,6 @@ impl Scenario {
         of_scheme(&self.schemes, key)
     }
 
-    /// The parameters of every scheme, in registry order.
-    pub fn schemes(&self) -> impl Iterator<Item = &(&'static str, Values)> {
-        self.schemes.iter()
-    }
-
     /// `[transport]` for end points of the scheme called `key`, with that scheme's defaults.
     ///
     /// # Panics

@@ -75,7 +75,7 @@ pub(super) fn probes(
         return Ok((HostProbes::new(&[], flows, false), None));
     }
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.values);
-    let registered: Vec<_> = scenario.schemes().map(|(key, values)| (schemes::find(key).build)(values)).collect();
+    let registered: Vec<_> = schemes::simulated().map(|row| (row.build)(scenario.scheme(row.key))).collect();
     let known = ProbeNames::of(in_use.iter().chain(&registered), &facts);
     let of = |all: &[&str]| names.iter().any(|name| all.contains(name));
     let (switches, hosts) = (of(&known.switches), of(&known.hosts));
