@@ -14,6 +14,7 @@ from fanin.results.runs import Run
 from fanin.results.store import Finished, Output, Store
 from fanin.run.memory import Estimate
 from fanin.run.scenario import Scenario
+from fanin.scenario import own
 from fanin.scenario.file import Files
 from fanin.scenario.settings import SEED, Settings, without_seed
 
@@ -97,6 +98,11 @@ class PooledRun:
 
         """
         return self.job.experiment.resolve_unchanged(self.name, self.files, self.job.settings)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it has a scheme in Python, which only this process knows."""
+        return own.is_used() and own.is_own(self.job.experiment.resolved(self.job.point))
 
     def joins(self, other: PooledRun) -> bool:
         """Whether both can be simulated in one call and stored together: they differ in their seeds only."""

@@ -20,7 +20,6 @@ from fanin.run.job import PooledRun
 from fanin.run.memory import refuse_oversized
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import Files, changed
-from fanin.scenario.own import is_own
 
 
 class VersionError(ClusterError):
@@ -68,7 +67,7 @@ def task_of(works: list[PooledRun], store: Store | None) -> Task:
         ClusterError: they have a scheme in Python, which the other side does not know.
 
     """
-    if is_own(works[0].resolved()):
+    if works[0].is_own:
         raise ClusterError("a scheme in Python runs in the process that has its class: run it without a cluster")
     # A run that is stored with other tables is repeated with all of them.
     tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}

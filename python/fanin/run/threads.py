@@ -22,7 +22,6 @@ from fanin.run.memory import Needs, refuse_oversized
 from fanin.run.remote import task_of
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import refuse_changed
-from fanin.scenario.own import is_own
 
 _TOGETHER = 0.25
 """Share of the memory that the runs inside this process may be estimated to take, if there is one on every thread."""
@@ -103,7 +102,7 @@ class Threads:
         # Others fit in what all runs together may take.
         if (needed := self._needed(works[0])) > self._memory:
             refuse_oversized(needed, available() if self._given is None else self._given)
-        if store is not None and self._is_large(works[0]) and not is_own(works[0].resolved()):
+        if store is not None and self._is_large(works[0]) and not works[0].is_own:
             return self._run_alone(works, store)
         outputs = job.experiment.simulate_seeds(
             job.point, seeds, CHUNK_S, lambda _: not self._stop.is_set(), store, works[0].files

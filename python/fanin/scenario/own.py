@@ -223,6 +223,11 @@ def _refuse_unknown(scheme: type, base: type) -> None:
             raise TypeError(f"{scheme.__name__}.{name} is called by nobody{hint}")
 
 
+def is_used() -> bool:
+    """Whether this process has any scheme in Python."""
+    return bool(_names)
+
+
 def is_own(resolved: Mapping[str, Any]) -> bool:
     """Whether a resolved scenario has a scheme in Python, which only this process knows."""
     return any(_CODE in values for values in resolved["scheme"].values())
