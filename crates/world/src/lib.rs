@@ -100,16 +100,11 @@ impl<C: EventCore> World<C> {
         let mut until_look = self.windows.first_look.unwrap_or(EVENTS_PER_LOOK);
         while !self.work.over {
             let Some(event) = self.net.core.next() else { break };
-            let now = self.net.now();
-            if now < last {
-                return Err(self.out_of_order(last, now));
-            }
-            last = now;
-            self.happen(event);
+            last = self.happen(event, last)?;
             until_look -= 1;
             if until_look == 0 {
                 until_look = self.windows.first_look.unwrap_or(EVENTS_PER_LOOK);
-                self.look(now, &mut progress)?;
+                self.look(last, &mut progress)?;
                 self.run_windows(&mut progress)?;
                 last = self.net.now();
             }
@@ -120,14 +115,15 @@ impl<C: EventCore> World<C> {
     /// Runs until `until`, after [`Self::start`]: all events up to then have happened, and the clock shows it. The same as
     /// [`Self::run`] in pieces, in the order of time.
     pub fn run_until(&mut self, until: Time, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
+        let mut last = self.net.now();
         let mut until_look = EVENTS_PER_LOOK;
         while !self.work.over && self.net.core.is_due(until) {
             let Some(event) = self.net.core.next() else { break };
-            self.happen(event);
+            last = self.happen(event, last)?;
             until_look -= 1;
             if until_look == 0 {
                 until_look = EVENTS_PER_LOOK;
-                self.look(self.net.now(), &mut progress)?;
+                self.look(last, &mut progress)?;
             }
         }
         Ok(())
@@ -144,8 +140,13 @@ impl<C: EventCore> World<C> {
         Ok(())
     }
 
+    /// Does what the next event says, unless it is before the `last` one. Returns its time.
     #[inline(always)]
-    fn happen(&mut self, event: Event) {
+    fn happen(&mut self, event: Event, last: Time) -> Result<Time, RunError> {
+        let now = self.net.now();
+        if now < last {
+            return Err(self.out_of_order(last, now));
+        }
         match event {
             Event::Arrival(link) => self.on_arrival(link),
             Event::Misc { class, index } => {
@@ -153,6 +154,7 @@ impl<C: EventCore> World<C> {
                 self.on_misc(class, index as usize);
             }
         }
+        Ok(now)
     }
 
     /// A fault of the scenario begins or ends now, whatever was planned.
