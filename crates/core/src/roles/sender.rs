@@ -169,6 +169,13 @@ pub struct Asks {
     pub telemetry: bool,
 }
 
+impl Asks {
+    /// Whether acknowledgements have to carry more than blocks.
+    pub const fn needs_option(self) -> bool {
+        self.delays || self.telemetry
+    }
+}
+
 /// An acknowledgement that acknowledges nothing new and does not count as a duplicate: it updates the peer's window, or
 /// arrives while nothing is outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,17 +63,17 @@ impl Sender {
         }
         if self.recovery == Recovery::Linux {
             self.restart_after_idle(env);
-            self.with_cc(env, |cc, cx| cc.on_later_transfer(cx));
-            return self.linux_write(env);
-        }
-        // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
-        if env.cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {
+        } else if env.cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {
+            // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
             let idle = env.now.saturating_sub(self.last_sent);
             if idle > self.rto(env.cfg) {
                 self.window.cwnd = self.window.cwnd.min(env.cfg.initial_window as f64);
             }
         }
         self.with_cc(env, |cc, cx| cc.on_later_transfer(cx));
+        if self.recovery == Recovery::Linux {
+            return self.linux_write(env);
+        }
         self.send(env);
         self.after_sending(env);
     }

@@ -231,7 +231,7 @@ impl Sender {
             obeys_peer: cc.obeys_peer(),
             push_is_only_a_request: cc.push_is_only_a_request(),
             asks,
-            heeds_option: asks.delays || asks.telemetry,
+            heeds_option: asks.needs_option(),
             marks_segments: Flags::NONE.with_if(Flags::OPTION, asks.telemetry),
             cc,
             estimator: RtoEstimator::new(),

@@ -9,19 +9,19 @@ use fanin_tcp as tcp;
 use fanin_tcp::receiver::ReceiverConfig;
 use fanin_tcp::sender::SenderConfig;
 
+/// The end points of the scheme called `key`, number `index`, whose senders are like `cc`.
 pub(super) fn endpoint(
     scenario: &Scenario,
     key: &'static str,
     index: usize,
-    scheme: &dyn Scheme,
+    cc: &dyn CongestionControl,
 ) -> Result<Endpoint, SpecError> {
     let transport = scenario.transport_of(key);
     tcp::check(transport)?;
-    let cc = some_sender(scenario, scheme);
-    let (ecn, asks) = (tcp::ecn_mode(transport, cc.ecn()), cc.asks());
+    let ecn = tcp::ecn_mode(transport, cc.ecn());
     Ok(Endpoint {
         sender: SenderConfig::from(transport),
-        receiver: ReceiverConfig { tells_more: asks.delays || asks.telemetry, ..ReceiverConfig::new(transport, ecn) },
+        receiver: ReceiverConfig { tells_more: cc.asks().needs_option(), ..ReceiverConfig::new(transport, ecn) },
         buffer: transport.bytes("receive-buffer").get(),
         scale: tcp::window_scale(transport),
         scheme: index,

@@ -64,14 +64,15 @@ impl Layout {
         let mut endpoints = Vec::new();
         for group in &scenario.traffic {
             let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
-            if !telemetry && some_sender(scenario, &*schemes.built[scheme]).asks().telemetry {
+            let sender = some_sender(scenario, &*schemes.built[scheme]);
+            if !telemetry && sender.asks().telemetry {
                 let message = format!(
                     "{0} needs switches that write telemetry: set transport.scheme = \"{0}\", and the other traffic apart",
                     schemes.keys[scheme]
                 );
                 return Err(group.values.fail("scheme", message));
             }
-            endpoints.push(endpoint(scenario, schemes.keys[scheme], scheme, &*schemes.built[scheme])?);
+            endpoints.push(endpoint(scenario, schemes.keys[scheme], scheme, &*sender)?);
         }
         for (key, scheme) in schemes.keys.iter().zip(&schemes.built) {
             let runs_it = |group: &&TrafficGroup| group.scheme.unwrap_or(scenario.scheme_key()) == *key;
