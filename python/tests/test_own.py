@@ -205,6 +205,7 @@ def test_an_exception_ends_the_run_with_flow_time_and_its_own_traceback():
         ("cx.ssthresh = float('nan')", "a window is a positive number of bytes, not NaN"),
         ("cx.pace(-1)", "a time is a number of seconds from 0 to 1e6, not -1"),
         ("cx.now = 3", "not writable|can't set|no setter"),
+        ("cx.wake_at(1e-9)", "wake_at takes a time from now on"),
     ],
 )
 def test_what_no_sender_may_set_is_refused_where_it_is_set(code, said):
@@ -214,6 +215,21 @@ def test_what_no_sender_may_set_is_refused_where_it_is_set(code, said):
     wrong = type("Wrong", (fanin.CongestionControl,), {"on_ack": names["on_ack"]})
     with pytest.raises(fanin.SchemeError, match=said):
         scenario(wrong).run()
+
+
+@pytest.mark.parametrize(("default", "value"), [("0.5", 0.5), ("1e-3", 1e-3), ("-2.5", -2.5), ("7", 7), ("3 of 4", "3 of 4")])
+def test_a_number_in_a_text_is_a_number(default, value):
+    seen = []
+
+    class Numbers(fanin.CongestionControl):
+        given = fanin.param(default)
+
+        def on_start(self, cx):
+            seen.append(self.given)
+
+    scenario(Numbers).run()
+    assert set(seen) == {value}
+    assert {type(each) for each in seen} == {type(value)}
 
 
 def test_an_error_in_init_names_it():
@@ -434,6 +450,13 @@ class Foreign(fanin.WindowControl):
         cx.release(flow + 1000)
 
 
+class Late(fanin.WindowControl):
+    """Asks to be called in the past."""
+
+    def on_data(self, cx, flow, arrival):
+        cx.wake_at(1e-9)
+
+
 def received(receiver):
     """A scheme of NewReno's senders with this receiver."""
     return type(f"With{receiver.__name__}", (fanin.CongestionControl,), {"receiver": receiver, "__module__": __name__})
@@ -462,6 +485,20 @@ def test_a_receiver_holds_acknowledgements_until_it_releases_them():
     )
     # Of 14 segments the last four wait for an acknowledgement.
     assert held == pytest.approx(plain + 200e-6, abs=10e-6)
+
+
+def test_no_receiver_is_called_in_the_past():
+    with pytest.raises(fanin.SchemeError, match=r"Late.on_data .*: ValueError: wake_at takes a time from now on"):
+        scenario(received(Late)).run()
+
+
+def test_a_driven_run_ends_with_what_a_method_raised():
+    simulation = scenario(Broken).start()
+    with pytest.raises(fanin.SchemeError):
+        simulation.step(1.0)
+    for ask in (lambda: simulation.step(1.0), simulation.observe, simulation.result):
+        with pytest.raises(fanin.RunError, match="the simulation has ended"):
+            ask()
 
 
 def test_a_receiver_acts_only_on_flows_that_it_has():

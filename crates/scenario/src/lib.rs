@@ -25,7 +25,7 @@ mod schema;
 mod tests;
 
 pub use resolved::{ResolvedRow, Unused};
-pub use row::check_row;
+pub use row::{check_row, transport_param};
 pub use schema::json_schema;
 
 use common::{CONTROL, MEASURE, RUN, Variants};

@@ -6,7 +6,7 @@ use fanin_core::roles::EcnMode;
 use fanin_core::units::Rate;
 use fanin_param::error::{Fault, Origin};
 use fanin_param::values::quantity::read_text;
-use fanin_param::{SpecError, Values};
+use fanin_param::{Param, SpecError, Values};
 use fanin_schemes::{FlowFacts, SchemeRow, Signal, Wish};
 use fanin_tcp as tcp;
 
@@ -53,6 +53,18 @@ pub fn check_row(row: &SchemeRow) -> Result<(), SpecError> {
     Ok(())
 }
 
+/// The key of `[transport]` of this name; `unknown` says that there is none.
+///
+/// # Errors
+/// There is none; the fault names the nearest.
+pub fn transport_param(key: &str, unknown: &str) -> Result<&'static Param, Fault> {
+    let found = tcp::PARAMS.iter().find(|param| param.key == key);
+    found.ok_or_else(|| {
+        let keys: Vec<_> = tcp::PARAMS.iter().map(|param| param.key).collect();
+        Fault::unknown_name(unknown, key, &keys)
+    })
+}
+
 /// Whether some transport can grant this.
 fn possible(wish: Wish, row: &SchemeRow) -> Result<(), Fault> {
     let (key, value) = match wish {
@@ -63,10 +75,7 @@ fn possible(wish: Wish, row: &SchemeRow) -> Result<(), Fault> {
         }
         Wish::Needs(key, value) | Wish::Prefers(key, value) => (key, value),
     };
-    let Some(param) = tcp::PARAMS.iter().find(|param| param.key == key) else {
-        let keys: Vec<_> = tcp::PARAMS.iter().map(|param| param.key).collect();
-        return Err(Fault::unknown_name(&format!("unknown key {key:?}"), key, &keys));
-    };
+    let param = transport_param(key, &format!("unknown key {key:?}"))?;
     // All packets of a network have the same headers. Telemetry is a matter of the network's scheme.
     if ["mss", "header"].contains(&key) && !row.reacts_to.contains(&Signal::Telemetry) {
         return Err(format!("{key} is common to the network").into());

@@ -109,6 +109,11 @@ pub fn simulated() -> impl Iterator<Item = &'static SchemeRow> {
     REGISTRY.iter().chain(OWN.get_or_init(|| &[]).iter().copied())
 }
 
+/// Whether the engine itself has a scheme of this key.
+pub fn is_built_in(key: &str) -> bool {
+    simulated().chain(KERNEL).any(|row| row.key == key)
+}
+
 /// In the order in which [`add`] has added them.
 static ADDED: RwLock<Vec<&'static SchemeRow>> = RwLock::new(Vec::new());
 
@@ -118,7 +123,7 @@ static ADDED: RwLock<Vec<&'static SchemeRow>> = RwLock::new(Vec::new());
 /// # Panics
 /// If the engine itself has a scheme of that key.
 pub fn add(row: &'static SchemeRow) {
-    assert!(simulated().chain(KERNEL).all(|own| own.key != row.key), "{} is a scheme of the engine", row.key);
+    assert!(!is_built_in(row.key), "{} is a scheme of the engine", row.key);
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     match added.iter_mut().find(|other| other.key == row.key) {
         Some(other) => *other = row,

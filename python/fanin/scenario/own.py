@@ -48,10 +48,6 @@ def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what th
     >>> target = fanin.param("50us", "round trip that it keeps")
 
     """
-    if isinstance(default, str) and re.fullmatch(r"-?\d+", default):
-        default = int(default)
-    elif isinstance(default, str) and re.fullmatch(r"-?\d*\.?\d+(e-?\d+)?", default):
-        default = float(default)
     return Param(default, doc)
 
 

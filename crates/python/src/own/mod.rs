@@ -14,13 +14,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fanin_engine::ids::FlowId;
-use fanin_engine::param::error::{Fault, Origin};
+use fanin_engine::param::error::Origin;
 use fanin_engine::param::values::quantity::{quantity, read_text};
 use fanin_engine::param::{Kind, Param, SpecError, Value, Values};
 use fanin_engine::queue::{MarkAt, Threshold};
 use fanin_engine::roles::{CongestionControl, EcnMode, QueueDiscipline, WindowControl};
+use fanin_engine::scenario::transport_param;
 use fanin_engine::schemes::{self, Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
-use fanin_engine::tcp;
 use fanin_engine::traffic::TrafficGroup;
 use fanin_engine::units::Time;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -92,7 +92,7 @@ pub(crate) struct Declared<'py> {
 #[pyfunction]
 pub(crate) fn register_scheme(class: &Bound<'_, PyType>, declared: Declared<'_>) -> PyResult<()> {
     let py = class.py();
-    if schemes::REGISTRY.iter().chain(schemes::KERNEL).any(|row| row.key == declared.key) {
+    if schemes::is_built_in(&declared.key) {
         return Err(PyValueError::new_err(format!("{} is a scheme of the engine: give another name", declared.key)));
     }
     let ecn = match declared.ecn.as_str() {
@@ -140,16 +140,11 @@ fn leaked(text: String) -> &'static str {
 
 /// What a scheme prefers of `[transport]`.
 fn wish(py: Python<'_>, scheme: &str, key: &str, value: &str) -> PyResult<Wish> {
-    let origin = Origin::file(scheme);
-    let keys: Vec<&str> = tcp::PARAMS.iter().map(|param| param.key).collect();
-    let param = tcp::PARAMS.iter().find(|param| param.key == key);
-    let param =
-        param.ok_or_else(|| origin.error(format!("transport.{key}"), Fault::unknown_name("unknown key", key, &keys)));
-    let wished = param.and_then(|param| match read_text(param, value) {
-        Ok(_) => Ok(Wish::Prefers(param.key, leaked(value.to_owned()))),
-        Err(fault) => Err(origin.error(format!("transport.{key}"), fault)),
+    let wished = transport_param(key, "unknown key").and_then(|param| {
+        read_text(param, value)?;
+        Ok(Wish::Prefers(param.key, leaked(value.to_owned())))
     });
-    wished.map_err(|error| scenario_error(py, &error))
+    wished.map_err(|fault| scenario_error(py, &Origin::file(scheme).error(format!("transport.{key}"), fault)))
 }
 
 /// The declarations of a class's parameters.
@@ -199,6 +194,8 @@ fn kind_of(default: &Bound<'_, PyAny>) -> PyResult<(Kind, String)> {
             Some((_, "bit/s")) => Kind::Rate,
             Some((_, "1")) => Kind::Fraction,
             Some((_, "pkt")) => return Err(PyValueError::new_err(format!("{text}: senders count bytes or \"mss\""))),
+            _ if text.parse::<i64>().is_ok() => Kind::Integer,
+            _ if text.parse::<f64>().is_ok_and(f64::is_finite) => Kind::Number,
             _ => Kind::Text,
         }
     };

@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::views::time;
+use super::views::later;
 use super::{Class, made, raise};
 
 pub(super) struct Receiver {
@@ -152,10 +152,10 @@ impl ReceiverCx {
         self.actions.push(ReceiverAction::Release { flow, push: false });
         Ok(())
     }
-    /// Has on_timer called at that time, in seconds as now has it, with a whole number.
+    /// Has on_timer called at that time, in seconds as now has it, with a whole number. ValueError: it is past.
     #[pyo3(signature = (at, token=0))]
     fn wake_at(&mut self, at: f64, token: u64) -> PyResult<()> {
-        self.actions.push(ReceiverAction::Timer { at: time(at)?, token });
+        self.actions.push(ReceiverAction::Timer { at: later(at, self.now)?, token });
         Ok(())
     }
 }

@@ -109,11 +109,20 @@ fn window(bytes: f64) -> PyResult<f64> {
 }
 
 /// A time in seconds, to the nearest picosecond.
-pub(super) fn time(seconds: f64) -> PyResult<Time> {
+fn time(seconds: f64) -> PyResult<Time> {
     if (0.0..=1e6).contains(&seconds) {
         return Ok(Time::from_ps((seconds * 1e12).round() as u64));
     }
     Err(PyValueError::new_err(format!("a time is a number of seconds from 0 to 1e6, not {seconds}")))
+}
+
+/// A time at which a method can be called again.
+pub(super) fn later(at: f64, now: Time) -> PyResult<Time> {
+    let asked = time(at)?;
+    if asked >= now {
+        return Ok(asked);
+    }
+    Err(PyValueError::new_err(format!("wake_at takes a time from now on, {} s, not {at}", now.secs())))
 }
 
 #[pymethods]
@@ -193,12 +202,7 @@ impl SenderCx {
     }
     /// Has on_wake called at that time, in seconds as now has it; a new time replaces the last one. ValueError: it is past.
     fn wake_at(&mut self, at: f64) -> PyResult<()> {
-        let at = time(at)?;
-        if at < self.now {
-            let now = self.now.secs();
-            return Err(PyValueError::new_err(format!("wake_at takes a time from now on, {now} s, not {}", at.secs())));
-        }
-        self.left.wake = at;
+        self.left.wake = later(at, self.now)?;
         Ok(())
     }
     /// In-band field of the next packets for switches and the receiver, a whole number of 64 bits. Set it.
