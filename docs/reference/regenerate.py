@@ -211,26 +211,23 @@ def python() -> str:
     parts.append("## Questions\n")
     parts += [part for name in _QUESTIONS for part in of_function(getattr(fanin, name), f"fanin.{name}")]
     parts.append("## A run that you drive\n")
-    for name, methods in (("Simulation", _STEPS), ("Observation", ())):
-        kind = getattr(fanin, name)
-        said = [plain(part) for part in (inspect.getdoc(kind) or "").split("\n\n") if not part.startswith(">>>")]
+    for kind, methods in ((fanin.Simulation, _STEPS), (fanin.Observation, ())):
         fields = {name: said for name, said in members(kind).items() if "(" not in name}
-        rows = [[f"`{member}`", said] for member, said in fields.items()]
-        parts += [f"### `{name}`\n", *(f"{part}\n" for part in said), table(["name", "meaning"], rows)]
-        parts += [part for method in methods for part in of_function(getattr(kind, method), f"{name}.{method}")]
+        parts += of_class(kind, fields, described(kind))
+        parts += [
+            part for method in methods for part in of_function(getattr(kind, method), f"{kind.__name__}.{method}")
+        ]
     parts.append("## An environment of gymnasium\n")
     for function in (fanin.env.make, fanin.env.make_vector, fanin.env.waiting):
         parts += of_function(function, f"fanin.env.{function.__name__}")
     parts += ["## Schemes in Python\n", "[Write a scheme in Python](../how-to/python-scheme.md) has examples.\n"]
     for kind in (getattr(fanin, name) for name in _OF_SCHEMES):
-        rows = [[f"`{plain(member)}`", said] for member, said in members(kind, whole).items()]
-        parts += [f"### `{kind.__name__}`\n", *described(kind), table(["name", "meaning"], rows)]
+        parts += of_class(kind, members(kind, whole), described(kind))
     parts += [part for name in ("param", "register") for part in of_function(getattr(fanin, name), f"fanin.{name}")]
     parts.append("## Answers\n")
     for name in _ANSWERS:
         kind = getattr(fanin, name)
-        rows = [[f"`{plain(member)}`", said] for member, said in members(kind).items()]
-        parts += [f"### `{name}`\n", f"{summary(kind)}\n", table(["name", "meaning"], rows)]
+        parts += of_class(kind, members(kind), [summary(kind)])
     errors = [name for name in fanin.__all__ if name.endswith(("Error", "Warning"))]
     rows = [[f"`{name}`", summary(getattr(fanin, name))] for name in errors]
     return "\n".join([*parts, "## Errors and warnings\n", table(["name", "meaning"], rows)])
@@ -241,8 +238,7 @@ _OF_SCENARIO = ("set", "vary", "run", "start", "check", "warnings", "resolved", 
 
 _QUESTIONS = ("sweep", "compare", "capacity", "tune", "advise", "plot", "fct", "to_pandas")
 
-_ANSWERS = (*("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recommendation", "Picture", "Slowdowns"),)
-
+_ANSWERS = ("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recommendation", "Picture", "Slowdowns")
 
 _OF_SCHEMES = (
     *("CongestionControl", "SenderCx", "AckEvent", "Delay", "Transfer", "Flow", "Threshold"),
@@ -252,9 +248,15 @@ _OF_SCHEMES = (
 _STEPS = ("step", "observe", "set", "result")
 
 
+def of_class(kind: type, own: dict[str, str], said: list[str]) -> list[str]:
+    """A class: what is said of it, and a table of what its objects have."""
+    rows = [[f"`{plain(member)}`", meaning] for member, meaning in own.items()]
+    return [f"### `{kind.__name__}`\n", *(f"{each}\n" for each in said), table(["name", "meaning"], rows)]
+
+
 def described(kind: type) -> list[str]:
-    """All paragraphs of a class's doc string."""
-    return [f"{plain(each)}\n" for each in (inspect.getdoc(kind) or "").split("\n\n")]
+    """All paragraphs of a class's doc string but its example."""
+    return [plain(each) for each in (inspect.getdoc(kind) or "").split("\n\n") if not each.startswith(">>>")]
 
 
 def whole(thing: object) -> str:

@@ -52,21 +52,20 @@ def waiting(seen: Observation) -> float:
 
 
 class Env(gymnasium.Env["NDArray[np.float32]", Any]):
-    """One simulation at a time, as :func:`make` describes it."""
+    """One simulation at a time: :func:`make` makes it."""
 
     def __init__(
         self,
         scenario: Scenario,
-        *,
         act: str,
         values: tuple[str, str] | list[Value],
-        observe: Sequence[Feature] = ("queue_packets", "sent_bytes", "marks", "drops"),
-        every: str | float = "100us",
-        reward: Reward = waiting,
-        seeds: Sequence[int] | None = None,
-        ports: Sequence[str] | None = None,
+        observe: Sequence[Feature],
+        every: str | float,
+        reward: Reward,
+        seeds: Sequence[int] | None,
+        ports: Sequence[str] | None,
     ) -> None:
-        """As :func:`make`."""
+        """The arguments of :func:`make`."""
         self.simulation: Simulation = scenario.start()
         """The simulation of this episode, whose ``result()`` can be asked for when the episode is over."""
         self._scenario, self._act, self._values = scenario, act, values
@@ -209,8 +208,7 @@ def make(
         ValueError: there is no such field or port, or the range is none.
 
     """
-    options: dict[str, Any] = {"observe": observe, "every": every, "reward": reward, "seeds": seeds, "ports": ports}
-    return Env(scenario, act=act, values=values, **options)
+    return Env(scenario, act, values, observe, every, reward, seeds, ports)
 
 
 def make_vector(scenario: Scenario, count: int, *, threads: int | None = None, **options: Any) -> VectorEnv:  # noqa: ANN401

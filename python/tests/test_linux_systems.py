@@ -18,7 +18,8 @@ def pairs() -> list[systems.Pair]:
 
 
 def test_the_stored_numbers_are_of_todays_cells() -> None:
-    today = {cell.name: (cell.digest, systems.kernel_digest()) for cell in systems.CELLS}
+    kernel = systems.kernel_digest()
+    today = {cell.name: (cell.digest, kernel) for cell in systems.CELLS}
     stale = {name for name, row in systems.stored().items() if today.get(name) != (row["settings"], row["kernel"])}
     assert not stale, f"measure them again: {COMMAND}"
     assert len(systems.stored()) >= 99

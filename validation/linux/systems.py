@@ -83,15 +83,10 @@ class Cell:
     def settings(self) -> dict[str, Any]:
         """Dotted paths of a scenario, and their values. Those of other schemes have no effect, and so are left out."""
         values = self.rack["set"] | {"scheme": self.system, "senders": self.servers}
-        found = {PATHS.get(key, key): value for key, value in values.items()}
         # PFDCT-ST has PFDCT's keys under its own name.
-        theirs = f"scheme.{self.system.removesuffix('-st')}."
-        own = {
-            path.replace(theirs, f"scheme.{self.system}."): value
-            for path, value in found.items()
-            if path.startswith(theirs)
-        }
-        return {path: value for path, value in found.items() if not path.startswith("scheme.")} | own
+        theirs, own = f"scheme.{self.system.removesuffix('-st')}.", f"scheme.{self.system}."
+        found = {PATHS.get(key, key).replace(theirs, own): value for key, value in values.items()}
+        return {path: value for path, value in found.items() if not path.startswith("scheme.") or path.startswith(own)}
 
     @property
     def base(self) -> str:
