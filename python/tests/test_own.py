@@ -217,7 +217,9 @@ def test_what_no_sender_may_set_is_refused_where_it_is_set(code, said):
         scenario(wrong).run()
 
 
-@pytest.mark.parametrize(("default", "value"), [("0.5", 0.5), ("1e-3", 1e-3), ("-2.5", -2.5), ("7", 7), ("3 of 4", "3 of 4")])
+@pytest.mark.parametrize(
+    ("default", "value"), [("0.5", 0.5), ("1e-3", 1e-3), ("-2.5", -2.5), ("7", 7), ("3 of 4", "3 of 4")]
+)
 def test_a_number_in_a_text_is_a_number(default, value):
     seen = []
 
