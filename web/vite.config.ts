@@ -52,7 +52,8 @@ const serviceWorker: Plugin = {
 const shared: UserConfig = {
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   // What a browser shows is awaited and not read once: machines that test are busy.
-  test: { expect: { poll: { timeout: 20_000 } } },
+  // A loaded machine takes longer than the five seconds that are the default.
+  test: { testTimeout: 60_000, expect: { poll: { timeout: 20_000 } } },
 }
 
 const page: UserConfig = {

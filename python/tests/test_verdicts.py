@@ -107,9 +107,13 @@ def test_a_condition_is_told_in_few_words():
     assert condition("not found", [small], "", tried=2) == f"none of 2 settings; accepted {accept}"
     assert condition("impossible", [], "30 packets exceed 20") == "30 packets exceed 20"
     assert condition("as printed", [own], "") == condition("not run", [], "") == ""
-    long = "one clause of some words, another of five words more, and a third one"
-    assert sentences.in_short(long) == "one clause of some words, another of five words more ..."
-    assert sentences.in_short(" ".join("abcdefghijklmn")) == "a b c d e f g h i j k l ..."
+    assert sentences.in_short(f"a clause of words, {' '.join('abcdefghijklmnopqr')}, and one more") == (
+        "a clause of words, a b c d e f g h i j k l m n o p q r ..."
+    )
+    assert (
+        sentences.in_short(" ".join("abcdefghijklmnopqrstuvwxyz"))
+        == "a b c d e f g h i j k l m n o p q r s t u v w x ..."
+    )
     assert sentences.in_short("transport.rto-min = 1ms, network.delay = 2us") == "rto-min = 1ms, delay = 2us"
 
 

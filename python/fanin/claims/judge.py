@@ -91,8 +91,6 @@ class Measurement:
     """Whether the number is infinite and the paper's is not, so that it reproduces nothing (:func:`_is_sizeless`)."""
     endless: bool = False
     """Whether it is infinite because transfers had not ended; then it has no direction either."""
-    own: bool = False
-    """Whether the claim is the user's own and no paper's, so that nobody explains it if the file does not."""
     halves: tuple[Measurement, ...] = ()
     """The other halves of the sentence under the same reading; ``outcome`` is that of all together."""
 
@@ -209,10 +207,9 @@ class Measurement:
         if outcome == "not judged":
             return "the quick look made no run for this claim"
         sentence = self._numbers()
-        if outcome == "reproduced" or (self.own and not self.case.explanation):
+        if outcome == "reproduced" or not self.case.explanation:
             return sentence
-        explanation = self.case.explanation or "no explanation has been written yet"
-        return f"{sentence}: {self.of_other_runs if self.case.explanation else ''}{explanation}"
+        return f"{sentence}: {self.of_other_runs}{self.case.explanation}"
 
     @property
     def of_other_runs(self) -> str:

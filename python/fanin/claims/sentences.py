@@ -22,7 +22,7 @@ MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": 
 _MAX_LISTED_SETTINGS = 4
 """How many settings under which a sentence fails are listed by name."""
 
-_MOST_WORDS = 12
+_MOST_WORDS = 24
 """So many words a condition has where it is told in short."""
 
 _UNDECIDED_OUTCOMES = ("not run", "not judged")
@@ -112,7 +112,7 @@ def rests_on(
     """
     counted = _counted(settings)
     if verdict == "impossible":
-        return in_short(impossible) if short else impossible
+        return impossible
     if verdict in ("as printed", "not run"):
         return ""
     decisive = deciding(verdict, settings)
@@ -147,7 +147,7 @@ _REMARK = r" \([^()]*\)(?=\.?$)"
 
 
 def in_short(text: str) -> str:
-    """The beginning of a text, at most twelve words: whole clauses, and of keys only the last part."""
+    """The beginning of a text: whole clauses, and of keys only the last part."""
     text = re.sub(_KEY, r"\1", text)
     words = text.split()
     if len(words) <= _MOST_WORDS:

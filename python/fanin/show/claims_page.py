@@ -105,7 +105,10 @@ def _by_paper(index: dict[str, Any], wanted: Collection[str]) -> dict[str, list[
 
 
 def _section(paper: str, sentences: list[dict[str, Any]]) -> str:
-    more = f"All cases with their intervals and reasons: `fanin claims --details {paper}`, or the view Papers."
+    more = (
+        "All cases with their intervals and reasons are in the view Papers. "
+        f"`fanin claims --details {paper}` lists them too, after `fanin reproduce {paper}`."
+    )
     return f"{table(sentences).rstrip()} {more}"
 
 

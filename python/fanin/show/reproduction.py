@@ -271,17 +271,14 @@ def _judged(runs: Runs, frame: pl.DataFrame, *, quick: bool) -> list[Measurement
     experiment = runs.scenario
     labels = columns.own_labels(experiment)
     return [
-        replace(
-            judge(
-                case,
-                curves.of_claim(case, runs, frame),
-                provisional=quick,
-                label=columns.describe(labels, case.y).label,
-                environment=experiment.environment,
-                written_for=_written_for(runs, quick=quick),
-                missing=[point.row for point, _ in runs.missing],
-            ),
-            own=experiment.is_own,
+        judge(
+            case,
+            curves.of_claim(case, runs, frame),
+            provisional=quick,
+            label=columns.describe(labels, case.y).label,
+            environment=experiment.environment,
+            written_for=_written_for(runs, quick=quick),
+            missing=[point.row for point, _ in runs.missing],
         )
         for case in as_judged(experiment)
     ]
