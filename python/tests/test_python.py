@@ -102,6 +102,40 @@ def same(answer, printed):
     assert json.loads(json.dumps(answer.as_dict())) == {name: found[name] for name in found if name != "paths"}
 
 
+def test_a_sweep_of_schemes_warns_as_their_comparison_does(work, cli):
+    """Whether the sweep is a function or a command; what is set for all is no difference."""
+    names = ["newreno", "ictcp", "dctcp"]
+    tables = TABLES | {"transport": {"rto-min": "10ms"}}
+    scenario = fanin.Scenario(tables)
+    (work / "own.toml").write_text(to_toml(tables))
+
+    def said(ask, *arguments):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ask(*arguments, seeds=[1])
+        assert {each.filename for each in caught} == {__file__}
+        return [str(each.message).partition("; --json")[0] for each in caught]
+
+    before = said(fanin.compare, scenario, names)[:2]
+    assert before[0].startswith("the systems differ in more than their scheme: initial-window")
+    assert before[1].startswith("marking thresholds are the defaults (DCTCP 20pkt)")
+    swept = scenario.vary({"transport.scheme": names, "traffic.bursts.senders": [2, 3]})
+    assert {f"transport.scheme: {each}" for each in before} <= {*said(fanin.sweep, swept)}
+    printed = cli("sweep", "own.toml", "--set", f"transport.scheme={','.join(names)}", "--seeds", "1").err
+    assert all(f"warning: transport.scheme: {each}\n" in printed for each in before)
+    alike = swept.vary({"transport.initial-window": ["2mss"]})
+    assert not any("initial-window" in each for each in said(fanin.sweep, alike))
+
+
+def test_what_seeds_and_few_samples_leave_open_is_a_warning_of_a_sweep(work):
+    still = fanin.Scenario(TABLES | {"traffic": [TABLES["traffic"][1] | {"jitter": "0s", "senders": 1}]})
+    with pytest.warns(fanin.ScenarioWarning) as caught:
+        fanin.sweep(still.vary({"network.buffer": ["20pkt", "30pkt"]}), seeds=range(1, 4))
+    found = [str(each.message) for each in caught]
+    assert any(re.match(r"fct_p99_s: a run has \d+ of the .* that a p99 takes", each) for each in found)
+    assert any("fct_p99_s: all seeds gave the same result, because nothing random changes it" in each for each in found)
+
+
 def test_a_comparison_is_that_of_the_command(small, cli):
     marked = small.set("scheme.dctcp.mark-threshold", "5pkt")
     options = ("--goal", "queue", "--set", "scheme.dctcp.mark-threshold=5pkt")

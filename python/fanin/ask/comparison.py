@@ -9,7 +9,7 @@ from typing import Any
 
 from fanin.ask.common import Schemes, goal_of, several, stopping, warn, workers_of
 from fanin.choose import comparison
-from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
+from fanin.choose.cautions import between, cautions
 from fanin.choose.comparison import FEW_SEEDS, METRICS, USUAL_MARGIN, Compared, Placed, placed, referred_to
 from fanin.choose.goals import Goal
 from fanin.later import pl
@@ -139,11 +139,12 @@ def compare(
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
-    apart = comparison.beside_scheme(scenario, {scheme_title(name): {comparison.SCHEME: name} for name in names})
-    found = [*comparison.unequal(apart), *_cautions(scenario, compared, wanted, names)]
+    cases = {scheme_title(name): {comparison.SCHEME: name} for name in names}
+    found = between(scenario, cases, "; --json lists the differences") + _cautions(scenario, compared, wanted)
     if len(wanted.parts) > 1 and scored != reference:
         found.append(f"{reference} has no mean of every measure: scores are relative to {scored or 'raw values'}")
     warn(found)
+    apart = comparison.beside_scheme(scenario, cases)
     return Comparison(scenario, chosen, reference, wanted, margin, ranking, compared, scored, apart, found)
 
 
@@ -159,14 +160,11 @@ def reference_of(against: str | None, schemes: list[str]) -> str:
     return against or schemes[0]
 
 
-def _cautions(scenario: Scenario, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
+def _cautions(scenario: Scenario, compared: list[Compared], goal: Goal) -> list[str]:
     """What a reader should know before trusting the ranking."""
     cases = {scheme_title(each.scheme): each.rows for each in compared}
     runs: list[tuple[Settings, Row]] = [([], row) for rows in cases.values() for row in rows]
     return [
         *(f"{each.scheme}: {said}" for each in compared if (said := incomplete(each.rows))),
-        *other_switches(scenario, schemes),
-        *merging(scenario, schemes),
-        *with_schemes_of_their_own(scenario),
         *cautions(scenario, goal.measures, runs, cases, METRICS),
     ]

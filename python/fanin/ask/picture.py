@@ -16,7 +16,7 @@ from fanin.run.job import Advance, Job, Watch, Workers
 from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
 from fanin.run.pool import run_jobs
 from fanin.run.scenario import Scenario
-from fanin.run.sweep import Runs, sweep
+from fanin.run.sweep import Runs, sweep_all, whole
 from fanin.scenario import remarks
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar, expand
@@ -220,7 +220,9 @@ def _simulated(scenario: Scenario, what: Kind, asked: Asked, making: _Making) ->
     tables = [*tables_of(what, asked), *(["queues", "links"] if of_a_queue(table) else [])]
     how: dict[str, Any] = {"out": making.out, "jobs": making.jobs, "workers": making.workers}
     seeds = making.seeds or [int(scenario.resolved()["run"]["seed"])]
-    done = sweep(scenario, seeds=seeds, tables=tables, progress=making.advance, **how)
+    scenario.warn(swept=True)
+    (every,) = sweep_all([scenario], seeds=seeds, tables=tables, advance=making.advance, **how)
+    done = whole(every)
     runs: list[_Made] = [(point, run, point.overrides) for point, run in done]
     if of_a_queue(table):
         runs = _at_bottlenecks(scenario, runs, frozenset(tables), making, how)
