@@ -107,6 +107,36 @@ def test_each_kind_of_parameter_reaches_the_object_in_the_units_of_results():
     assert len(seen) == READS["senders"] * READS["rounds"]
 
 
+def test_two_classes_of_one_name_are_refused_wherever_both_would_run():
+    def scheme(segments):
+        class Starts(fanin.CongestionControl):
+            def on_start(self, cx):
+                cx.cwnd = segments * cx.mss
+
+        return Starts
+
+    one, two = scheme(2), scheme(20)
+    both = 'two classes have the name "starts" .*Starts.*; fanin.register.CLASS, "starts-2". gives one another name'
+    for ask in (
+        lambda: scenario("newreno").vary({"transport.scheme": [one, two]}),
+        lambda: fanin.compare(scenario("newreno"), [one, two], seeds=[1]),
+        lambda: scenario("newreno").set({"transport.scheme": one, "traffic.reads.scheme": two}).run(),
+    ):
+        with pytest.raises(fanin.ScenarioError, match=both):
+            ask()
+    # Also if the other one came later. To set the scheme again is to mean the other one.
+    first = scenario("newreno").set("transport.scheme", one)
+    found = hash_of(first)
+    second = first.set("transport.scheme", two)
+    assert hash_of(second) != found
+    with pytest.raises(fanin.ScenarioError, match=both):
+        first.run()
+    fanin.register(two, "starts-20")
+    again = scenario("newreno").set("transport.scheme", one)
+    assert hash_of(again) == found != hash_of(again.set("transport.scheme", two))
+    assert len(fanin.sweep(again.vary({"transport.scheme": [one, two]}), seeds=[1])) == 2
+
+
 def test_a_class_that_says_nothing_is_newreno():
     class Base(fanin.CongestionControl):
         pass

@@ -12,7 +12,7 @@ from fanin.errors import RunError, ScenarioWarning
 from fanin.run.job import Advance, Progress, Watch, Workers
 from fanin.run.scenario import Scenario
 from fanin.run.threads import Threads
-from fanin.scenario.own import CongestionControl
+from fanin.scenario.own import CongestionControl, refuse_replaced
 from fanin.scenario.settings import plain
 
 
@@ -45,7 +45,9 @@ Schemes = str | type[CongestionControl] | Iterable[str | type[CongestionControl]
 
 def several(given: Schemes) -> list[str]:
     """The names of one scheme or several."""
-    return [plain(each) for each in ([given] if isinstance(given, str | type) else given)]
+    found = [plain(each) for each in ([given] if isinstance(given, str | type) else given)]
+    refuse_replaced(found)
+    return found
 
 
 @contextmanager

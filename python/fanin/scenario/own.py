@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from fanin import _engine, registry
 from fanin._engine import AckEvent, Arrival, Delay, Flow, Host, ReceiverCx, SenderCx, Transfer
 from fanin.digests import digest
+from fanin.errors import ScenarioError
 from fanin.scenario import handle
 
 
@@ -151,13 +152,47 @@ _CODE = "code"
 _names: dict[type, str] = {}
 """The names under which classes were registered."""
 
+_classes: dict[str, type] = {}
+"""The class of each name."""
+
+
+class Named(str):
+    """The name of a scheme in Python, with the class that it was given for."""
+
+    __slots__ = ("scheme",)
+    scheme: type[CongestionControl]
+
+
+def named(scheme: type[CongestionControl]) -> Named:
+    """The name of a class, which it is registered under."""
+    found = Named(register(scheme))
+    found.scheme = scheme
+    return found
+
+
+def refuse_replaced(values: Iterable[object]) -> None:
+    """Refuses names of which another class has taken the place since they were given.
+
+    Raises:
+        ScenarioError: one is such a name.
+
+    """
+    for each in values:
+        if isinstance(each, Named) and _classes[each] is not each.scheme:
+            first, other = (f"{scheme.__module__}.{scheme.__qualname__}" for scheme in (each.scheme, _classes[each]))
+            both = first if first == other else f"{first} and {other}"
+            message = f'two classes have the name "{each}" ({both}), and the later one took its place'
+            hint = f'fanin.register(CLASS, "{each}-2") gives one another name'
+            raise ScenarioError("scheme", None, each, f"{message}; {hint}")
+
 
 def register(scheme: type[CongestionControl], name: str = "") -> str:
     """Makes a class in Python a scheme that scenarios, sweeps and comparisons can name, in this process.
 
     Where a scenario is given the class itself, this happens by itself. A class takes the place of the last one of its
-    name. Its parameter ``code`` is a hash of the class, and of the functions, classes and constants of its module that
-    it uses. The hash is part of the id of a run, so that another class does not find the stored runs of this one.
+    name; scenarios that were given that one then refuse to run. Its parameter ``code`` is a hash of the class, and of
+    the functions, classes and constants of its module that it uses. The hash is part of the id of a run, so that
+    another class does not find the stored runs of this one.
 
     Args:
         scheme: The class.
@@ -201,7 +236,7 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
         _CODE: code_of(scheme),
     }
     _engine.register_scheme(scheme, row)
-    _names[scheme] = key
+    _names[scheme], _classes[key] = key, scheme
     for cache in (handle.opened, handle.with_changes, registry.registry, registry.scheme_titles):
         cache.cache_clear()
     return key
