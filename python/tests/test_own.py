@@ -107,6 +107,21 @@ def test_each_kind_of_parameter_reaches_the_object_in_the_units_of_results():
     assert len(seen) == READS["senders"] * READS["rounds"]
 
 
+def test_a_sweep_that_an_exception_ends_names_the_point_and_the_seed(work):
+    class Fails(fanin.CongestionControl):
+        most = fanin.param("200us", "Round trip at which it fails.")
+
+        def on_ack(self, cx, ack):
+            assert (ack.rtt or 0) < self.most, "too long"
+
+    swept = scenario(Fails).vary({"scheme.fails.most": ["1s", "0.9s", "30us"]})
+    said = r"with scheme.fails.most=30us run.seed=[123]: .*Fails.on_ack .flow \d+, at .* s.: AssertionError: too long"
+    for out in (None, work / "results"):
+        with pytest.raises(fanin.SchemeError, match=said) as caught:
+            fanin.sweep(swept, seeds=range(1, 4), out=out)
+        assert isinstance(caught.value.__cause__, AssertionError)
+
+
 def test_two_classes_of_one_name_are_refused_wherever_both_would_run():
     def scheme(segments):
         class Starts(fanin.CongestionControl):
