@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fanin.ask.common import Schemes, goal_of, several, stopping, warn, workers_of
+from fanin.ask.common import Schemes, goal_of, refuse_varied, several, stopping, warn, workers_of
 from fanin.choose import comparison
 from fanin.choose.cautions import between, cautions
 from fanin.choose.comparison import FEW_SEEDS, METRICS, USUAL_MARGIN, Compared, Placed, placed, referred_to
@@ -108,7 +108,7 @@ def compare(
     known of the ranking is raised as :class:`fanin.ScenarioWarning`.
 
     Args:
-        scenario: The scenario; its sweep is ignored.
+        scenario: The scenario; the sweep of its file is ignored.
         schemes: Names of schemes, or classes in Python; by default all.
         goal: The criterion, such as ``query-p99`` or ``query-p99:2,goodput``; by default the usual one of the scenario.
         against: The scheme with which the others are compared; by default the first.
@@ -121,7 +121,7 @@ def compare(
         progress: Called as runs finish; ``False`` stops.
 
     Raises:
-        ValueError: there is no such goal, or ``against`` is not among the schemes.
+        ValueError: there is no such goal, ``against`` is not among the schemes, or :meth:`Scenario.vary` was called.
         ScenarioError: the scenario is not valid with one of the schemes.
         RunError: ``progress`` stopped it; finished runs are kept.
         ResultsError: results cannot be written.
@@ -129,6 +129,7 @@ def compare(
     >>> fanin.compare(fanin.Scenario("tour/rack"), ["newreno", "dctcp"], goal="query-p99", seeds=range(1, 11))
 
     """
+    refuse_varied(scenario, "compare")
     names = several(schemes) or [entry["key"] for entry in catalogue.entries("schemes")]
     wanted, reference = goal_of(goal, scenario), reference_of(plain(against), names)
     chosen = list(seeds or (scenario.seeds if scenario.document.sweep else FEW_SEEDS))
