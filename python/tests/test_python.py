@@ -136,6 +136,33 @@ def test_what_seeds_and_few_samples_leave_open_is_a_warning_of_a_sweep(work):
     assert any("fct_p99_s: all seeds gave the same result, because nothing random changes it" in each for each in found)
 
 
+def test_a_comparison_does_not_ignore_what_varies(small):
+    varied = small.vary({"network.buffer": ["20pkt", "40pkt"]})
+    with pytest.raises(ValueError, match=r"compare asks about one scenario, but network.buffer vary: set one value"):
+        fanin.compare(varied, ["newreno", "dctcp"])
+
+
+def test_a_measure_is_drawn_against_what_varies_by_scheme(small, work):
+    schemes, fan_ins = ["newreno", "dctcp"], [2, 3, 5]
+    runs = fanin.sweep(small.vary({"transport.scheme": schemes, "traffic.bursts.senders": fan_ins}), seeds=range(1, 4))
+    drawn = fanin.plot("measure", runs, of="fct_mean_s", style="column")
+    assert (drawn.lines, drawn.plot.x, drawn.plot.kind, drawn.runs) == (schemes, "traffic.bursts.senders", "line", 18)
+    rows = runs.summary().filter(pl.col("column") == "fct_mean_s")
+    shown = drawn.series.data
+    assert shown["mean"].to_list() == rows["mean"].to_list()
+    assert shown["low"].to_list() == rows["low"].to_list()
+    assert drawn.save("fct.pdf").read_bytes().startswith(b"%PDF")
+    bars = fanin.plot("measure", runs, against="transport.scheme", where={"traffic.bursts.senders": [2, 5]})
+    assert (bars.lines, bars.plot.kind, bars.runs) == (["senders = 2", "senders = 5"], "bars", 12)
+    for wrong, error, match in (
+        ({"of": "fct_mean"}, fanin.FaninError, 'no column .fct_mean. .did you mean "fct_mean_s"'),
+        ({"against": "network.buffer"}, ValueError, "network.buffer does not vary in these runs; transport.scheme, "),
+        ({"where": {"traffic.bursts.senders": 2, "transport.scheme": "dctcp"}}, fanin.ResultsError, "nothing varies"),
+    ):
+        with pytest.raises(error, match=match):
+            fanin.plot("measure", runs, **wrong)
+
+
 def test_a_comparison_is_that_of_the_command(small, cli):
     marked = small.set("scheme.dctcp.mark-threshold", "5pkt")
     options = ("--goal", "queue", "--set", "scheme.dctcp.mark-threshold=5pkt")
