@@ -122,6 +122,13 @@ def test_a_sweep_that_an_exception_ends_names_the_point_and_the_seed(work):
         assert isinstance(caught.value.__cause__, AssertionError)
 
 
+def test_a_threshold_without_a_unit_has_a_hint():
+    with pytest.raises(
+        ValueError, match=r'a threshold needs a unit: write Threshold\("20pkt"\) or Threshold\("20KB"\)'
+    ):
+        fanin.Threshold(20)
+
+
 def test_two_classes_of_one_name_are_refused_wherever_both_would_run():
     def scheme(segments):
         class Starts(fanin.CongestionControl):

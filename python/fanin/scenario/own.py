@@ -34,6 +34,16 @@ class Threshold:
     at: str | None = None
     """The default of ``mark-threshold``, such as ``"20pkt"`` or ``"30KB"``; ``None`` for that of ``dctcp``."""
 
+    def __post_init__(self) -> None:
+        """Refuses a number.
+
+        Raises:
+            ValueError: it has no unit.
+
+        """
+        if not isinstance(self.at, str | None):
+            raise ValueError(f'a threshold needs a unit: write Threshold("{self.at}pkt") or Threshold("{self.at}KB")')
+
 
 def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what the attribute holds in an object
     """Declares a parameter of a scheme, as an attribute of its class.
