@@ -129,6 +129,31 @@ def test_a_threshold_without_a_unit_has_a_hint():
         fanin.Threshold(20)
 
 
+def test_its_generator_draws_the_same_in_equal_runs_and_others_with_other_seeds_and_flows():
+    drawn = {}
+
+    class Draws(fanin.CongestionControl):
+        def on_start(self, cx):
+            value = self.random.random()
+            drawn[self.flow.number] = value
+            cx.cwnd = (1 + 9 * value) * cx.mss
+
+    chance = scenario(Draws)
+    runs = {seed: [chance.run(seed=seed).summary["result_hash"] for _ in range(2)] for seed in (1, 2)}
+    assert len(set(drawn.values())) == len(drawn) == READS["senders"] * READS["rounds"]
+    assert runs[1][0] == runs[1][1] != runs[2][0] == runs[2][1]
+    assert chance.set("run.seed", 2).run().summary["result_hash"] == runs[2][0]
+    # In whatever order, on threads, and in steps.
+    for jobs in (1, 2):
+        swept = fanin.sweep(chance, seeds=[2, 1], out=None, jobs=jobs)
+        assert {point.seed: run.summary["result_hash"] for point, run in swept} == {1: runs[1][0], 2: runs[2][0]}
+    one, two = chance.start(seed=1), chance.start(seed=2)
+    while not (one.done and two.done):
+        one.step("100us")
+        two.step("100us")
+    assert [one.result().summary["result_hash"], two.result().summary["result_hash"]] == [runs[1][0], runs[2][0]]
+
+
 def test_two_classes_of_one_name_are_refused_wherever_both_would_run():
     def scheme(segments):
         class Starts(fanin.CongestionControl):

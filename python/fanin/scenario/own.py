@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import random
 import re
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
@@ -62,6 +66,25 @@ def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what th
     return Param(default, doc)
 
 
+_current = threading.local()
+"""The seed of the run that a thread simulates."""
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Methods that this thread calls meanwhile belong to a run with this seed."""
+    before = getattr(_current, "seed", 0)
+    _current.seed = seed
+    try:
+        yield
+    finally:
+        _current.seed = before
+
+
+def _generator(of: str) -> random.Random:
+    return random.Random(f"{getattr(_current, 'seed', 0)} {of}")
+
+
 class WindowControl:
     """The control of windows and acknowledgements of a receiving host, by one object for all flows that end there.
 
@@ -71,6 +94,11 @@ class WindowControl:
 
     host: Host
     """What is known of the host."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A generator of random numbers of its own: equal runs draw the same ones."""
+        return _generator(f"host {self.host.number}")
 
     def on_open(self, cx: ReceiverCx, flow: int, size: int | None, deadline: float | None) -> None:
         """A SYN arrived, or the first data of a transfer on an open connection; size and deadline may be unknown."""
@@ -109,6 +137,11 @@ class CongestionControl:
     """The class of its receiving hosts; ``None`` for plain receivers."""
     flow: Flow
     """What is known of the flow."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A generator of random numbers of its own, seeded by the run's seed and the flow: equal runs draw the same."""
+        return _generator(f"flow {self.flow.number}")
 
     def on_transfer(self, transfer: Transfer) -> None:
         """The application passes a transfer to the sender: the first one before ``on_start``."""
