@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import fanin
+from fanin.ask.sweep import sweep
 from fanin.garbage import collect_seldom
 from fanin.results.database import FILE
-from fanin.run.sweep import sweep, sweep_all
+from fanin.run.sweep import sweep_all
 from fanin.scenario import library
 from fanin.show import html_report
 from fanin.show.reproduction import judge_and_draw_all

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from fanin.ask.comparison import Comparison, compare
     from fanin.ask.fct import Slowdowns, fct
     from fanin.ask.picture import Picture, plot
+    from fanin.ask.sweep import sweep
     from fanin.ask.tuning import Tuning, tune
     from fanin.errors import (
         ClusterError,
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from fanin.results.runs import Run
     from fanin.run.scenario import Scenario
     from fanin.run.steps import Observation, Simulation
-    from fanin.run.sweep import Runs, sweep
+    from fanin.run.sweep import Runs
     from fanin.scenario.own import CongestionControl, Threshold, WindowControl, param, register
     from fanin.scenario.points import Point
 
@@ -122,6 +123,7 @@ _MODULES = {
     "ask.comparison": ("Comparison", "compare"),
     "ask.fct": ("Slowdowns", "fct"),
     "ask.picture": ("Picture", "plot"),
+    "ask.sweep": ("sweep",),
     "ask.tuning": ("Tuning", "tune"),
     "errors": (
         "ClusterError",
@@ -137,7 +139,7 @@ _MODULES = {
     "results.runs": ("Run",),
     "run.scenario": ("Scenario",),
     "run.steps": ("Observation", "Simulation"),
-    "run.sweep": ("Runs", "sweep"),
+    "run.sweep": ("Runs",),
     "scenario.own": ("CongestionControl", "Threshold", "WindowControl", "param", "register"),
     "scenario.points": ("Point",),
 }

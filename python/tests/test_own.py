@@ -107,6 +107,83 @@ def test_each_kind_of_parameter_reaches_the_object_in_the_units_of_results():
     assert len(seen) == READS["senders"] * READS["rounds"]
 
 
+def test_a_sweep_that_an_exception_ends_names_the_point_and_the_seed(work):
+    class Fails(fanin.CongestionControl):
+        most = fanin.param("200us", "Round trip at which it fails.")
+
+        def on_ack(self, cx, ack):
+            assert (ack.rtt or 0) < self.most, "too long"
+
+    swept = scenario(Fails).vary({"scheme.fails.most": ["1s", "0.9s", "30us"]})
+    said = r"with scheme.fails.most=30us run.seed=[123]: .*Fails.on_ack .flow \d+, at .* s.: AssertionError: too long"
+    for out in (None, work / "results"):
+        with pytest.raises(fanin.SchemeError, match=said) as caught:
+            fanin.sweep(swept, seeds=range(1, 4), out=out)
+        assert isinstance(caught.value.__cause__, AssertionError)
+
+
+def test_a_threshold_without_a_unit_has_a_hint():
+    with pytest.raises(
+        ValueError, match=r'a threshold needs a unit: write Threshold\("20pkt"\) or Threshold\("20KB"\)'
+    ):
+        fanin.Threshold(20)
+
+
+def test_its_generator_draws_the_same_in_equal_runs_and_others_with_other_seeds_and_flows():
+    drawn = {}
+
+    class Draws(fanin.CongestionControl):
+        def on_start(self, cx):
+            value = self.random.random()
+            drawn[self.flow.number] = value
+            cx.cwnd = (1 + 9 * value) * cx.mss
+
+    chance = scenario(Draws)
+    runs = {seed: [chance.run(seed=seed).summary["result_hash"] for _ in range(2)] for seed in (1, 2)}
+    assert len(set(drawn.values())) == len(drawn) == READS["senders"] * READS["rounds"]
+    assert runs[1][0] == runs[1][1] != runs[2][0] == runs[2][1]
+    assert chance.set("run.seed", 2).run().summary["result_hash"] == runs[2][0]
+    # In whatever order, on threads, and in steps.
+    for jobs in (1, 2):
+        swept = fanin.sweep(chance, seeds=[2, 1], out=None, jobs=jobs)
+        assert {point.seed: run.summary["result_hash"] for point, run in swept} == {1: runs[1][0], 2: runs[2][0]}
+    one, two = chance.start(seed=1), chance.start(seed=2)
+    while not (one.done and two.done):
+        one.step("100us")
+        two.step("100us")
+    assert [one.result().summary["result_hash"], two.result().summary["result_hash"]] == [runs[1][0], runs[2][0]]
+
+
+def test_two_classes_of_one_name_are_refused_wherever_both_would_run():
+    def scheme(segments):
+        class Starts(fanin.CongestionControl):
+            def on_start(self, cx):
+                cx.cwnd = segments * cx.mss
+
+        return Starts
+
+    one, two = scheme(2), scheme(20)
+    both = 'two classes have the name "starts" .*Starts.*; fanin.register.CLASS, "starts-2". gives one another name'
+    for ask in (
+        lambda: scenario("newreno").vary({"transport.scheme": [one, two]}),
+        lambda: fanin.compare(scenario("newreno"), [one, two], seeds=[1]),
+        lambda: scenario("newreno").set({"transport.scheme": one, "traffic.reads.scheme": two}).run(),
+    ):
+        with pytest.raises(fanin.ScenarioError, match=both):
+            ask()
+    # Also if the other one came later. To set the scheme again is to mean the other one.
+    first = scenario("newreno").set("transport.scheme", one)
+    found = hash_of(first)
+    second = first.set("transport.scheme", two)
+    assert hash_of(second) != found
+    with pytest.raises(fanin.ScenarioError, match=both):
+        first.run()
+    fanin.register(two, "starts-20")
+    again = scenario("newreno").set("transport.scheme", one)
+    assert hash_of(again) == found != hash_of(again.set("transport.scheme", two))
+    assert len(fanin.sweep(again.vary({"transport.scheme": [one, two]}), seeds=[1])) == 2
+
+
 def test_a_class_that_says_nothing_is_newreno():
     class Base(fanin.CongestionControl):
         pass

@@ -102,6 +102,67 @@ def same(answer, printed):
     assert json.loads(json.dumps(answer.as_dict())) == {name: found[name] for name in found if name != "paths"}
 
 
+def test_a_sweep_of_schemes_warns_as_their_comparison_does(work, cli):
+    """Whether the sweep is a function or a command; what is set for all is no difference."""
+    names = ["newreno", "ictcp", "dctcp"]
+    tables = TABLES | {"transport": {"rto-min": "10ms"}}
+    scenario = fanin.Scenario(tables)
+    (work / "own.toml").write_text(to_toml(tables))
+
+    def said(ask, *arguments):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ask(*arguments, seeds=[1])
+        assert {each.filename for each in caught} == {__file__}
+        return [str(each.message).partition("; --json")[0] for each in caught]
+
+    before = said(fanin.compare, scenario, names)[:2]
+    assert before[0].startswith("the systems differ in more than their scheme: initial-window")
+    assert before[1].startswith("marking thresholds are the defaults (DCTCP 20pkt)")
+    swept = scenario.vary({"transport.scheme": names, "traffic.bursts.senders": [2, 3]})
+    assert {f"transport.scheme: {each}" for each in before} <= {*said(fanin.sweep, swept)}
+    printed = cli("sweep", "own.toml", "--set", f"transport.scheme={','.join(names)}", "--seeds", "1").err
+    assert all(f"warning: transport.scheme: {each}\n" in printed for each in before)
+    alike = swept.vary({"transport.initial-window": ["2mss"]})
+    assert not any("initial-window" in each for each in said(fanin.sweep, alike))
+
+
+def test_what_seeds_and_few_samples_leave_open_is_a_warning_of_a_sweep(work):
+    still = fanin.Scenario(TABLES | {"traffic": [TABLES["traffic"][1] | {"jitter": "0s", "senders": 1}]})
+    with pytest.warns(fanin.ScenarioWarning) as caught:
+        fanin.sweep(still.vary({"network.buffer": ["20pkt", "30pkt"]}), seeds=range(1, 4))
+    found = [str(each.message) for each in caught]
+    assert any(re.match(r"fct_p99_s: a run has \d+ of the .* that a p99 takes", each) for each in found)
+    assert any("fct_p99_s: all seeds gave the same result, because nothing random changes it" in each for each in found)
+
+
+def test_a_comparison_does_not_ignore_what_varies(small):
+    varied = small.vary({"network.buffer": ["20pkt", "40pkt"]})
+    with pytest.raises(ValueError, match=r"compare asks about one scenario, but network.buffer vary: set one value"):
+        fanin.compare(varied, ["newreno", "dctcp"])
+
+
+def test_a_measure_is_drawn_against_what_varies_by_scheme(small, work):
+    schemes, fan_ins = ["newreno", "dctcp"], [2, 3, 5]
+    runs = fanin.sweep(small.vary({"transport.scheme": schemes, "traffic.bursts.senders": fan_ins}), seeds=range(1, 4))
+    drawn = fanin.plot("measure", runs, of="fct_mean_s", style="column")
+    assert (drawn.lines, drawn.plot.x, drawn.plot.kind, drawn.runs) == (schemes, "traffic.bursts.senders", "line", 18)
+    rows = runs.summary().filter(pl.col("column") == "fct_mean_s")
+    shown = drawn.series.data
+    assert shown["mean"].to_list() == rows["mean"].to_list()
+    assert shown["low"].to_list() == rows["low"].to_list()
+    assert drawn.save("fct.pdf").read_bytes().startswith(b"%PDF")
+    bars = fanin.plot("measure", runs, against="transport.scheme", where={"traffic.bursts.senders": [2, 5]})
+    assert (bars.lines, bars.plot.kind, bars.runs) == (["senders = 2", "senders = 5"], "bars", 12)
+    for wrong, error, match in (
+        ({"of": "fct_mean"}, fanin.FaninError, 'no column .fct_mean. .did you mean "fct_mean_s"'),
+        ({"against": "network.buffer"}, ValueError, "network.buffer does not vary in these runs; transport.scheme, "),
+        ({"where": {"traffic.bursts.senders": 2, "transport.scheme": "dctcp"}}, fanin.ResultsError, "nothing varies"),
+    ):
+        with pytest.raises(error, match=match):
+            fanin.plot("measure", runs, **wrong)
+
+
 def test_a_comparison_is_that_of_the_command(small, cli):
     marked = small.set("scheme.dctcp.mark-threshold", "5pkt")
     options = ("--goal", "queue", "--set", "scheme.dctcp.mark-threshold=5pkt")

@@ -171,7 +171,7 @@ def test_a_group_that_relies_on_marks_which_no_queue_makes_is_warned_of(cli, wor
 
 def test_who_counts_would_be_marks_is_not_warned(cli, work):
     settings = ["--set", "queue.kind=drop-tail", "--set", "queue.would-mark=5pkt"]
-    assert "warning" not in cli("check", "small.toml", *settings).err
+    assert "relies on marks" not in cli("check", "small.toml", *settings).err
     assert "newreno relies on marks" in cli("check", "small.toml", *settings[:2], "--set", "transport.ecn=on").err
 
 

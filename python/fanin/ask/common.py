@@ -12,7 +12,7 @@ from fanin.errors import RunError, ScenarioWarning
 from fanin.run.job import Advance, Progress, Watch, Workers
 from fanin.run.scenario import Scenario
 from fanin.run.threads import Threads
-from fanin.scenario.own import CongestionControl
+from fanin.scenario.own import CongestionControl, refuse_replaced
 from fanin.scenario.settings import plain
 
 
@@ -43,9 +43,23 @@ Schemes = str | type[CongestionControl] | Iterable[str | type[CongestionControl]
 """One scheme or several, by their names or as classes in Python."""
 
 
+def refuse_varied(scenario: Scenario, question: str) -> None:
+    """Refuses what :meth:`Scenario.vary` was given, for a question about one scenario.
+
+    Raises:
+        ValueError: it was given something.
+
+    """
+    if scenario.given:
+        paths = ", ".join(sorted(scenario.given))
+        raise ValueError(f"{question} asks about one scenario, but {paths} vary: set one value of each, or use sweep")
+
+
 def several(given: Schemes) -> list[str]:
     """The names of one scheme or several."""
-    return [plain(each) for each in ([given] if isinstance(given, str | type) else given)]
+    found = [plain(each) for each in ([given] if isinstance(given, str | type) else given)]
+    refuse_replaced(found)
+    return found
 
 
 @contextmanager

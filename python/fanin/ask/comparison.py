@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fanin.ask.common import Schemes, goal_of, several, stopping, warn, workers_of
+from fanin.ask.common import Schemes, goal_of, refuse_varied, several, stopping, warn, workers_of
 from fanin.choose import comparison
-from fanin.choose.cautions import cautions, merging, other_switches, with_schemes_of_their_own
+from fanin.choose.cautions import between, cautions
 from fanin.choose.comparison import FEW_SEEDS, METRICS, USUAL_MARGIN, Compared, Placed, placed, referred_to
 from fanin.choose.goals import Goal
 from fanin.later import pl
@@ -108,7 +108,7 @@ def compare(
     known of the ranking is raised as :class:`fanin.ScenarioWarning`.
 
     Args:
-        scenario: The scenario; its sweep is ignored.
+        scenario: The scenario; the sweep of its file is ignored.
         schemes: Names of schemes, or classes in Python; by default all.
         goal: The criterion, such as ``query-p99`` or ``query-p99:2,goodput``; by default the usual one of the scenario.
         against: The scheme with which the others are compared; by default the first.
@@ -121,7 +121,7 @@ def compare(
         progress: Called as runs finish; ``False`` stops.
 
     Raises:
-        ValueError: there is no such goal, or ``against`` is not among the schemes.
+        ValueError: there is no such goal, ``against`` is not among the schemes, or :meth:`Scenario.vary` was called.
         ScenarioError: the scenario is not valid with one of the schemes.
         RunError: ``progress`` stopped it; finished runs are kept.
         ResultsError: results cannot be written.
@@ -129,6 +129,7 @@ def compare(
     >>> fanin.compare(fanin.Scenario("tour/rack"), ["newreno", "dctcp"], goal="query-p99", seeds=range(1, 11))
 
     """
+    refuse_varied(scenario, "compare")
     names = several(schemes) or [entry["key"] for entry in catalogue.entries("schemes")]
     wanted, reference = goal_of(goal, scenario), reference_of(plain(against), names)
     chosen = list(seeds or (scenario.seeds if scenario.document.sweep else FEW_SEEDS))
@@ -139,11 +140,12 @@ def compare(
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
-    apart = comparison.beside_scheme(scenario, {scheme_title(name): {comparison.SCHEME: name} for name in names})
-    found = [*comparison.unequal(apart), *_cautions(scenario, compared, wanted, names)]
+    cases = {scheme_title(name): {comparison.SCHEME: name} for name in names}
+    found = between(scenario, cases, "; --json lists the differences") + _cautions(scenario, compared, wanted)
     if len(wanted.parts) > 1 and scored != reference:
         found.append(f"{reference} has no mean of every measure: scores are relative to {scored or 'raw values'}")
     warn(found)
+    apart = comparison.beside_scheme(scenario, cases)
     return Comparison(scenario, chosen, reference, wanted, margin, ranking, compared, scored, apart, found)
 
 
@@ -159,14 +161,11 @@ def reference_of(against: str | None, schemes: list[str]) -> str:
     return against or schemes[0]
 
 
-def _cautions(scenario: Scenario, compared: list[Compared], goal: Goal, schemes: list[str]) -> list[str]:
+def _cautions(scenario: Scenario, compared: list[Compared], goal: Goal) -> list[str]:
     """What a reader should know before trusting the ranking."""
     cases = {scheme_title(each.scheme): each.rows for each in compared}
     runs: list[tuple[Settings, Row]] = [([], row) for rows in cases.values() for row in rows]
     return [
         *(f"{each.scheme}: {said}" for each in compared if (said := incomplete(each.rows))),
-        *other_switches(scenario, schemes),
-        *merging(scenario, schemes),
-        *with_schemes_of_their_own(scenario),
         *cautions(scenario, goal.measures, runs, cases, METRICS),
     ]

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from fanin.ask.common import stopping
-from fanin.errors import ScenarioWarning, WorkerError
+from fanin.ask.sweep import sweep
+from fanin.errors import FaninError, ResultsError, ScenarioWarning, WorkerError
 from fanin.results.runs import Run
 from fanin.results.stored_runs import Shown, ShownRuns, of_store
 from fanin.run.job import Advance, Job, Watch, Workers
 from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
 from fanin.run.pool import run_jobs
 from fanin.run.scenario import Scenario
-from fanin.run.sweep import Runs, sweep
+from fanin.run.sweep import Runs, sweep_all, whole
 from fanin.scenario import remarks
+from fanin.scenario.format.bounds import matches
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar, expand
 from fanin.scenario.library import is_shipped
 from fanin.scenario.points import Point, points
+from fanin.scenario.sections import nearest
 from fanin.scenario.settings import Settings
 from fanin.show.plots.of_runs import (
     KINDS,
@@ -35,9 +38,13 @@ from fanin.show.plots.of_runs import (
     tables_of,
     until,
 )
-from fanin.show.plots.series import Series
+from fanin.show.plots.series import Series, means
+from fanin.show.sweep_folder import MOST_LINES, plots_of
 
-Kind = Literal["queue", "goodput", "windows", "flows", "slowdown", "cdf"]
+_MEASURE = "measure"
+"""The kind whose lines are means over the seeds."""
+
+Kind = Literal["queue", "goodput", "windows", "flows", "slowdown", "cdf", "measure"]
 
 Style = Literal["page", "column", "slide"]
 
@@ -122,6 +129,7 @@ def plot(
     runs: Drawable,
     *,
     of: str | None = None,
+    against: str | None = None,
     where: Mapping[str, object] | None = None,
     senders: int | None = None,
     span: tuple[float, float] | None = None,
@@ -135,16 +143,18 @@ def plot(
     progress: Watch | None = None,
     moved: Callable[[str, str], None] = _warn_of_moved,
 ) -> Picture:
-    """Draws the queue, the goodput, windows, transfers or a distribution, as ``fanin plot`` does.
+    """Draws the queue, the goodput, windows, transfers or a distribution, as ``fanin plot`` does; or a sweep's measure.
 
     A scenario is run with what the picture needs, once for each combination of what :meth:`Scenario.vary` was given.
-    Runs are drawn as they were recorded.
+    Runs are drawn as they were recorded. A ``measure`` is drawn as ``fanin sweep`` does: means over the seeds against
+    what varies, with their 95 % intervals.
 
     Args:
         what: What to draw.
         runs: A scenario, runs, or names of runs, sweeps and experiments of a results folder.
-        of: ``cdf``: the column; ``slowdown``: ``homa`` or ``hpcc``; ``queue``: ``packets`` or ``bytes``; ``windows``:
-            another probe.
+        of: ``cdf`` and ``measure``: the column; ``slowdown``: ``homa`` or ``hpcc``; ``queue``: ``packets`` or
+            ``bytes``; ``windows``: another probe.
+        against: ``measure``: the key of the x axis; by default that with the most values.
         where: Draws only the runs with these values.
         senders: ``windows``: how many senders.
         span: From when to when, in seconds.
@@ -160,17 +170,22 @@ def plot(
             drawn; by default this is a warning.
 
     Raises:
-        ValueError: there is no such picture.
+        ValueError: there is no such picture, or ``against`` does not vary.
         FaninError: there is no such column.
         ResultsError: a run has not recorded it (the message has the key of ``[measure]``), or there are too many lines.
 
     >>> fanin.plot("queue", fanin.Scenario("tour/rack").vary({"transport.scheme": ["newreno", "dctcp"]}))
     >>> fanin.plot("cdf", runs, of="slowdown", log=True, style="column").save("slowdown.pdf")
+    >>> fanin.plot("measure", runs, of="query_p99_s", against="traffic.reads.senders", style="column").save("p99.pdf")
 
     """
-    if what not in KINDS:
-        raise ValueError(f"there is no picture {what!r}: {', '.join(KINDS)}")
+    if what not in (*KINDS, _MEASURE):
+        raise ValueError(f"there is no picture {what!r}: {', '.join((*KINDS, _MEASURE))}")
     asked = Asked(of, senders, log, title, span)
+    if what == _MEASURE:
+        if isinstance(runs, Scenario):
+            runs = sweep(runs, seeds=seeds, out=out, jobs=jobs, workers=workers, progress=stopping(progress))
+        return _of_measure(runs, asked, against, where or {}, style)
     if isinstance(runs, Scenario):
         made = _Making(None if seeds is None else [*seeds], out, jobs, workers, stopping(progress), moved)
         shown = _simulated(_recording(runs, what, asked, made), what, asked, made)
@@ -181,6 +196,30 @@ def plot(
     if not isinstance(runs, Scenario) and (remark := measured_elsewhere(what, chosen, asked)):
         warnings.warn(remark, ScenarioWarning, stacklevel=2)
     return Picture(about.model_copy(update={"style": style}), series, len(chosen.runs))
+
+
+def _of_measure(
+    runs: Drawable, asked: Asked, against: str | None, where: Mapping[str, object], style: Style
+) -> Picture:
+    """A measure of a sweep against what varies."""
+    if not isinstance(runs, Runs):
+        raise TypeError("a measure is drawn of a scenario that varies, or of the runs of fanin.sweep")
+    wanted = {key: expand(value) for key, value in where.items()}
+    made = [(point, run) for point, run in runs if matches(point.row, wanted)]
+    data = replace(runs, finished=made).data
+    name = asked.of or "goodput_bps"
+    if name not in data.frame.columns:
+        close = nearest(name, data.frame.columns)
+        raise FaninError(f"the runs have no column {name!r}" + (f' (did you mean "{close}"?)' if close else ""))
+    keys = data.varying()
+    if against not in (None, *keys):
+        raise ValueError(f"{against} does not vary in these runs; {', '.join(keys) or 'nothing'} does")
+    plots = plots_of(replace(data, head=replace(data.head, wanted=[name])), against)
+    if not plots:
+        raise ResultsError(f"{name} has no value, nothing varies, or there are more than {MOST_LINES} lines: set where")
+    about = {"style": style, "y_scale": "log" if asked.log else "linear", "title": asked.title or plots[0].title}
+    plot = plots[0].model_copy(update=about)
+    return Picture(plot, means(plot, data.head.labels, data.frame), len(made))
 
 
 def _shown(runs: Drawable) -> ShownRuns:
@@ -220,7 +259,9 @@ def _simulated(scenario: Scenario, what: Kind, asked: Asked, making: _Making) ->
     tables = [*tables_of(what, asked), *(["queues", "links"] if of_a_queue(table) else [])]
     how: dict[str, Any] = {"out": making.out, "jobs": making.jobs, "workers": making.workers}
     seeds = making.seeds or [int(scenario.resolved()["run"]["seed"])]
-    done = sweep(scenario, seeds=seeds, tables=tables, progress=making.advance, **how)
+    scenario.warn(swept=True)
+    (every,) = sweep_all([scenario], seeds=seeds, tables=tables, advance=making.advance, **how)
+    done = whole(every)
     runs: list[_Made] = [(point, run, point.overrides) for point, run in done]
     if of_a_queue(table):
         runs = _at_bottlenecks(scenario, runs, frozenset(tables), making, how)

@@ -7,20 +7,20 @@ from statistics import fmean
 from typing import Any
 
 from fanin.choose.comparison import SCHEME, beside_scheme, some_of, unequal
-from fanin.choose.goals import Measure, few_samples
+from fanin.choose.goals import Measure, few_samples, times_among
 from fanin.choose.threshold import value_with
 from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import BACKGROUND
 from fanin.numbers.units import number
 from fanin.registry import is_scheduled, scheme_title
-from fanin.results.dataset import Row, window_s
+from fanin.results.dataset import DataSet, Row, window_s
 from fanin.run.observed import unmeasured
 from fanin.run.scenario import Scenario
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.library import is_shipped
 from fanin.scenario.loads import SOME_JITTER, without_jitter
 from fanin.scenario.points import points
-from fanin.scenario.remarks import unsteady
+from fanin.scenario.remarks import incomplete, unsteady
 from fanin.scenario.settings import Overrides, Settings, settings
 from fanin.scenario.thresholds import threshold_path
 
@@ -112,31 +112,72 @@ def same_with_all_seeds(
     return found
 
 
-def of_variants(experiment: Scenario, overrides: Overrides | None = None) -> list[str]:
-    """What a comparison warns of, for the schemes that are variants of one axis of a file of one's own.
+def between(experiment: Scenario, cases: Mapping[str, Mapping[str, Scalar]], where: str) -> list[str]:
+    """What is to be known of a comparison of schemes before anything runs: where else the cases differ, or do not.
+
+    Args:
+        experiment: The scenario.
+        cases: Name -> scenario values, the scheme among them.
+        where: Where the differences are listed.
+
+    """
+    schemes = {str(experiment.resolved(values)["transport"]["scheme"]): values for values in cases.values()}
+    return [
+        *unequal(beside_scheme(experiment, cases), where),
+        *other_switches(experiment, [*schemes], schemes),
+        *merging(experiment, schemes),
+        *with_schemes_of_their_own(experiment),
+    ]
+
+
+def of_sweep(experiment: Scenario, overrides: Overrides | None = None) -> list[str]:
+    """What a comparison warns of, for the schemes that are variants of one axis or values of a variable.
 
     Papers' files choose the hosts of their systems on purpose, as do variants with a reason.
 
     Args:
-        experiment: The file.
+        experiment: The scenario with its sweep.
         overrides: Scenario values to replace.
 
     """
-    if is_shipped(experiment.path) or not experiment.needs_network:
+    if not experiment.needs_network:
         return []
+    shipped, given = is_shipped(experiment.path), experiment.given or frozenset()
     why = {(each.axis, each.label) for each in experiment.variants if each.why}
     first: dict[str, dict[str, dict[str, Scalar]]] = {}
     for point in points(experiment, experiment.seeds[:1]):
-        for each in point.labels.items():
-            if each not in why:
-                first.setdefault(each[0], {}).setdefault(each[1], {**dict(settings(overrides)), **point.values})
+        own = {} if shipped else {f"variant.{axis}": label for axis, label in point.labels.items()}
+        if SCHEME in experiment.sweep.variables and (SCHEME in given or not shipped):
+            own[SCHEME] = scheme_title(str(point.values[SCHEME]))
+        for axis, label in own.items():
+            if (axis.removeprefix("variant."), label) not in why:
+                values = {**dict(settings(overrides)), **point.values}
+                first.setdefault(axis, {}).setdefault(label, values)
     found = []
     for axis, cases in first.items():
-        schemes = {str(experiment.resolved(values)["transport"]["scheme"]): values for values in cases.values()}
+        schemes = {str(experiment.resolved(values)["transport"]["scheme"]) for values in cases.values()}
         if len(schemes) > 1:
-            said = [*unequal(beside_scheme(experiment, cases), ""), *other_switches(experiment, [*schemes], schemes)]
-            found += [f"variant.{axis}: {each}" for each in said]
+            found += [f"{axis}: {each}" for each in between(experiment, cases, "")]
     return found
+
+
+def of_data(experiment: Scenario, data: DataSet, given: Iterable[Settings], shown: Sequence[str]) -> list[str]:
+    """All warnings about what was measured in the runs of a sweep.
+
+    Args:
+        experiment: The scenario with its sweep.
+        data: Its runs.
+        given: The settings of each run.
+        shown: The columns that are shown.
+
+    """
+    keys = data.varying()
+    cases: dict[str, list[Row]] = {}
+    for row in data.rows:
+        cases.setdefault(", ".join(str(row[key]) for key in keys), []).append(row)
+    runs = list(zip(given, data.rows, strict=True))
+    said = cautions(experiment, times_among(shown, experiment), runs, cases, shown)
+    return [*filter(None, [incomplete(data.rows, keys)]), *said]
 
 
 def other_switches(
@@ -153,7 +194,7 @@ def other_switches(
 
     """
     beside = beside or {}
-    own = schemes[0] if beside else str(experiment.resolved()["transport"]["scheme"])
+    own = str(experiment.resolved()["transport"]["scheme"])
     given: dict[str, str] = {}
     usual: dict[str, str] = {}
     for scheme in dict.fromkeys([own, *schemes]):
@@ -199,9 +240,9 @@ def with_schemes_of_their_own(experiment: Scenario) -> list[str]:
     return [f"{some_of(own)}: a scheme of its own, which stays the same in every row; leave {named} out to compare it"]
 
 
-def merging(experiment: Scenario, schemes: Sequence[str]) -> list[str]:
-    """A warning of the schemes of a comparison of which such hosts leave nothing to tell."""
-    said = [(scheme_title(scheme), merged_before(experiment.resolved({SCHEME: scheme}))) for scheme in schemes]
+def merging(experiment: Scenario, schemes: Mapping[str, Mapping[str, Scalar]]) -> list[str]:
+    """A warning of the schemes of a comparison, each with its values, of which such hosts leave nothing to tell."""
+    said = [(scheme_title(scheme), merged_before(experiment.resolved(values))) for scheme, values in schemes.items()]
     return by_what_is_said([(scheme, why) for scheme, why in said if why])
 
 

@@ -57,7 +57,7 @@ def check(
     - `fanin check scenario.toml --set transport.rto-min=1ms --json`
     - `fanin check scenario.toml --cluster tcp://host:8786`
     """
-    from fanin.choose.cautions import of_variants
+    from fanin.choose import cautions
     from fanin.run.benchmark import asks_for_trust
     from fanin.scenario.loads import remarks
     from fanin.scenario.points import points
@@ -69,7 +69,11 @@ def check(
     loads: Loads = {"tiers": [], "fan_in": [], "observed": []}
     if experiment.needs_network:
         loads = experiment.loads(settings)
-    of_sweep = [*experiment.warnings(settings, swept=True), *of_variants(experiment, settings), *experiment.unshown()]
+    of_sweep = [
+        *experiment.warnings(settings, swept=True),
+        *cautions.of_sweep(experiment, settings),
+        *experiment.unshown(),
+    ]
     # Also where a sweep varies what fits, the tables below are those of the scenario without it.
     of_ports = remarks(experiment, settings) if experiment.needs_network else []
     warnings = list(dict.fromkeys([*of_sweep, *of_ports]))

@@ -103,15 +103,13 @@ def sweep(
     - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
     - `fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786`
     """
+    from fanin.choose import cautions
     from fanin.choose.comparison import METRICS
-    from fanin.choose.goals import few_samples, times_among
     from fanin.results import columns
     from fanin.results.dataset import DataSet, failure_of, head, row_of
     from fanin.results.failures import Failure
     from fanin.run.job import Job
-    from fanin.run.observed import unmeasured
     from fanin.run.pool import outcomes
-    from fanin.scenario import remarks
     from fanin.scenario.points import points
 
     experiment = fanin.Scenario(scenario).vary(grid(set_, backend), zipped(zip_), bare=bare)
@@ -120,7 +118,7 @@ def sweep(
     experiment.check()
     wanted = _columns(experiment, columns_)
     kept = _tables(tables)
-    for remark in experiment.warnings(swept=True):
+    for remark in [*experiment.warnings(swept=True), *cautions.of_sweep(experiment)]:
         note(f"warning: {remark}")
     every = points(experiment, seeds(seeds_))
     todo = [Job(experiment, point.overrides, columns.tables(experiment, point.row) | kept) for point in every]
@@ -138,10 +136,7 @@ def sweep(
             rows.append(row_of(experiment, point, outcome))
             given.append(point.overrides)
     data = DataSet(head(experiment, every, wanted), rows, broken)
-    if incomplete := remarks.incomplete(data.rows, data.varying()):
-        note(f"warning: {incomplete}")
-    few = few_samples(times_among(wanted or METRICS, experiment), rows)
-    for remark in [*unmeasured(experiment, zip(given, rows, strict=True), wanted or METRICS), *few]:
+    for remark in cautions.of_data(experiment, data, given, wanted or METRICS):
         note(f"warning: {remark}")
     with keeping(f"all runs are kept in {out}"):
         shown = _show(data, out, silent=json)

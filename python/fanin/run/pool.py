@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from fanin.errors import LeftOutError, RunError, ScenarioError, WorkerError
+from fanin.errors import LeftOutError, RunError, ScenarioError, SchemeError, WorkerError
 from fanin.results.failures import BrokenOff, Failure, describe, is_of_run
 from fanin.results.runs import Run
 from fanin.results.store import Store, kept_in
@@ -187,11 +187,14 @@ class _Pool:
             return
         except BaseException as error:
             spoils_run = is_of_run(error) or isinstance(error, WorkerError)
-            if spoils_run and len(works) > 1:
+            is_own = isinstance(error, SchemeError)
+            if (spoils_run or is_own) and len(works) > 1:
                 # Alone, each shows whether it was the one.
                 queue.give_back(works, alone=True)
                 return
             work = works[0]
+            if is_own:
+                error.args = (f"{work.shown}: {error}",)
             if not spoils_run or (self._strict and isinstance(error, ScenarioError)):
                 raise
             if self._strict and is_of_run(error):

@@ -17,7 +17,7 @@ from fanin.results.runs import Run, html_table
 from fanin.results.store import Finished, Store, kept_in
 from fanin.run.observed import BOTTLENECK, find_moved_bottleneck
 from fanin.run.steps import Change, Simulation
-from fanin.scenario import checks, loads, remarks
+from fanin.scenario import checks, loads, own, remarks
 from fanin.scenario.file import Files, ScenarioFile
 from fanin.scenario.format.bounds import matches
 from fanin.scenario.points import points
@@ -225,7 +225,9 @@ class Scenario(ScenarioFile):
                 warnings.warn(remark, ScenarioWarning, stacklevel=3)
             return Run(run_id(found), summary, None, output, found)
 
-        return Simulation(_engine.Simulation(handle, resolved["run"]["seed"], True), self.handle, finish)
+        seed = resolved["run"]["seed"]
+        with own.seeded(seed):
+            return Simulation(_engine.Simulation(handle, seed, True), self.handle, finish, seed)
 
     def simulate(
         self,
@@ -252,10 +254,11 @@ class Scenario(ScenarioFile):
         """
         given, seed = without_seed(settings(overrides))
         handle = self.handle(given, files)
-        if store is None:
-            return handle.run(seed, progress, None, on_the_way)
-        with writing(store.root):
-            return handle.run(seed, progress, store.spill(), on_the_way)
+        with own.seeded(self.resolved(given)["run"]["seed"] if seed is None and own.is_used() else seed or 0):
+            if store is None:
+                return handle.run(seed, progress, None, on_the_way)
+            with writing(store.root):
+                return handle.run(seed, progress, store.spill(), on_the_way)
 
     def simulate_seeds(
         self,
@@ -281,10 +284,14 @@ class Scenario(ScenarioFile):
             ResultsError: the rows cannot be written.
 
         """
-        if store is None:
-            return self.handle(overrides, files).run_seeds(seeds, seconds, progress)
-        with writing(store.root):
-            return self.handle(overrides, files).run_seeds(seeds, seconds, progress, store.spill())
+        handle = self.handle(overrides, files)
+        # The generators of a scheme in Python are seeded here, for one run at a time.
+        seeds = seeds[:1] if own.is_used() and own.is_own(self.resolved(overrides)) else seeds
+        with own.seeded(seeds[0]):
+            if store is None:
+                return handle.run_seeds(seeds, seconds, progress)
+            with writing(store.root):
+                return handle.run_seeds(seeds, seconds, progress, store.spill())
 
     def _repr_html_(self) -> str:
         rows = [("file", str(self.path)), ("paper", f"{self.document.paper} {self.document.figure}".strip())]

@@ -10,6 +10,7 @@ from fanin import _engine
 from fanin.errors import ScenarioError
 from fanin.later import np
 from fanin.results.runs import Run
+from fanin.scenario import own
 from fanin.scenario.settings import Value, override
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Simulation:
         engine: _engine.Simulation,
         changed: Callable[[dict[str, str]], _engine.Scenario],
         finish: Callable[[_engine.RunOutput, list[Change]], Run],
+        seed: int,
     ) -> None:
         """For :meth:`fanin.Scenario.start`.
 
@@ -94,11 +96,13 @@ class Simulation:
             engine: The run in the engine.
             changed: Makes the scenario with other values.
             finish: Makes a run of its output and of what was set.
+            seed: Its seed.
 
         """
         self._engine = engine
         self._changed = changed
         self._finish = finish
+        self._seed = seed
         self._ports, self._groups = tuple(engine.ports), tuple(engine.groups)
         self._values: dict[str, str] = {}
         self._changes: list[Change] = []
@@ -141,7 +145,8 @@ class Simulation:
             RunError: an invariant was violated.
 
         """
-        self._engine.step(round(seconds(time) * 1e12))
+        with own.seeded(self._seed):
+            self._engine.step(round(seconds(time) * 1e12))
         self._seen = None
 
     def observe(self) -> Observation:
@@ -193,7 +198,9 @@ class Simulation:
 
         """
         if self._result is None:
-            self._result = self._finish(self._engine.result(), self._changes)
+            with own.seeded(self._seed):
+                output = self._engine.result()
+            self._result = self._finish(output, self._changes)
         return self._result
 
 

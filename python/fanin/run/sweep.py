@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure, refuse_untrusted
-from fanin.run.job import Advance, Job, Progress, Watch, Workers
+from fanin.run.job import Advance, Job, Workers
 from fanin.run.pool import run_jobs
 from fanin.run.scenario import Scenario
 from fanin.run.threads import Threads
@@ -89,8 +89,13 @@ class Runs:
 
         Its columns are the variables, ``column unit mean half low high runs`` (see ``docs/reference/sweep.md``).
         """
+        return self.data.summary
+
+    @property
+    def data(self) -> DataSet:
+        """The data set that ``fanin sweep`` makes of them."""
         rows = [row_of(self.scenario, point, run) for point, run in self.finished]
-        return DataSet(head(self.scenario, [point for point, _ in self.finished]), rows, []).summary
+        return DataSet(head(self.scenario, [point for point, _ in self.finished]), rows, [])
 
     def flows(self) -> pl.DataFrame:
         """The flows of all runs, each with its run's variables and seed in front."""
@@ -114,62 +119,6 @@ class Runs:
             for point, run in self.finished
         ]
         return html_table(f"Runs of {self.scenario.name}", header, rows)
-
-
-def sweep(
-    scenario: Scenario,
-    *,
-    seeds: Sequence[int] | None = None,
-    jobs: int | None = None,
-    memory: float | None = None,
-    workers: Workers | None = None,
-    out: Path | str | None = "results",
-    quick: bool = False,
-    tables: Iterable[str] = ("flows", "queues"),
-    trust: bool = False,
-    progress: Watch = lambda _: None,
-) -> Runs:
-    """Runs every point of a scenario's sweep, or of :meth:`Scenario.vary`, as ``fanin sweep`` does.
-
-    Finished points that are found in the store are not run again.
-
-    Results do not depend on ``jobs`` or on the order in which runs end. On Ctrl-C the runs that have finished stay
-    in the store. What :meth:`Scenario.warnings` says of the points is raised as :class:`fanin.ScenarioWarning`.
-
-    Args:
-        scenario: The scenario.
-        seeds: Seeds that replace the file's.
-        jobs: Threads; by default one per core. The engine releases Python's lock while it simulates.
-        memory: Bytes that all runs together may take; by default most of the free memory.
-        workers: Where to run the simulations, if not on threads.
-        out: Results folder; ``None`` keeps everything in memory.
-        quick: Whether to run fewer points, for a preview.
-        tables: Result tables to keep, in addition to those that the experiment itself reads.
-        trust: Whether a ``benchmark`` of a file that the package does not ship may start its program.
-        progress: Called as runs begin and finish. ``False`` lets no more begin: those that have finished are returned,
-            and the others are among :attr:`Runs.missing`.
-
-    Raises:
-        ScenarioError: a point is invalid, or a file that is not trusted starts a program.
-        RunError: a run violated an invariant.
-        WorkerError: runs were aborted because of the machine; all others are in the store.
-        ResultsError: results cannot be written.
-
-    """
-    if scenario.needs_network and not scenario.has_runs:
-        # Nothing varies but the seed.
-        scenario = scenario.vary({})
-    scenario.warn(swept=True)
-    goes_on = True
-
-    def advance(now: Progress) -> None:
-        nonlocal goes_on
-        goes_on &= progress(now) is not False
-
-    where: dict[str, Any] = {"jobs": jobs, "memory": memory, "workers": workers, "out": out}
-    how: dict[str, Any] = {"seeds": seeds and list(seeds), "quick": quick, "tables": tables, "trust": trust}
-    (done,) = sweep_all([scenario], **where, **how, advance=advance, go_on=lambda: goes_on)
-    return whole(done) if goes_on else done
 
 
 def whole(runs: Runs) -> Runs:
@@ -204,7 +153,7 @@ def sweep_all(
     The measurements of a ``benchmark`` are stored as well, but repeated each time. A run that was aborted because of
     the machine is among the missing ones of its experiment.
 
-    Arguments and other errors are those of :func:`sweep`.
+    Arguments and other errors are those of :func:`fanin.sweep`.
     """
     if not trust:
         refuse_untrusted(experiments)

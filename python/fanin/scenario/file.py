@@ -23,6 +23,7 @@ from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
 from fanin.scenario.format.values import Scalar, expand_all
 from fanin.scenario.handle import line_of, tables_of, with_changes
+from fanin.scenario.own import refuse_replaced
 from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
 from fanin.scenario.settings import Overrides, Settings, Value, plain, settings, without_seed
@@ -299,6 +300,7 @@ class ScenarioFile:
         return found.with_changes(digests) if digests else found
 
     def _handle(self, given: Settings) -> Scenario:
+        refuse_replaced(value for _, value in given)
         return with_changes(*self.origin, tuple(given))
 
     def resolved(self, overrides: Overrides | None = None) -> dict[str, Any]:
@@ -459,8 +461,10 @@ def _values(path: str, values: object) -> list[Scalar]:
 
     """
     several = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    known = [plain(each) for each in several]
+    refuse_replaced(known)
     try:
-        return expand_all([plain(each) for each in several])
+        return expand_all(known)
     except ValueError as error:
         raise ScenarioError("vary", None, path, str(error)) from None
 

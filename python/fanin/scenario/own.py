@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import random
 import re
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 from fanin import _engine, registry
 from fanin._engine import AckEvent, Arrival, Delay, Flow, Host, ReceiverCx, SenderCx, Transfer
 from fanin.digests import digest
+from fanin.errors import ScenarioError
 from fanin.scenario import handle
 
 
@@ -33,6 +38,16 @@ class Threshold:
     at: str | None = None
     """The default of ``mark-threshold``, such as ``"20pkt"`` or ``"30KB"``; ``None`` for that of ``dctcp``."""
 
+    def __post_init__(self) -> None:
+        """Refuses a number.
+
+        Raises:
+            ValueError: it has no unit.
+
+        """
+        if not isinstance(self.at, str | None):
+            raise ValueError(f'a threshold needs a unit: write Threshold("{self.at}pkt") or Threshold("{self.at}KB")')
+
 
 def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what the attribute holds in an object
     """Declares a parameter of a scheme, as an attribute of its class.
@@ -51,6 +66,25 @@ def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what th
     return Param(default, doc)
 
 
+_current = threading.local()
+"""The seed of the run that a thread simulates."""
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Methods that this thread calls meanwhile belong to a run with this seed."""
+    before = getattr(_current, "seed", 0)
+    _current.seed = seed
+    try:
+        yield
+    finally:
+        _current.seed = before
+
+
+def _generator(of: str) -> random.Random:
+    return random.Random(f"{getattr(_current, 'seed', 0)} {of}")
+
+
 class WindowControl:
     """The control of windows and acknowledgements of a receiving host, by one object for all flows that end there.
 
@@ -60,6 +94,11 @@ class WindowControl:
 
     host: Host
     """What is known of the host."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A generator of random numbers of its own: equal runs draw the same ones."""
+        return _generator(f"host {self.host.number}")
 
     def on_open(self, cx: ReceiverCx, flow: int, size: int | None, deadline: float | None) -> None:
         """A SYN arrived, or the first data of a transfer on an open connection; size and deadline may be unknown."""
@@ -98,6 +137,11 @@ class CongestionControl:
     """The class of its receiving hosts; ``None`` for plain receivers."""
     flow: Flow
     """What is known of the flow."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A generator of random numbers of its own, seeded by the run's seed and the flow: equal runs draw the same."""
+        return _generator(f"flow {self.flow.number}")
 
     def on_transfer(self, transfer: Transfer) -> None:
         """The application passes a transfer to the sender: the first one before ``on_start``."""
@@ -151,13 +195,47 @@ _CODE = "code"
 _names: dict[type, str] = {}
 """The names under which classes were registered."""
 
+_classes: dict[str, type] = {}
+"""The class of each name."""
+
+
+class Named(str):
+    """The name of a scheme in Python, with the class that it was given for."""
+
+    __slots__ = ("scheme",)
+    scheme: type[CongestionControl]
+
+
+def named(scheme: type[CongestionControl]) -> Named:
+    """The name of a class, which it is registered under."""
+    found = Named(register(scheme))
+    found.scheme = scheme
+    return found
+
+
+def refuse_replaced(values: Iterable[object]) -> None:
+    """Refuses names of which another class has taken the place since they were given.
+
+    Raises:
+        ScenarioError: one is such a name.
+
+    """
+    for each in values:
+        if isinstance(each, Named) and _classes[each] is not each.scheme:
+            first, other = (f"{scheme.__module__}.{scheme.__qualname__}" for scheme in (each.scheme, _classes[each]))
+            both = first if first == other else f"{first} and {other}"
+            message = f'two classes have the name "{each}" ({both}), and the later one took its place'
+            hint = f'fanin.register(CLASS, "{each}-2") gives one another name'
+            raise ScenarioError("scheme", None, each, f"{message}; {hint}")
+
 
 def register(scheme: type[CongestionControl], name: str = "") -> str:
     """Makes a class in Python a scheme that scenarios, sweeps and comparisons can name, in this process.
 
     Where a scenario is given the class itself, this happens by itself. A class takes the place of the last one of its
-    name. Its parameter ``code`` is a hash of the class, and of the functions, classes and constants of its module that
-    it uses. The hash is part of the id of a run, so that another class does not find the stored runs of this one.
+    name; scenarios that were given that one then refuse to run. Its parameter ``code`` is a hash of the class, and of
+    the functions, classes and constants of its module that it uses. The hash is part of the id of a run, so that
+    another class does not find the stored runs of this one.
 
     Args:
         scheme: The class.
@@ -201,7 +279,7 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
         _CODE: code_of(scheme),
     }
     _engine.register_scheme(scheme, row)
-    _names[scheme] = key
+    _names[scheme], _classes[key] = key, scheme
     for cache in (handle.opened, handle.with_changes, registry.registry, registry.scheme_titles):
         cache.cache_clear()
     return key

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.scenario.format.values import Scalar
-from fanin.scenario.own import CongestionControl, register
+from fanin.scenario.own import CongestionControl, named
 
 Value = Scalar | Sequence[Scalar] | type[CongestionControl]
 """A value of a scenario, the parts of one that is a list, such as the names of probes, or a scheme in Python."""
@@ -53,7 +53,9 @@ def with_options(file: str, overrides: Overrides) -> str:
 def override(value: Value) -> str:
     """One value in the engine's format."""
     value = plain(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
         return ",".join(map(override, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -61,7 +63,7 @@ def override(value: Value) -> str:
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a program has computed
     """A value in Python's own types, in place of NumPy's, of paths and of schemes."""
     if isinstance(value, type):
-        return register(value)
+        return named(value)
     if isinstance(value, Path):
         return str(value)
     return value.item() if hasattr(value, "item") else value

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.cautions import of_variants
+from fanin.choose.cautions import of_sweep
 from fanin.choose.goals import few_samples, times_among
 from fanin.claims import record
 from fanin.claims.judge import Measurement, join_halves, judge
@@ -244,7 +244,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, also: Se
                 _refuse_unmatched(experiment, ("column", index), rows, column.rows)
     plots = [each for each in document.plot if not (partial and each in empty)]
     remark = remarks.incomplete(run.summary for _, run in runs)
-    warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True), *of_variants(experiment)]
+    warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True), *of_sweep(experiment)]
     warnings += [remark] if remark else []
     shown = [name for plot in document.plot for name in plot.y or []]
     times = times_among([*shown, *(each.case.y for each in judged)], experiment)

@@ -51,15 +51,21 @@ def _draw(data: DataSet, folder: Path) -> None:
         draw(plot, means(plot, data.head.labels, data.frame), folder)
 
 
-def plots_of(data: DataSet) -> list[Plot]:
-    """One plot per requested column: x is the key with the most values, each combination of the others is a line."""
+def plots_of(data: DataSet, against: str | None = None) -> list[Plot]:
+    """One plot per requested column: each combination of the keys but ``against`` is a line.
+
+    Args:
+        data: The sweep.
+        against: The key of the x axis; by default that with the most values.
+
+    """
     frame, varying = data.frame, data.varying()
     asked = data.head.wanted or PLOTTED
     measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
     if not varying or not measured:
         return []
     numbers = [key for key in varying if numeric(frame, key).schema[key].is_numeric()]
-    x = max(numbers or varying, key=lambda key: frame[key].n_unique())
+    x = against or max(numbers or varying, key=lambda key: frame[key].n_unique())
     by: list[str] = []
     for key in varying:
         # A key that changes together with the others adds no lines.
@@ -68,9 +74,9 @@ def plots_of(data: DataSet) -> list[Plot]:
             by.append(key)
     if by and frame.select(by).n_unique() > MOST_LINES:
         return []
-    about = {"title": data.head.title, "x": x, "by": by, "kind": "line" if numbers else "bars"}
+    about = {"title": data.head.title, "x": x, "by": by, "kind": "line" if x in numbers else "bars"}
     if "." in x:
         about["x-label"] = named(x)
-    if numbers and is_uneven(numeric(frame, x)[x].drop_nulls()):
+    if x in numbers and is_uneven(numeric(frame, x)[x].drop_nulls()):
         about["x-scale"] = "log"
     return [Plot.model_validate({**about, "y": name}) for name in measured]
