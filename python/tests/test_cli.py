@@ -259,7 +259,6 @@ def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
     """And no name that is only spelled alike, such as pfdct for PFC."""
     for name, tool in (
         ("RoCEv2", "High-Precision-Congestion-Control"),
-        ("dcqcn", "High-Precision-Congestion-Control"),
         ("powertcp", "ns3-datacenter"),
         ("ndp", "csg-htsim"),
         ("packet-trimming", "csg-htsim"),

@@ -14,7 +14,6 @@ _QUIC = "a module for ns-3 has it: github.com/signetlabdei/quic"
 
 ELSEWHERE = {
     "RDMA": (_HPCC, "RoCE", "RoCEv2", "InfiniBand", "iWARP", "go-back-n"),
-    "DCQCN": (_HPCC, "QCN", "CNP"),
     "TIMELY": (_HPCC,),
     "PINT": (_HPCC,),
     "PowerTCP": (_POWER,),
