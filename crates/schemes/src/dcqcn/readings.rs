@@ -6,7 +6,7 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "DQ1",
         text: "The receiver of the paper sends a notification packet (CNP) at once, and at most one per interval. Here each \
-               acknowledgement echoes the mark of its segment, and the sender applies the limit: the first echo counts at once, and \
+               acknowledgement echoes the mark of its segment, and the sender applies the limit. The first echo counts at once, and \
                those of an interval together at its end. Both are the same if acknowledgements take equally long.",
         params: &["scheme.dcqcn.cnp-interval"],
     },
