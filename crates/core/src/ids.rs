@@ -35,6 +35,13 @@ handle!(
     LinkId,
     "l"
 );
+impl LinkId {
+    /// The opposite direction of the cable: both are adjacent in the list of links.
+    #[must_use]
+    pub const fn twin(self) -> Self {
+        Self::new(self.index() ^ 1)
+    }
+}
 handle!(
     /// One direction of data on a TCP connection, with its own sequence space. Every packet names its flow.
     FlowId,

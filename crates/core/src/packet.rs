@@ -162,7 +162,8 @@ impl Onward {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet {
-    /// When it arrives at the far end of the link it is on, in picoseconds, or has arrived at its host; meaningless in a switch.
+    /// When it arrives at the far end of the link it is on, in picoseconds, or has arrived at its host. In a lossless switch, the
+    /// link over which it came; meaningless in any other.
     pub arrival: u64,
     /// In-band field of the scheme in use (PFDCT's threshold, SAB's allocation, RCCE's tree label),
     /// or the handle of its telemetry, counted from 1.
@@ -188,6 +189,11 @@ pub struct Packet {
 const _: () = assert!(std::mem::size_of::<Packet>() == 48);
 
 impl Packet {
+    /// In a lossless switch, the link over which it came.
+    #[inline(always)]
+    pub const fn came_over(&self) -> LinkId {
+        LinkId::new(self.arrival as usize)
+    }
     /// Whether this is a pure acknowledgement (or a SYN-ACK), travelling from the receiver of the data.
     #[inline(always)]
     pub const fn is_ack(&self) -> bool {

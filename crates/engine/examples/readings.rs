@@ -89,6 +89,10 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("hpcc", "HP2", &[("base-rtt", "300us")]),
     ("hpcc", "HP3", &[("loss-decrease", "50%")]),
     ("hpcc", "HP7", &[("transport.header", "40B")]),
+    ("dcqcn", "DQ1", &[("cnp-interval", "500us")]),
+    ("dcqcn", "DQ2", &[("recovery", "1")]),
+    ("dcqcn", "DQ4", &[("min-rate", "5Mbps")]),
+    ("dcqcn", "DQ5", &[("in-flight", "5KB")]),
     ("swift", "SW1", &[("base-target", "60us")]),
     ("swift", "SW1", &[("hop-target", "40us")]),
 ];

@@ -19,7 +19,7 @@ impl NodeByNode for Core {
     }
 
     fn upcoming(&self) -> Option<Time> {
-        let rare = self.misc.peek().map(|Reverse((at, _))| Time::from_ps(*at));
+        let rare = self.misc.peek().map(|Reverse((at, key))| Time::from_ps(key.happens(*at)));
         let arrival = self.links.top().map(|(at, _)| at);
         rare.into_iter().chain(arrival).min()
     }

@@ -21,6 +21,7 @@ use fanin_core::packet::{Flags, Packet};
 use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
+use fanin_port::pfc::Lossless;
 use fanin_port::slots::Slots;
 use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation, Stacks};
 use fanin_tcp::sack::AckOption;
@@ -48,6 +49,7 @@ pub struct Core {
     pub(super) books: Books,
     pub(super) options: Slots<AckOption>,
     stacks: Stacks,
+    lossless: Lossless,
 }
 
 impl Core {
@@ -57,6 +59,10 @@ impl Core {
             return self.send_stepped(link, packet, stepped);
         }
         let mut packet = *packet;
+        let counts = self.slow[link.index()].spec.lossless;
+        if counts && !self.lossless.fits(packet.came_over(), packet.size) {
+            return self.discard(link, &packet, DropReason::HeadroomFull);
+        }
         let marked = packet.flags.has(Flags::CE);
         let (band, pool_bytes) = match self.decide(link, &mut packet) {
             Ok(admitted) => admitted,
@@ -64,6 +70,9 @@ impl Core {
         };
         if packet.flags.has(Flags::CE) && !marked {
             self.books.on_mark(link, &packet, self.now);
+        }
+        if counts && self.lossless.enter(packet.came_over(), packet.size) {
+            self.send_frame(packet.came_over(), self.now);
         }
         let port = &mut self.ports[link.index()];
         port.bytes_in += u64::from(packet.size);
@@ -134,6 +143,7 @@ impl Core {
         let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
         slow.remove(band, victim.size);
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
+        self.leave(link, victim.arrival, victim.size, self.now);
         self.discard(link, &victim, DropReason::PushedOut);
         let port = &self.ports[link.index()];
         let backlog = in_port(port, &self.slow[link.index()]);
@@ -182,7 +192,8 @@ impl Core {
         } else {
             let band = usize::from(band).min(slow.bands.len() - 1);
             let ready = slow.spec.jitter.as_mut().map_or(self.now, |jitter| jitter.ready(self.now));
-            slow.waiting[band].push_back(Packet { arrival: ready.ps(), ..*packet });
+            let arrival = if slow.spec.lossless { packet.arrival } else { ready.ps() };
+            slow.waiting[band].push_back(Packet { arrival, ..*packet });
             slow.add(band, packet.size);
             if !idle {
                 self.fill_device(link, self.now);
@@ -205,17 +216,23 @@ impl Core {
     /// Takes the next packet of an idle scheduled port into service at `at`. Returns whether there was one.
     fn serve(&mut self, link: LinkId, at: Time) -> bool {
         let slow = &mut self.slow[link.index()];
-        if !slow.spec.up {
+        if !slow.spec.sends() {
             return false;
         }
         let first = slow.device.pop_front();
         slow.device_bytes -= first.map_or(0, |packet| u64::from(packet.size));
         let Some(packet) = first.or_else(|| self.take_waiting(link, at)) else { return false };
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
-        // A waiting packet stores its earliest departure time instead of its arrival time.
-        let ready = Time::from_ps(packet.arrival);
+        // A waiting packet stores its earliest departure time instead of its arrival time; in a lossless switch, where it came
+        // from.
+        let ready = if slow.spec.lossless { at } else { Time::from_ps(packet.arrival) };
         slow.begun = slow.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
         port.begin(&packet, slow.begun.ps());
+        if slow.spec.lossless {
+            slow.came_over = packet.arrival;
+            let end = Time::from_ps(port.busy_until - 1);
+            self.schedule(end, Class::Departure, link.index());
+        }
         self.fill_device(link, at);
         true
     }
@@ -342,10 +359,41 @@ impl Core {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let at = Time::from_ps(port.busy_until);
         let size = std::mem::take(&mut port.in_service);
-        let (begun, backlog) = (slow.begun, slow.waits());
+        let (begun, came_over, backlog) = (slow.begun, slow.came_over, slow.waits());
         self.serve(link, at);
         let next = self.ports[link.index()].in_service;
         self.books.on_departure(link, &Departure { begun, at, size, next, backlog });
+        self.leave(link, came_over, size, at);
+    }
+
+    /// A packet that came over the link `from` is no longer in the port of `link`.
+    #[inline]
+    fn leave(&mut self, link: LinkId, from: u64, size: u16, at: Time) {
+        let from = LinkId::new(from as usize);
+        if self.slow[link.index()].spec.lossless && self.lossless.leave(from, size) {
+            self.send_frame(from, at);
+        }
+    }
+
+    /// A frame leaves at `at` for the port of `link`.
+    #[cold]
+    fn send_frame(&mut self, link: LinkId, at: Time) {
+        let back = link.twin().index();
+        let busy = self.ports[back].in_service > 0;
+        let free = if busy { Time::from_ps(self.ports[back].busy_until) } else { at };
+        let arrives = self.slow[back].spec.frame_arrives(at, free);
+        self.schedule(arrives, Class::Pause, link.index());
+    }
+
+    /// A port whose state has changed sends again, if it may.
+    fn restart(&mut self, link: LinkId) {
+        if self.ports[link.index()].in_service == 0 && self.serve(link, self.now) {
+            self.announce_head(link);
+        }
+        let port = &self.ports[link.index()];
+        let backlog = in_port(port, &self.slow[link.index()]);
+        self.books.on_queue(link, self.now, backlog, port.in_service);
+        self.count_share(link, backlog);
     }
 
     /// Drops the packets in transmission or in flight on a link.
@@ -365,8 +413,11 @@ impl Core {
         }
         // The transmission of the last one does not finish.
         let port = &mut self.ports[link.index()];
-        port.bytes_in -= u64::from(port.in_service);
-        port.in_service = 0;
+        let cut = std::mem::take(&mut port.in_service);
+        port.bytes_in -= u64::from(cut);
+        if cut > 0 {
+            self.leave(link, self.slow[link.index()].came_over, cut, self.now);
+        }
         self.links.set(link, None, self.now);
     }
 
@@ -376,12 +427,14 @@ impl Core {
         while let Some(packet) = self.slow[i].device.pop_front() {
             self.slow[i].device_bytes -= u64::from(packet.size);
             self.ports[i].bytes_in -= u64::from(packet.size);
+            self.leave(link, packet.arrival, packet.size, self.now);
             self.discard(link, &packet, DropReason::LinkDown);
         }
         for band in 0..self.slow[i].waiting.len() {
             while let Some(packet) = self.slow[i].waiting[band].pop_front() {
                 self.slow[i].remove(band, packet.size);
                 self.ports[i].bytes_in -= u64::from(packet.size);
+                self.leave(link, packet.arrival, packet.size, self.now);
                 self.discard(link, &packet, DropReason::LinkDown);
             }
         }
@@ -450,7 +503,7 @@ impl EventCore for Core {
     type Windows = Self;
 
     fn new(parts: CoreParts) -> Self {
-        let CoreParts { ports: specs, nodes, books, ties } = parts;
+        let CoreParts { ports: specs, nodes, books, ties, lossless } = parts;
         let mut siblings = vec![Vec::new(); nodes.len()];
         for (i, spec) in specs.iter().enumerate() {
             if spec.discipline.acts_on_dequeue() && !nodes[spec.node].is::<()>() {
@@ -478,6 +531,7 @@ impl EventCore for Core {
             books,
             options: Slots::default(),
             stacks: Stacks::default(),
+            lossless,
         }
     }
 
@@ -514,13 +568,24 @@ impl EventCore for Core {
         if !state.admits {
             self.lose_waiting(link);
         }
-        if self.ports[link.index()].in_service == 0 && self.serve(link, self.now) {
-            self.announce_head(link);
-        }
-        let port = &self.ports[link.index()];
-        let backlog = in_port(port, &self.slow[link.index()]);
-        self.books.on_queue(link, self.now, backlog, port.in_service);
-        self.count_share(link, backlog);
+        self.restart(link);
+    }
+
+    fn on_frame(&mut self, link: LinkId) {
+        self.catch_up(link);
+        let paused = self.lossless.frame(link);
+        self.slow[link.index()].spec.paused = paused;
+        self.books.on_pause(link, paused, self.now);
+        self.restart(link);
+    }
+
+    fn on_departure(&mut self, link: LinkId) {
+        self.now += Time::from_ps(1);
+        self.catch_up(link);
+    }
+
+    fn is_lossless(&self) -> bool {
+        self.lossless.any()
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

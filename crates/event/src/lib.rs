@@ -16,6 +16,7 @@ use fanin_core::packet::{Flags, Onward, Packet};
 use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::Books;
+use fanin_port::pfc::Lossless;
 use fanin_port::slots::Slots;
 use fanin_port::spec::{LinkState, PortSpec, Stacks, drop_stack, stack_of};
 use fanin_tcp::sack::AckOption;
@@ -40,6 +41,12 @@ pub trait EventCore {
     /// Changes the state of a link whose port is [`PortSpec::faulty`]. Packets in transmission or in flight when it
     /// goes down are lost now.
     fn set_link(&mut self, link: LinkId, state: LinkState);
+    /// A frame of flow control reaches the port of `link`.
+    fn on_frame(&mut self, link: LinkId);
+    /// A packet leaves the port of `link`, for cores that schedule that ([`Class::Departure`]).
+    fn on_departure(&mut self, _link: LinkId) {}
+    /// Whether switches are lossless.
+    fn is_lossless(&self) -> bool;
     /// Schedules a rare event.
     fn schedule(&mut self, at: Time, class: Class, index: usize);
     /// The next event in time and structural order; the clock advances to it.
@@ -138,6 +145,8 @@ pub struct CoreParts {
     pub books: Books,
     /// The order of simultaneous arrivals.
     pub ties: TieBreak,
+    /// The ingresses of lossless switches.
+    pub lossless: Lossless,
 }
 
 /// One port's counts, together with the actual contents of the port and its link.

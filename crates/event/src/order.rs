@@ -13,6 +13,8 @@ use fanin_core::units::Time;
 pub enum Class {
     /// A fault begins or ends, before anything else that is rare. Index: twice the fault, one more for its end.
     Fault,
+    /// A frame of flow control reaches a port, which it pauses or resumes. Index: the port's link.
+    Pause,
     /// A packet arrives that a fault has delayed, after those that arrive without one. Index: its slot.
     Held,
     /// A host's interface hands over the packets that have arrived, before any timer looks at what they bring. Index: node.
@@ -49,6 +51,8 @@ pub enum Class {
     WarmupEnd,
     /// The duration is over.
     Stop,
+    /// A packet leaves a lossless switch a picosecond later: before all else that happens then. Index: link.
+    Departure,
 }
 
 /// The order of links whose packets arrive at the same instant: a permutation by a seeded hash of the instant.
@@ -129,8 +133,9 @@ pub struct MiscKey(u32);
 const INDEX_BITS: u32 = 27;
 /// One above the largest index of a rare event.
 pub const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 19] = [
+const CLASSES: [Class; 21] = [
     Class::Fault,
+    Class::Pause,
     Class::Held,
     Class::Interrupt,
     Class::TransferStart,
@@ -149,6 +154,7 @@ const CLASSES: [Class; 19] = [
     Class::Look,
     Class::WarmupEnd,
     Class::Stop,
+    Class::Departure,
 ];
 
 impl MiscKey {
@@ -167,6 +173,10 @@ impl MiscKey {
             CLASSES[(self.0 >> INDEX_BITS) as usize],
             Class::Sample | Class::Look | Class::Retransmission | Class::DelayedAck
         )
+    }
+    /// When what it stands for happens, if its event is at `at`.
+    pub(crate) fn happens(self, at: u64) -> u64 {
+        at + u64::from(self.0 >> INDEX_BITS == Class::Departure as u32)
     }
     /// The event that it is the key of.
     pub fn event(self) -> Event {

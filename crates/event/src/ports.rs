@@ -221,6 +221,8 @@ pub(super) struct SlowPort {
     pub(super) plain: bool,
     /// Lazy service: since when the packet in transmission has been sent.
     pub(super) begun: Time,
+    /// In a lossless switch, the link over which the packet in transmission came.
+    pub(super) came_over: u64,
 }
 
 impl SlowPort {
@@ -239,6 +241,7 @@ impl SlowPort {
             device: VecDeque::new(),
             device_bytes: 0,
             begun: Time::ZERO,
+            came_over: 0,
         }
     }
 
@@ -282,5 +285,9 @@ pub(super) fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
 
 /// Whether a packet that finds the port idle leaves at once, unchanged.
 fn leaves_at_once(spec: &PortSpec) -> bool {
-    !spec.discipline.acts_on_dequeue() && spec.reports.is_none() && !spec.faulty && spec.jitter.is_none()
+    !spec.discipline.acts_on_dequeue()
+        && spec.reports.is_none()
+        && !spec.faulty
+        && !spec.pausable
+        && spec.jitter.is_none()
 }

@@ -15,6 +15,7 @@ use fanin_core::packet::{Flags, Packet};
 use fanin_core::roles::{Backlog, DropReason, QueueDiscipline};
 use fanin_core::units::Time;
 use fanin_port::books::{Books, Departure};
+use fanin_port::pfc::Lossless;
 use fanin_port::slots::Slots;
 use fanin_port::spec::{Decision, Limit, LinkState, PortSpec, Situation, Stacks};
 use fanin_tcp::sack::AckOption;
@@ -103,6 +104,7 @@ pub struct ReferenceCore {
     books: Books,
     options: Slots<AckOption>,
     stacks: Stacks,
+    lossless: Lossless,
     /// The packet of the last arrival.
     arrived: Packet,
     ties: TieBreak,
@@ -116,7 +118,7 @@ impl ReferenceCore {
     /// Takes the next packet of an idle port into service.
     fn serve(&mut self, link: usize, at: Time) {
         let port = &mut self.ports[link];
-        if !port.spec.up {
+        if !port.spec.sends() {
             return;
         }
         let first = port.device.pop_front();
@@ -167,6 +169,32 @@ impl ReferenceCore {
         let next = self.ports[link].in_service;
         let departure = Departure { begun, at, size: packet.size, next, backlog };
         self.books.on_departure(LinkId::new(link), &departure);
+        self.leave(link, &packet, at);
+    }
+
+    /// A packet is no longer in a port.
+    fn leave(&mut self, link: usize, packet: &Packet, at: Time) {
+        if self.ports[link].spec.lossless && self.lossless.leave(packet.came_over(), packet.size) {
+            self.send_frame(packet.came_over(), at);
+        }
+    }
+
+    /// A frame leaves at `at` for the port of `link`.
+    fn send_frame(&mut self, link: LinkId, at: Time) {
+        let back = &self.ports[link.twin().index()];
+        let free = if back.in_service > 0 { back.begun + back.spec.transmission(back.in_service) } else { at };
+        let arrives = back.spec.frame_arrives(at, free);
+        self.schedule(arrives, Class::Pause, link.index());
+    }
+
+    /// A port whose state has changed sends again, if it may.
+    fn restart(&mut self, link: LinkId) {
+        let i = link.index();
+        if self.ports[i].in_service == 0 {
+            self.serve(i, self.now);
+        }
+        let backlog = self.ports[i].backlog();
+        self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
     }
 
     /// Removes the packets in flight on a link, in order, and the one in transmission.
@@ -198,6 +226,7 @@ impl ReferenceCore {
         port.counts[band].bytes -= u64::from(victim.size);
         port.bytes_in -= u64::from(victim.size);
         let (backlog, in_service) = (port.backlog(), port.in_service);
+        self.leave(link, &victim, self.now);
         self.discard(LinkId::new(link), &victim, DropReason::PushedOut);
         self.books.on_queue(LinkId::new(link), self.now, backlog, in_service);
         true
@@ -218,7 +247,7 @@ impl EventCore for ReferenceCore {
     type Windows = Core;
 
     fn new(parts: CoreParts) -> Self {
-        let CoreParts { ports: specs, nodes, books, ties } = parts;
+        let CoreParts { ports: specs, nodes, books, ties, lossless } = parts;
         let ports = specs.into_iter().map(|spec| {
             let bands = usize::from(spec.discipline.bands());
             Port {
@@ -239,6 +268,7 @@ impl EventCore for ReferenceCore {
             books,
             options: Slots::default(),
             stacks: Stacks::default(),
+            lossless,
             arrived: Packet::default(),
             ties,
         }
@@ -250,6 +280,10 @@ impl EventCore for ReferenceCore {
 
     fn send(&mut self, link: LinkId, packet: &Packet) {
         let (i, mut packet) = (link.index(), *packet);
+        let counts = self.ports[i].spec.lossless;
+        if counts && !self.lossless.fits(packet.came_over(), packet.size) {
+            return self.discard(link, &packet, DropReason::HeadroomFull);
+        }
         let marked = packet.flags.has(Flags::CE);
         let band = loop {
             let (decision, would_mark) = self.admit(i, &mut packet);
@@ -264,6 +298,9 @@ impl EventCore for ReferenceCore {
         };
         if packet.flags.has(Flags::CE) && !marked {
             self.books.on_mark(link, &packet, self.now);
+        }
+        if counts && self.lossless.enter(packet.came_over(), packet.size) {
+            self.send_frame(packet.came_over(), self.now);
         }
         let port = &mut self.ports[i];
         port.bytes_in += u64::from(packet.size);
@@ -307,13 +344,21 @@ impl EventCore for ReferenceCore {
             port.counts.fill(Backlog::default());
         }
         for packet in &lost {
+            self.leave(i, packet, self.now);
             self.discard(link, packet, DropReason::LinkDown);
         }
-        if self.ports[i].in_service == 0 {
-            self.serve(i, self.now);
-        }
-        let backlog = self.ports[i].backlog();
-        self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
+        self.restart(link);
+    }
+
+    fn on_frame(&mut self, link: LinkId) {
+        let paused = self.lossless.frame(link);
+        self.ports[link.index()].spec.paused = paused;
+        self.books.on_pause(link, paused, self.now);
+        self.restart(link);
+    }
+
+    fn is_lossless(&self) -> bool {
+        self.lossless.any()
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

@@ -12,7 +12,7 @@ use fanin_measure::probes::Recorder;
 pub struct Switches {
     /// By node.
     agents: Vec<Option<Box<dyn SwitchAgent>>>,
-    /// Whether any switch has an agent.
+    /// Whether any switch has an agent, or is lossless.
     pub any: bool,
     /// The scheme of the agents, by index among the schemes in use.
     pub scheme: usize,
@@ -27,14 +27,15 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// Switches with these agents, by node.
+    /// Switches with these agents, by node; `lossless` if they have flow control.
     pub fn new(
         agents: Vec<Option<Box<dyn SwitchAgent>>>,
         scheme: usize,
         control: Control,
         probes: Option<Recorder>,
+        lossless: bool,
     ) -> Self {
-        let any = agents.iter().any(Option::is_some);
+        let any = lossless || agents.iter().any(Option::is_some);
         Self { agents, any, scheme, control, probes, rewritten: 0, actions: Vec::new() }
     }
 
@@ -58,6 +59,7 @@ impl Switches {
         book: &dyn AddressBook,
     ) {
         let switch = net.topology.links[to.index()].from;
+        packet.arrival = from.index() as u64;
         let Some(agent) = self.agents[switch.index()].as_mut() else { return net.core.send(to, &packet) };
         let (now, rate) = (net.now(), net.rates[to.index()]);
         let backlog = if agent.needs_backlog() { net.core.backlog(to) } else { Backlog::default() };

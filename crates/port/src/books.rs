@@ -21,6 +21,26 @@ pub struct PortBook {
     pub would_mark: u64,
     /// The buffer limit that the port must not exceed.
     pub limit: Limit,
+    pub pauses: Pauses,
+}
+
+/// How often and for how long flow control has paused a port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pauses {
+    pub count: u64,
+    /// Without a pause that still holds.
+    pub lasted: Time,
+    since: Option<Time>,
+}
+
+impl Pauses {
+    fn change(&mut self, paused: bool, at: Time) {
+        if let Some(since) = self.since.take() {
+            self.lasted += at - since;
+        }
+        self.count += u64::from(paused);
+        self.since = paused.then_some(at);
+    }
 }
 
 /// A packet leaves a port.
@@ -171,7 +191,15 @@ pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 impl Books {
     /// Books for ports with these buffers and for so many nodes.
     pub fn new(limits: impl Iterator<Item = Limit>, nodes: usize, bins: Option<Bins>, header: u16) -> Self {
-        let port = |limit| PortBook { drops: 0, dropped_bytes: 0, lost_on_link: 0, marks: 0, would_mark: 0, limit };
+        let port = |limit| PortBook {
+            drops: 0,
+            dropped_bytes: 0,
+            lost_on_link: 0,
+            marks: 0,
+            would_mark: 0,
+            limit,
+            pauses: Pauses::default(),
+        };
         let ports: Vec<PortBook> = limits.map(port).collect();
         let links = ports.len();
         Self {
@@ -405,8 +433,16 @@ impl Books {
         }
     }
 
-    /// Adds the time up to the end of the run to the bins.
+    /// Flow control pauses or resumes the port of `link`.
+    pub fn on_pause(&mut self, link: LinkId, paused: bool, at: Time) {
+        self.ports[link.index()].pauses.change(paused, at);
+    }
+
+    /// Adds the time up to the end of the run to the bins, and to pauses that still hold.
     pub fn close(&mut self, end: Time) {
+        for Pauses { lasted, since, .. } in self.ports.iter_mut().map(|port| &mut port.pauses) {
+            *lasted += since.take().map_or(Time::ZERO, |since| end - since);
+        }
         for monitor in self.queues.iter_mut().flatten() {
             if let Some(bins) = &mut self.bins {
                 bins.add_queue(monitor.slot, monitor.last.0, end, monitor.last.1);

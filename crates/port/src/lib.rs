@@ -8,5 +8,6 @@
 pub mod books;
 pub mod flow_map;
 pub mod ledger;
+pub mod pfc;
 pub mod slots;
 pub mod spec;

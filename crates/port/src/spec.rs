@@ -1,5 +1,6 @@
 //! What every event core knows about an egress port: its link, its buffer limit and its discipline.
 
+use crate::pfc::FRAME;
 use crate::slots::Slots;
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::packet::{Flags, Packet};
@@ -159,6 +160,12 @@ pub struct PortSpec {
     pub admits: bool,
     /// It writes telemetry into packets that ask for it; if so, the bytes that it has begun to send.
     pub reports: Option<u64>,
+    /// Flow control may pause it, so no departure is certain in advance.
+    pub pausable: bool,
+    /// Flow control has paused it: it finishes the packet in transmission and begins no other.
+    pub paused: bool,
+    /// It is a port of a lossless switch, which counts packets by the link over which they came.
+    pub lossless: bool,
 }
 
 /// The decision about an arriving packet.
@@ -194,7 +201,18 @@ impl PortSpec {
 
     /// Whether packets wait in bands until their transmission starts, because departures are not known on arrival.
     pub fn is_scheduled(&self) -> bool {
-        self.faulty || self.shows_bands || self.device_queue > 0 || self.reports.is_some()
+        self.faulty || self.shows_bands || self.device_queue > 0 || self.reports.is_some() || self.pausable
+    }
+
+    /// Whether it may begin to send a packet.
+    pub fn sends(&self) -> bool {
+        self.up && !self.paused
+    }
+
+    /// When a frame of flow control that leaves the port at `at` is at the far end of the link. It goes before all packets but the
+    /// one in transmission, which ends at `free`.
+    pub fn frame_arrives(&self, at: Time, free: Time) -> Time {
+        at.max(free) + self.transmission(FRAME) + self.delay
     }
 
     /// Applies the effect of a fault.

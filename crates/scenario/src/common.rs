@@ -108,6 +108,42 @@ pub static NETWORK: &[Param] = &[
     )
     .ignored_with("admission", "static"),
     Param::new(
+        "pfc",
+        Kind::Choice(&["off", "on"]),
+        "off",
+        "Priority flow control, so that no packet is dropped: a switch that holds too much of what one cable brought \
+         pauses the port at its other end. Buffers then hold what came in, instead of what goes out. All packets are of one \
+         class.",
+        "IEEE 802.1Qbb; our choice: off, as in the incast papers",
+    ),
+    Param::new(
+        "pfc-headroom",
+        Kind::Bytes,
+        "0B",
+        "Room of each ingress above XOFF for what arrives until its pause takes effect. 0B takes what the cable needs: its \
+         rate times a round trip of its delay, three full packets and the frame.",
+        "IEEE 802.1Qbb, annex O: twice the delay, the packets in transmission at both ends and the frame; one packet more, \
+         as whole packets cross XOFF",
+    )
+    .ignored_with("pfc", "off"),
+    Param::new(
+        "pfc-xoff",
+        Kind::Bytes,
+        "0B",
+        "Bytes from one cable beyond which a switch pauses the port at its other end. 0B takes the port's part of the \
+         memory without the headroom: its buffer, or an equal part of shared-buffer.",
+        "our choice: the memory that the switch has without flow control",
+    )
+    .ignored_with("pfc", "off"),
+    Param::new(
+        "pfc-xon",
+        Kind::Bytes,
+        "0B",
+        "Bytes from one cable at which its port may send again. 0B takes two full packets below XOFF.",
+        "DCQCN (Zhu et al. 2015), section 2: two packets below the threshold",
+    )
+    .ignored_with("pfc", "off"),
+    Param::new(
         "host-jitter",
         Kind::Time,
         "0s",

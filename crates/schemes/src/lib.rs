@@ -7,6 +7,7 @@
 //! and `readings.rs` where its paper leaves something open.
 
 mod d2tcp;
+mod dcqcn;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
@@ -78,6 +79,7 @@ pub static REGISTRY: &[SchemeRow] = &[
     sdtcp::ROW,
     swift::ROW,
     hpcc::ROW,
+    dcqcn::ROW,
 ];
 
 /// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a

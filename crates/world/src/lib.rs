@@ -319,6 +319,12 @@ impl<C: EventCore> World<C> {
                 let ports = net.on_fault(index);
                 switches.on_ports(&ports, net, &hosts.flows);
             }
+            Class::Pause => net.core.on_frame(LinkId::new(index)),
+            Class::Departure => {
+                // A core without such events has no part in what happens.
+                self.events -= 1;
+                self.net.core.on_departure(LinkId::new(index));
+            }
             Class::Held => {
                 let (link, packet) = net.release(index, &hosts.flows);
                 self.pass_on(link, packet);

@@ -205,7 +205,7 @@ app = typer.Typer(
     name="fanin",
     cls=_Commands,
     help="A simulator of TCP incast: test fixes on your own network, and reproduce the figures of published ones. "
-    "It is for TCP whose switches drop or mark packets. It is not for RDMA (PFC, DCQCN), BBR, packet "
+    "It is for TCP whose switches drop or mark packets. It is not for RDMA (RoCE), BBR, packet "
     "trimming or QUIC: `fanin explain NAME` names the tool that has one of these.",
     epilog="Data goes to stdout, progress and messages to stderr.",
     pretty_exceptions_enable=False,

@@ -13,9 +13,7 @@ _HOMA = "HomaSimulation for OMNeT++ has it: github.com/PlatformLab/HomaSimulatio
 _QUIC = "a module for ns-3 has it: github.com/signetlabdei/quic"
 
 ELSEWHERE = {
-    "PFC": (_HPCC, "pause", "lossless", "headroom"),
     "RDMA": (_HPCC, "RoCE", "RoCEv2", "InfiniBand", "iWARP", "go-back-n"),
-    "DCQCN": (_HPCC, "QCN", "CNP"),
     "TIMELY": (_HPCC,),
     "PINT": (_HPCC,),
     "PowerTCP": (_POWER,),

@@ -33,8 +33,16 @@ _TABLES_OF_ALL_SYSTEMS = ("network.", "transport.", "queue.", "traffic.")
 
 def of_totals(summary: dict[str, Any], resolved: dict[str, Any]) -> list[str]:
     """Remarks on what limits how far the totals of a run can be trusted."""
-    found = [incomplete([summary]), unsteady([summary], resolved), *without_effect(summary, resolved)]
+    found = [incomplete([summary]), lossy(summary), unsteady([summary], resolved), *without_effect(summary, resolved)]
     return [remark for remark in found if remark]
+
+
+def lossy(summary: dict[str, Any]) -> str | None:
+    """A remark on switches with flow control that lost packets all the same."""
+    lost = summary.get("drops_headroom_full", 0)
+    if not lost:
+        return None
+    return f"{lost:,} packets did not fit the headroom of a lossless port; leave network.pfc-headroom out"
 
 
 def moved(observed: str, found: str) -> str:

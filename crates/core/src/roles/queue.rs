@@ -38,11 +38,13 @@ pub enum DropReason {
     HostQueueFull,
     /// A fault of its link chose it, after its transmission.
     Chosen,
+    /// The headroom of its ingress was full: `pfc.rs` of the crate of ports.
+    HeadroomFull,
 }
 
 impl DropReason {
     /// Every reason, in the order of its code.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::BufferFull,
         Self::SharedBufferFull,
         Self::Discipline,
@@ -52,10 +54,11 @@ impl DropReason {
         Self::RandomLoss,
         Self::HostQueueFull,
         Self::Chosen,
+        Self::HeadroomFull,
     ];
-    /// Whether every run counts it; if not, those with a limited host queue, or with a fault that chooses packets.
+    /// Whether every run counts it; if not, those with a limited host queue, a fault that chooses packets, or flow control.
     pub const fn is_everywhere(self) -> bool {
-        !matches!(self, Self::HostQueueFull | Self::Chosen)
+        !matches!(self, Self::HostQueueFull | Self::Chosen | Self::HeadroomFull)
     }
     /// Name in tables.
     pub const fn name(self) -> &'static str {
@@ -87,6 +90,7 @@ impl DropReason {
                 ("host-queue-full", "drops_host_queue_full", "the sending host's own queue was full")
             }
             Self::Chosen => ("chosen", "drops_chosen", "chosen by a fault"),
+            Self::HeadroomFull => ("headroom-full", "drops_headroom_full", "the headroom of a lossless port was full"),
         }
     }
 }

@@ -189,7 +189,7 @@ const STEADY: &str = "the Linux backend cannot wait for other traffic to be stea
 
 /// Keys of `[network]` that Linux does not follow.
 const NETWORK: &[&str] =
-    &["buffer-counts", "device-queue", "host-jitter", "ties", "non-ect", "switch", "path-selector", "flowcell"];
+    &["buffer-counts", "device-queue", "host-jitter", "ties", "non-ect", "pfc", "switch", "path-selector", "flowcell"];
 /// Keys of `[transport]` that hosts can be told.
 const TRANSPORT: &[&str] = &[
     "scheme",

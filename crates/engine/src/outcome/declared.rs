@@ -250,6 +250,25 @@ const MARKS: &[Total] = &[
     },
 ];
 
+/// What flow control did, in runs that have it.
+pub(super) const PAUSES: &[Total] = &[
+    Total {
+        name: "pauses",
+        label: "Pauses of ports",
+        doc: "frames of flow control that paused a port. Each is followed by one that resumes it. Only with `network.pfc`",
+        better: Less,
+        ..QUEUE
+    },
+    Total {
+        name: "paused_s",
+        unit: "s",
+        label: "Time that ports were paused",
+        doc: "time that flow control kept ports from sending, summed over all ports. Only with `network.pfc`",
+        better: Less,
+        ..QUEUE
+    },
+];
+
 /// The number of queries. It is not part of the result hash, as it follows from the table of queries.
 pub(super) const QUERIES: Total =
     Total { name: "queries", label: "Queries", doc: "number of queries that began", ..COMPLETION };
@@ -501,11 +520,11 @@ fn drops_by(reason: DropReason) -> Total {
     }
 }
 
-/// Totals that only some runs have: drops for reasons that need a key (`transport.host-queue`), and what schemes count in the
-/// state shared by their roles on a switch, of which a run has those of its network's scheme.
+/// Totals that only some runs have: drops for reasons that need a key (`transport.host-queue`), pauses, and what schemes count
+/// in the state shared by their roles on a switch, of which a run has those of its network's scheme.
 pub fn totals_of_some() -> Vec<Total> {
     let rare = DropReason::ALL.into_iter().filter(|reason| !reason.is_everywhere());
-    let mut found: Vec<Total> = rare.map(drops_by).collect();
+    let mut found: Vec<Total> = rare.map(drops_by).chain(PAUSES.iter().copied()).collect();
     for count in schemes::simulated().flat_map(|row| row.totals) {
         let total = Total { name: count.name, label: count.label, doc: count.doc, better: Less, ..QUEUE };
         if !found.contains(&total) {

@@ -15,7 +15,7 @@ use fanin_measure::rows::Rows;
 use fanin_measure::table::{Column, Data, Table};
 use fanin_measure::total::Heading;
 use fanin_net::network::Network;
-use fanin_port::books::{Books, DropRecord, PortBook, QueueMonitor};
+use fanin_port::books::{Books, DropRecord, Pauses, PortBook, QueueMonitor};
 use fanin_work::transfer::Query;
 use fanin_world::Watch;
 use std::io;
@@ -33,13 +33,13 @@ pub(crate) fn empty_tables() -> Vec<Table> {
             table_of_links(Vec::new()),
             request_table(&[], &[]),
             delay_table(&[], &[]),
-            drop_table(&[], Vec::new()),
+            drop_table(&[], Vec::new(), true),
             probes,
             Trace::new().into_table(),
         ])
         .chain([switch_probes, Crossings::default().into_table(Vec::new())])
         .chain(host_probes)
-        .chain([counter_table(&[])])
+        .chain([counter_table(&[]), table_of_pauses(&[])])
         .chain(bins)
         .collect()
 }
@@ -218,6 +218,28 @@ fn table_of_links(mut rows: Vec<Load>) -> Table {
     }
 }
 
+/// The ports that flow control can pause.
+pub(crate) fn pause_table<C: EventCore>(net: &mut Network<C>, links: &[String]) -> Option<Table> {
+    let rows =
+        |ports: &[PortBook]| -> Vec<_> { links.iter().cloned().zip(ports.iter().map(|port| port.pauses)).collect() };
+    net.core.is_lossless().then(|| table_of_pauses(&rows(&net.core.books().ports)))
+}
+
+fn table_of_pauses(rows: &[(String, Pauses)]) -> Table {
+    let names = rows.iter().map(|(name, _)| name.clone()).collect();
+    let counts = rows.iter().map(|(_, pauses)| pauses.count).collect();
+    let lasted = rows.iter().map(|(_, pauses)| pauses.lasted.secs()).collect();
+    Table {
+        name: "pauses",
+        description: "Every port that flow control can pause. Only with network.pfc.",
+        columns: vec![
+            Column::new("port", "", "Node and next node.", Data::Text(names)),
+            Column::new("pauses", "1", "How often it was paused.", Data::U64(counts)),
+            Column::new("paused_s", "s", "How long it was paused, over the whole run.", Data::F64(lasted)),
+        ],
+    }
+}
+
 /// The tables of time bins, of groups and of observed ports, if the scenario asks for them.
 pub(crate) fn bin_tables<C: EventCore>(
     net: &mut Network<C>,
@@ -320,8 +342,9 @@ pub(crate) fn delay_table(arrivals: &[Arrivals], groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn drop_table(log: &[DropRecord], links: Vec<String>) -> Table {
-    let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
+pub(crate) fn drop_table(log: &[DropRecord], links: Vec<String>, lossless: bool) -> Table {
+    let reasons = DropReason::ALL.iter().filter(|reason| lossless || **reason != DropReason::HeadroomFull);
+    let reasons: Vec<String> = reasons.map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
     Table {
         name: "drops",

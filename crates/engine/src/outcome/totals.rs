@@ -3,7 +3,7 @@
 use crate::outcome::declared;
 use crate::outcome::flow_table::{self, FlowTable};
 use crate::outcome::tables::{
-    Queues, bin_tables, counter_table, delay_table, drop_table, link_table, request_table, trace_table,
+    Queues, bin_tables, counter_table, delay_table, drop_table, link_table, pause_table, request_table, trace_table,
 };
 use fanin_core::ids::{GroupId, NodeId, TransferId};
 use fanin_core::roles::DropReason;
@@ -126,12 +126,13 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     let net = &mut world.net;
     let crossings = net.crossings.take().map(|crossings| crossings.into_table(links.clone()));
     let bins = bin_tables(net, &flows, names.clone(), &links)?;
+    let pauses = pause_table(net, &links);
     let mut tables = vec![
         queues.table(),
         link_table(net, &world.watch, &links),
         request_table(&world.work.queries, &names),
         delay_table(&world.hosts.arrivals, &names),
-        drop_table(&std::mem::take(&mut net.core.books().drop_log), links),
+        drop_table(&std::mem::take(&mut net.core.books().drop_log), links, net.core.is_lossless()),
         flow_probes,
         trace_table(net, &world.watch),
     ];
@@ -139,6 +140,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     tables.extend(crossings);
     tables.extend(host_probes);
     tables.extend(world.watch.counters.take().map(|counters| counter_table(&counters)));
+    tables.extend(pauses);
     tables.extend(bins.into_iter().flatten());
     let hash = hash(&flows, &tables, &summary)?;
     summary.shift_insert(0, HASH.to_owned(), json!(hash));
@@ -372,12 +374,14 @@ impl Totals {
 
     /// Drops and marks.
     fn network<C: EventCore>(&mut self, world: &mut World<C>) {
+        let lossless = world.net.core.is_lossless();
         let books = world.net.core.books();
         self.put("drops", json!(books.drops.iter().sum::<u64>()));
         let limited = world.net.host_queues.as_ref().is_some_and(|queues| queues.limited());
         let counts = |reason: &DropReason| match reason {
             DropReason::HostQueueFull => limited,
             DropReason::Chosen => world.net.faults.any_drop(),
+            DropReason::HeadroomFull => lossless,
             _ => true,
         };
         for reason in DropReason::ALL.into_iter().filter(counts) {
@@ -386,6 +390,11 @@ impl Totals {
         self.put("loss_run_longest", json!(books.longest_loss_run()));
         self.put("marks", json!(books.marks()));
         self.put("would_mark", json!(books.would_mark()));
+        if lossless {
+            let pauses = || books.ports.iter().map(|port| port.pauses);
+            self.put(declared::PAUSES[0].name, json!(pauses().map(|port| port.count).sum::<u64>()));
+            self.put(declared::PAUSES[1].name, json!(pauses().map(|port| port.lasted).sum::<Time>().secs()));
+        }
     }
 
     /// The queue of the observed port.

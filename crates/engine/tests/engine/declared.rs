@@ -94,8 +94,12 @@ fn totals_stand_by_topic() {
 fn tables_have_the_columns_that_are_declared() {
     let facts = |column: &Column| (column.name, column.unit, column.description);
     let mut seen = BTreeSet::new();
+    let lossless = run(
+        "[network]\ntopology = \"star\"\npfc = \"on\"\n[[traffic]]\nkind = \"incast\"\nsenders = 2\nbytes-each = \"1KB\"\n",
+    );
     // A probe of flows, one of switches and one of hosts.
-    for outcome in [small("dctcp", "cwnd"), small("sdtcp", "congestion-level"), small("rcc", "acks-waiting")] {
+    let probed = [small("dctcp", "cwnd"), small("sdtcp", "congestion-level"), small("rcc", "acks-waiting")];
+    for outcome in probed.iter().chain([&lossless]) {
         for name in outcome.table_names() {
             let table = outcome.table(name).expect("it is there");
             let declared = tables().into_iter().find(|table| table.name == name).expect(name);

@@ -229,6 +229,28 @@ fn parameters_of_hpcc() {
 }
 
 #[test]
+fn parameters_of_dcqcn() {
+    for param in ["k-min = \"15KB\"", "k-max = \"30KB\"", "p-max = \"50%\""] {
+        acts(30, 2, ["dcqcn", "", param]);
+    }
+    for param in [
+        "cnp-interval = \"500us\"",
+        "g = 0.5",
+        "alpha-timer = \"500us\"",
+        "rate-timer = \"1ms\"",
+        "byte-counter = \"10KB\"",
+        "recovery = 1",
+        "increase = \"100Mbps\"",
+        "min-rate = \"5Mbps\"",
+        "in-flight = \"5KB\"",
+    ] {
+        acts(30, 2, ["dcqcn", "k-max = \"15KB\"\np-max = \"50%\"", param]);
+    }
+    let fast = "k-max = \"15KB\"\np-max = \"50%\"\nbyte-counter = \"10KB\"\nrecovery = 0";
+    acts(30, 2, ["dcqcn", fast, "hyper-increase = \"10Mbps\""]);
+}
+
+#[test]
 fn parameters_of_strict_priority() {
     let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
     let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");

@@ -15,6 +15,7 @@ pub use ecn_threshold::{MARKING_RULE, MARKING_SOURCE};
 pub use ecn_threshold::{MarkAt, Threshold};
 pub use red::{Notice, Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
+pub use wred::profile;
 
 use fanin_core::roles::QueueDiscipline;
 use fanin_param::{Kind, Param, SpecError, Values};

@@ -76,6 +76,11 @@ pub(super) fn check(values: &Values) -> Result<(), SpecError> {
     }
 }
 
+/// A port with this profile, which lets packets in that it cannot mark.
+pub fn profile(min: Size, max: Size, max_p: f64) -> Box<dyn QueueDiscipline> {
+    Box::new(Wred { min, max, max_p, drop: false })
+}
+
 /// A FIFO whose marks are drawn by the queue that each packet finds.
 struct Wred {
     min: Size,

@@ -277,9 +277,9 @@ fn together(cables: usize, rate: Rate) -> Rate {
     Rate::from_bps(cables as u64 * rate.bps())
 }
 
-/// The opposite direction of a cable: both are adjacent in the list of links.
+/// The opposite direction of a cable.
 pub fn twin(link: LinkId) -> LinkId {
-    LinkId::new(link.index() ^ 1)
+    link.twin()
 }
 
 /// The number of sender hosts: the scenario's, otherwise as many as its traffic needs.

@@ -1,7 +1,7 @@
 //! HPCC (Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019): windows that follow the utilisation of the most
 //! used link on the path, which each port writes into every packet.
 //!
-//! Left out: what its network has besides, which is PFC, and go-back-N in the place of TCP's loss recovery. The widths and
+//! Left out: go-back-N in the place of TCP's loss recovery. The widths and
 //! units of the telemetry's fields are left out too: its values are exact.
 
 mod readings;

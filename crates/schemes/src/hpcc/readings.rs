@@ -17,7 +17,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "HP3",
-        text: "Algorithm 1 has no rule for a loss, and its network has PFC. Here ports drop packets: they are sent again, and the window \
+        text: "Algorithm 1 has no rule for a loss, and its network has PFC. Where ports drop packets, those are sent again, and the window \
                stays what telemetry makes it.",
         params: &["scheme.hpcc.loss-decrease"],
     },

@@ -2,6 +2,7 @@
 
 mod endpoint;
 mod layout;
+mod lossless;
 mod ports;
 mod watch;
 
@@ -44,13 +45,14 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let nodes = layout.nodes().map(|node| layout.bundle().node_state(&layout.facts(node))).collect();
     let agents: Vec<_> = layout.nodes().map(|node| layout.agent(node)).collect();
     let looked_at: Vec<bool> = agents.iter().map(|agent| agent.as_ref().is_some_and(|a| a.needs_backlog())).collect();
-    let ports = ports::ports(scenario, &layout, &looked_at, seed)?;
+    let mut ports = ports::ports(scenario, &layout, &looked_at, seed)?;
+    let packet = layout.mss + u64::from(layout.header);
+    let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
+    let lossless = lossless::lossless(&scenario.network.values, &layout.topology, &mut ports, packet)?;
     let books = ports::books(scenario, &layout, &ports);
     let marks_late = ports.iter().any(|port| port.discipline.acts_on_dequeue());
     let links = layout.topology.links.len();
     let ties = TieBreak::new(links, seed);
-    let packet = layout.mss + u64::from(layout.header);
-    let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
     let hosts = layout.hosts(scenario);
     let host_queues = host_queues(&layout);
     let groups = groups(scenario, &layout, seed)?;
@@ -59,14 +61,15 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let crossings = watch::crossings(scenario, &layout.topology);
     let controller = layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt });
     let channel = ControlChannel::new(&scenario.control, layout.topology.nodes.len(), seed);
-    let switches = Switches::new(agents, layout.network_scheme, Control::new(controller, channel), switch_probes);
+    let switches =
+        Switches::new(agents, layout.network_scheme, Control::new(controller, channel), switch_probes, lossless.any());
     let sampled = measure.is("queue-trace", "sampled");
     Ok(World {
         seed,
         duration: scenario.run.time("duration"),
         end: scenario.longest(),
         net: Network {
-            core: C::new(CoreParts { ports, nodes, books, ties }),
+            core: C::new(CoreParts { ports, nodes, books, ties, lossless }),
             paths: Paths::new(seed),
             rates: layout.topology.links.iter().map(|link| link.rate).collect(),
             buffers,

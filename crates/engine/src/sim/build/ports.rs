@@ -69,6 +69,9 @@ pub(super) fn ports(
             up: true,
             admits: true,
             reports: (switch && layout.telemetry).then_some(0),
+            pausable: false,
+            paused: false,
+            lossless: false,
         });
     }
     Ok(ports)

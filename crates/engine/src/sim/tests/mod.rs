@@ -15,6 +15,7 @@ mod grid;
 mod laws;
 mod loads;
 mod path_selector;
+mod pfc;
 mod queue_discipline;
 mod random;
 mod retransmissions;

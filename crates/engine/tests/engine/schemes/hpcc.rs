@@ -10,8 +10,13 @@ const RATE: f64 = 100e9;
 
 /// So many flows into one port of 100 Gbit/s for as long as it takes.
 fn long(flows: u32, params: &str) -> Outcome {
+    over("", flows, params)
+}
+
+/// The same with further keys of the network.
+fn over(network: &str, flows: u32, params: &str) -> Outcome {
     run(&format!(
-        "[network]\ntopology = \"star\"\nrate = \"100Gbps\"\ndelay = \"2us\"\nbuffer = \"4MB\"\n[transport]\n\
+        "[network]\ntopology = \"star\"\nrate = \"100Gbps\"\ndelay = \"2us\"\nbuffer = \"4MB\"\n{network}\n[transport]\n\
          scheme = \"hpcc\"\n[scheme.hpcc]\n{params}\n[[traffic]]\nkind = \"background\"\nflows = {flows}\n\
          [measure]\nwarmup = \"2ms\"\n[run]\nduration = \"4ms\"\n"
     ))
@@ -55,4 +60,12 @@ fn without_pfc_first_windows_of_many_senders_are_lost() {
     let outcome = long(64, "");
     assert!(outcome.number("drops") > 1000.0 && outcome.number("jain") < 0.6);
     assert_eq!(outcome.number("marks"), 0.0);
+}
+
+/// The same 4 MB, of which each of 65 cables has its part: XOFF at 4,900 bytes, and headroom for the rest.
+#[test]
+fn with_pfc_first_windows_of_many_senders_wait_and_none_is_lost() {
+    let outcome = over("pfc = \"on\"\npfc-xoff = \"4900B\"", 64, "");
+    assert_eq!(outcome.number("drops"), 0.0);
+    assert!(outcome.number("pauses") > 0.0 && outcome.number("jain") > 0.9, "{}", outcome.number("jain"));
 }

@@ -1,6 +1,7 @@
 //! Each scheme at work in the simulator: what its paper promises, and what each of its mechanisms is for.
 
 mod d2tcp;
+mod dcqcn;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
