@@ -192,6 +192,7 @@ impl Hosts {
             match action {
                 ReceiverAction::Window { flow, bytes } => self.grant(flow, bytes),
                 ReceiverAction::Release { flow, push } => self.send_held(flow, push, net),
+                ReceiverAction::Control { flow, packet } => self.send_control(flow, packet, net),
                 ReceiverAction::Timer { at, token } => {
                     let slot = self.timers.put((node, scheme, token));
                     net.core.schedule(at.max(net.now()), Class::Host, slot);

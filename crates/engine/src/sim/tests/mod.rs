@@ -5,6 +5,7 @@ mod asked;
 mod bench;
 mod congestion_control;
 mod constructed;
+mod control_packets;
 mod controller;
 mod crossings;
 mod cubic_law;
