@@ -24,6 +24,8 @@ impl Flags {
     /// A [control packet](crate::roles::ControlPacket) of the scheme, with ACK, which says that it travels to the sender of
     /// the data. It is the bit of URG, which no host sets.
     pub const CONTROL: Self = Self(0x20);
+    /// Without ACK the same bit: a port has cut the segment's payload, and a FIN with it. Its sequence number is left.
+    pub const TRIMMED: Self = Self::CONTROL;
     /// ECN echo.
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
@@ -200,7 +202,12 @@ impl Packet {
     /// Whether this is a control packet, of which [`Self::is_ack`] holds too.
     #[inline(always)]
     pub const fn is_control(&self) -> bool {
-        self.flags.has(Flags::CONTROL)
+        self.flags.has(Flags::CONTROL) && self.is_ack()
+    }
+    /// Whether this is what is left of a segment.
+    #[inline(always)]
+    pub const fn is_trimmed(&self) -> bool {
+        self.flags.has(Flags::TRIMMED) && !self.is_ack()
     }
 }
 

@@ -95,7 +95,11 @@ impl Hosts {
         let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
-            self.on_bare_ack(packet.flow, net);
+            if packet.is_trimmed() {
+                self.on_trimmed(packet, net);
+            } else {
+                self.on_bare_ack(packet.flow, net);
+            }
             return false;
         }
         let now = net.now();

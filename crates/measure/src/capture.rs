@@ -129,7 +129,7 @@ impl Capture {
         };
         let of_data = book.addresses(packet.flow);
         let addresses = if ack { of_data.reversed() } else { of_data };
-        let last = packet.size == header && packet.seq > 1 && !flags.has(Flags::FIN);
+        let last = packet.size == header && packet.seq > 1 && !flags.has(Flags::FIN.with(Flags::TRIMMED));
         // A receiver sends no data, so its sequence number does not change after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
             (false, true) => (packet.seq, 0),

@@ -7,7 +7,7 @@ use fanin_core::packet::{Flags, Packet};
 use fanin_core::units::Time;
 
 /// What a packet is for, as `kind` of the table names it.
-const KINDS: [&str; 6] = ["data", "ack", "syn", "syn-ack", "fin", "control"];
+const KINDS: [&str; 7] = ["data", "ack", "syn", "syn-ack", "fin", "control", "trimmed"];
 
 /// A packet at the far end of a link.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,9 @@ impl Crossing {
         let flags = self.packet.flags;
         if self.packet.is_control() {
             return 5;
+        }
+        if self.packet.is_trimmed() {
+            return 6;
         }
         match (flags.has(Flags::SYN), flags.has(Flags::FIN), self.packet.is_ack()) {
             (true, _, false) => 2,

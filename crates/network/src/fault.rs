@@ -285,7 +285,7 @@ impl Chosen {
         let is = match self.packets {
             Packets::Data => return self.segment(u64::from(packet.seq.wrapping_sub(1)), payload),
             // The sender's last packet acknowledges the FIN of the receiver, and nothing else.
-            Packets::Ack => payload == 0 && !ends && !packet.is_control(),
+            Packets::Ack => payload == 0 && !ends && !packet.is_control() && !packet.is_trimmed(),
             Packets::Syn => flags.has(Flags::SYN) && !packet.is_ack(),
             Packets::SynAck => flags.has(Flags::SYN) && packet.is_ack(),
             Packets::Fin => flags.has(Flags::FIN),

@@ -167,6 +167,8 @@ pub trait WindowControl: Send {
     }
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
+    /// A segment of `flow` that begins at `seq` arrived, but a port has cut its payload. `field` is its in-band field.
+    fn on_trimmed(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _seq: u64, _field: u64) {}
     /// A segment without data arrived: the last one of the handshake or of the connection.
     fn on_bare_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) {}
     /// An acknowledgement is due.

@@ -22,5 +22,6 @@ mod retransmissions;
 mod steps;
 mod switch_agent;
 mod telemetry;
+mod trimming;
 mod window_control;
 mod windows;
