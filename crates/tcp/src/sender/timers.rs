@@ -155,6 +155,9 @@ impl Sender {
         self.with_cc(env, call);
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
+        if self.resend_named(env) {
+            self.restart_timer(env);
+        }
         self.send(env);
         self.after_sending(env);
     }
