@@ -21,6 +21,11 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The sequence field is an acknowledgement number.
     pub const ACK: Self = Self(0x10);
+    /// A [control packet](crate::roles::ControlPacket) of the scheme, with ACK, which says that it travels to the sender of
+    /// the data. It is the bit of URG, which no host sets.
+    pub const CONTROL: Self = Self(0x20);
+    /// Without ACK the same bit: a port has cut the segment's payload, and a FIN with it. Its sequence number is left.
+    pub const TRIMMED: Self = Self::CONTROL;
     /// ECN echo.
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
@@ -158,7 +163,8 @@ impl Onward {
 /// Sequence numbers are those of the wire: 32 bits, modulo 2^32, counting bytes; the SYN has number 0 and the
 /// first data byte 1. End points unwrap them. A packet is either a segment of its flow (SYN, data, FIN:
 /// `seq` is its first byte) or a pure acknowledgement for it (flag ACK: `seq` is the acknowledgement number).
-/// A SYN with ACK is the receiver's reply in the handshake.
+/// A SYN with ACK is the receiver's reply in the handshake. A [control packet](crate::roles::ControlPacket) is neither:
+/// `seq` is its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet {
@@ -194,10 +200,20 @@ impl Packet {
     pub const fn came_over(&self) -> LinkId {
         LinkId::new(self.arrival as usize)
     }
-    /// Whether this is a pure acknowledgement (or a SYN-ACK), travelling from the receiver of the data.
+    /// Whether this is a pure acknowledgement, a SYN-ACK or a control packet, travelling from the receiver of the data.
     #[inline(always)]
     pub const fn is_ack(&self) -> bool {
         self.flags.has(Flags::ACK)
+    }
+    /// Whether this is a control packet, of which [`Self::is_ack`] holds too.
+    #[inline(always)]
+    pub const fn is_control(&self) -> bool {
+        self.flags.has(Flags::CONTROL) && self.is_ack()
+    }
+    /// Whether this is what is left of a segment.
+    #[inline(always)]
+    pub const fn is_trimmed(&self) -> bool {
+        self.flags.has(Flags::TRIMMED) && !self.is_ack()
     }
 }
 

@@ -5,6 +5,7 @@
 //! second on. The simulator has no payload, so packets are captured up to the end of their TCP header, and their
 //! original length and checksums are those of a payload of zeros. Packets with real content are captured whole.
 
+use crate::packet::Addresses;
 use crate::units::Time;
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
@@ -18,6 +19,10 @@ const TCP_HEADER: usize = 20;
 const MAX_OPTIONS: usize = 40;
 const SNAP_LENGTH: usize = IP_HEADER + TCP_HEADER + MAX_OPTIONS;
 const TCP: u8 = 6;
+const UDP_HEADER: usize = 8;
+const UDP: u8 = 17;
+/// Bytes of the IPv4 and TCP headers without options.
+pub const TCP_AND_IP: u16 = (IP_HEADER + TCP_HEADER) as u16;
 
 /// Unit of the times in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +146,15 @@ impl PcapNg {
         self.enhanced_packet(interface, at, &whole, whole.len());
     }
 
+    /// Appends a UDP packet whose payload begins with `content`, zeros after it.
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn udp_packet(&mut self, interface: u32, at: Time, udp: &Udp, content: &[u8]) {
+        let headers = [&udp.headers(content)[..], content].concat();
+        self.enhanced_packet(interface, at, &headers, udp.total(content));
+    }
+
     /// Appends a packet that was captured whole, from its IPv4 header on.
     ///
     /// # Panics
@@ -215,7 +229,7 @@ impl Header<'_> {
         let length = IP_HEADER + tcp;
         let payload = self.payload_bytes(length);
         self.write_tcp(&mut data[IP_HEADER..length], payload, sum);
-        self.write_ip(&mut data[..IP_HEADER], length + payload);
+        write_ip(&mut data[..IP_HEADER], length + payload, TCP, [self.dscp, self.ecn], [self.src, self.dst]);
         length
     }
 
@@ -223,21 +237,6 @@ impl Header<'_> {
     fn payload_bytes(&self, headers: usize) -> usize {
         debug_assert!(usize::from(self.payload) + headers <= 0xFFFF, "an IPv4 packet has at most 65535 bytes");
         usize::from(self.payload).min(0xFFFF - headers)
-    }
-
-    /// RFC 791 section 3.1. "Don't fragment" is set, as hosts do, so the identification has no meaning (RFC 6864
-    /// section 4.1).
-    fn write_ip(&self, ip: &mut [u8], total: usize) {
-        ip[0] = 0x45;
-        ip[1] = self.dscp << 2 | (self.ecn & 0b11);
-        ip[2..4].copy_from_slice(&(total as u16).to_be_bytes());
-        ip[6] = 0x40;
-        ip[8] = 64;
-        ip[9] = TCP;
-        ip[12..16].copy_from_slice(&self.src);
-        ip[16..20].copy_from_slice(&self.dst);
-        let checksum = !ones_complement_sum(ip, 0);
-        ip[10..12].copy_from_slice(&checksum.to_be_bytes());
     }
 
     /// RFC 9293 section 3.1, with the options already written. A payload of zeros affects the checksum only by its
@@ -285,6 +284,60 @@ impl Header<'_> {
             }
         }
         length
+    }
+}
+
+/// RFC 791 section 3.1. "Don't fragment" is set, as hosts do, so the identification has no meaning (RFC 6864 section 4.1).
+fn write_ip(ip: &mut [u8], total: usize, protocol: u8, [dscp, ecn]: [u8; 2], [src, dst]: [[u8; 4]; 2]) {
+    ip[0] = 0x45;
+    ip[1] = dscp << 2 | (ecn & 0b11);
+    ip[2..4].copy_from_slice(&(total as u16).to_be_bytes());
+    ip[6] = 0x40;
+    ip[8] = 64;
+    ip[9] = protocol;
+    ip[12..16].copy_from_slice(&src);
+    ip[16..20].copy_from_slice(&dst);
+    let checksum = !ones_complement_sum(ip, 0);
+    ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// The headers of a captured UDP packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Udp {
+    /// Addresses and ports.
+    pub ends: Addresses,
+    /// The ECN field of the IP header: two bits.
+    pub ecn: u8,
+    /// The differentiated services code point of the IP header: six bits.
+    pub dscp: u8,
+    /// Bytes of the packet from its IPv4 header on; more if its content takes more.
+    pub length: u16,
+}
+
+impl Udp {
+    fn total(&self, content: &[u8]) -> usize {
+        usize::from(self.length).max(IP_HEADER + UDP_HEADER + content.len())
+    }
+
+    /// The IPv4 and UDP headers (RFC 768), whose checksum zeros after `content` do not change.
+    fn headers(&self, content: &[u8]) -> [u8; IP_HEADER + UDP_HEADER] {
+        let Addresses { src, dst, src_port, dst_port } = self.ends;
+        let (mut data, total) = ([0; IP_HEADER + UDP_HEADER], self.total(content));
+        write_ip(&mut data[..IP_HEADER], total, UDP, [self.dscp, self.ecn], [src, dst]);
+        let length = (total - IP_HEADER) as u16;
+        let udp = &mut data[IP_HEADER..];
+        for (at, field) in [src_port, dst_port, length].into_iter().enumerate() {
+            udp[2 * at..2 * at + 2].copy_from_slice(&field.to_be_bytes());
+        }
+        let pseudo_header = ones_complement_sum(&[src, dst].concat(), u32::from(UDP) + u32::from(length));
+        let payload = ones_complement_sum(content, u32::from(pseudo_header));
+        // Zero would mean that there is none.
+        let checksum = match !ones_complement_sum(udp, u32::from(payload)) {
+            0 => u16::MAX,
+            checksum => checksum,
+        };
+        udp[6..].copy_from_slice(&checksum.to_be_bytes());
+        data
     }
 }
 
@@ -442,6 +495,23 @@ mod tests {
         assert_eq!(packet[68..], [0, 0, 0, 7, 0, 0, 0, 8]);
         let crowded = captured(&Header { sack: &blocks, ..SYN });
         assert_eq!(crowded.len(), 20 + 20 + 12 + 4 + 3 * 8);
+    }
+
+    #[test]
+    fn a_udp_packet_is_written_byte_for_byte() {
+        let ends = Addresses { src: [10, 0, 0, 1], dst: [10, 0, 0, 2], src_port: 40_000, dst_port: 5_001 };
+        let mut capture = PcapNg::new(&["ab"], Resolution::Picoseconds);
+        capture.udp_packet(0, Time::ZERO, &Udp { ends, ecn: 3, dscp: 46, length: 64 }, &[7, 1, 2]);
+        let block = after_preamble(&capture);
+        assert_eq!(block[20..28], [31, 0, 0, 0, 64, 0, 0, 0], "captured and original length");
+        #[rustfmt::skip]
+        let expected = [
+            0x45, 0xBB, 0, 64, 0, 0, 0x40, 0, 0x40, 17, 0x25, 0xF0, 10, 0, 0, 1, 10, 0, 0, 2,
+            0x9C, 0x40, 0x13, 0x89, 0, 44, 0x32, 0xC9, 7, 1, 2,
+        ];
+        assert_eq!(block[28..59], expected);
+        let short = Udp { ends, length: 0, ..Udp::default() };
+        assert_eq!(short.total(&[7, 1, 2]), 31, "its content is never cut");
     }
 
     #[test]

@@ -122,6 +122,15 @@ impl Core {
             match decision {
                 Decision::Enqueue(band) => return Ok((band, pool_bytes)),
                 Decision::Drop(reason) => return Err(reason),
+                Decision::Trim(band) => {
+                    self.books.trim(link, packet, self.now);
+                    return Ok((band, pool_bytes));
+                }
+                Decision::TrimLast(of, to) => {
+                    if !self.trim_last(link, usize::from(of), usize::from(to)) {
+                        return Err(DropReason::Discipline);
+                    }
+                }
                 Decision::PushOut(victim, reason) => {
                     if !self.push_out(link, usize::from(victim)) {
                         return Err(reason);
@@ -145,11 +154,28 @@ impl Core {
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
         self.leave(link, victim.arrival, victim.size, self.now);
         self.discard(link, &victim, DropReason::PushedOut);
+        self.shrinks(link);
+        true
+    }
+
+    #[cold]
+    fn trim_last(&mut self, link: LinkId, of: usize, to: usize) -> bool {
+        let slow = &mut self.slow[link.index()];
+        let Some(mut victim) = slow.waiting.get_mut(of).and_then(VecDeque::pop_back) else { return false };
+        slow.remove(of, victim.size);
+        self.ports[link.index()].bytes_in -= self.books.trim(link, &mut victim, self.now);
+        slow.add(to, victim.size);
+        slow.waiting[to].push_back(victim);
+        self.shrinks(link);
+        true
+    }
+
+    /// What waits in a port has become less without a departure.
+    fn shrinks(&mut self, link: LinkId) {
         let port = &self.ports[link.index()];
         let backlog = in_port(port, &self.slow[link.index()]);
         self.books.on_queue(link, self.now, backlog, port.in_service);
         self.count_share(link, backlog);
-        true
     }
 
     /// Returns the port's backlog, without bytes if they are not counted.

@@ -232,6 +232,22 @@ impl ReferenceCore {
         true
     }
 
+    fn trim_last(&mut self, link: usize, of: usize, to: usize) -> bool {
+        let port = &mut self.ports[link];
+        let Some((ready, mut victim)) = port.bands.get_mut(of).and_then(VecDeque::pop_back) else { return false };
+        let before = u64::from(victim.size);
+        let cut = self.books.trim(LinkId::new(link), &mut victim, self.now);
+        port.counts[of].packets -= 1;
+        port.counts[of].bytes -= before;
+        port.counts[to].packets += 1;
+        port.counts[to].bytes += before - cut;
+        port.bytes_in -= cut;
+        port.bands[to].push_back((ready, victim));
+        let (backlog, in_service) = (port.backlog(), port.in_service);
+        self.books.on_queue(LinkId::new(link), self.now, backlog, in_service);
+        true
+    }
+
     fn admit(&mut self, link: usize, packet: &mut Packet) -> (Decision, bool) {
         let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
         let port = &mut self.ports[link];
@@ -291,6 +307,12 @@ impl EventCore for ReferenceCore {
             match decision {
                 Decision::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
                 Decision::PushOut(band, _) if self.push_out(i, usize::from(band)) => {}
+                Decision::Trim(band) => {
+                    self.books.trim(link, &mut packet, self.now);
+                    break usize::from(band);
+                }
+                Decision::TrimLast(of, to) if self.trim_last(i, usize::from(of), usize::from(to)) => {}
+                Decision::TrimLast(..) => return self.discard(link, &packet, DropReason::Discipline),
                 Decision::Drop(reason) | Decision::PushOut(_, reason) => {
                     return self.discard(link, &packet, reason);
                 }

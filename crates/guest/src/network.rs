@@ -76,6 +76,8 @@ pub(crate) fn faults(site: &Site) -> io::Result<()> {
             Packets::Syn => 2,
             Packets::SynAck => 3,
             Packets::Fin => 4,
+            // The kernel sends none.
+            Packets::Control => continue,
         };
         let (link, offset, mss) = (fault.link.index(), fault.chosen.offset, fault.chosen.mss);
         let [at, until, by] = [fault.at, fault.until, by].map(Time::ps);

@@ -1,10 +1,10 @@
-//! Acknowledgements that receivers send.
+//! What receivers send: acknowledgements, and packets of a scheme's own.
 
 use crate::flow::Flow;
 use crate::hosts::Hosts;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{Flags, Packet, Stamp};
-use fanin_core::roles::HostDelay;
+use fanin_core::roles::{ControlPacket, HostDelay};
 use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_net::network::Network;
@@ -92,6 +92,27 @@ impl Flow {
 impl Hosts {
     pub(super) fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, net: &mut Network<C>) {
         self.flows[id].send_ack(ack, push, net);
+    }
+
+    /// Sends a packet of the scheme's own to the sender of a flow. The flow may have finished; then it has no effect.
+    pub(super) fn send_control<C: EventCore>(&mut self, id: FlowId, control: ControlPacket, net: &mut Network<C>) {
+        let Some(Flow { wire, receiver: side, .. }) = self.flows.get_mut(id) else { return };
+        side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(control.size);
+        let (link, onward) = net.paths.begin(wire.reverse);
+        let packet = Packet {
+            arrival: 0,
+            field: control.field,
+            flow: id,
+            seq: u32::from(control.kind),
+            onward,
+            stamp: Stamp::of(net.now()),
+            window: 0,
+            size: control.size,
+            flags: Flags::ACK.with(Flags::CONTROL),
+            priority: control.priority,
+        };
+        net.put(link, &packet, wire.endpoint);
     }
 
     pub(super) fn send_syn_ack<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {

@@ -95,7 +95,7 @@ impl Hosts {
         let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
-            self.on_bare_ack(packet.flow, net);
+            self.on_empty(packet, net);
             return false;
         }
         let now = net.now();
@@ -140,6 +140,15 @@ impl Hosts {
             flow.send_ack(*last, false, net);
         }
         arrived
+    }
+
+    /// A segment without data: trimmed on the way, or sent like that.
+    fn on_empty<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
+        if packet.is_trimmed() {
+            self.on_trimmed(packet, net);
+        } else {
+            self.on_bare_ack(packet.flow, net);
+        }
     }
 
     /// Counts the packets that arrived as parts of a merged segment.

@@ -3,6 +3,7 @@
 use crate::flow::{Grant, HeldAck, HeldRequest};
 use crate::hosts::Hosts;
 use fanin_core::ids::{FlowId, NodeId};
+use fanin_core::packet::Packet;
 use fanin_core::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use fanin_event::EventCore;
 use fanin_event::order::Class;
@@ -38,14 +39,30 @@ impl Hosts {
         window.is_some_and(|window| window.knows(flow))
     }
 
-    /// Shows a segment to its host's scheduler, after the transfer that it begins, if it begins one.
-    fn tell_scheduler<C: EventCore>(&mut self, id: FlowId, to: NodeId, arrival: &Arrival, net: &mut Network<C>) {
+    /// Tells a host's scheduler of a segment, after the transfer that it begins, if it begins one.
+    fn tell_scheduler<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        to: NodeId,
+        net: &mut Network<C>,
+        tell: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>),
+    ) {
         let flow = &mut self.flows[id];
         if std::mem::take(&mut flow.receiver.unannounced) {
             let announced = flow.announced();
             self.ask(to, id, net, |window, cx| window.on_open(cx, id, &announced));
         }
-        self.ask(to, id, net, |window, cx| window.on_data(cx, id, arrival));
+        self.ask(to, id, net, tell);
+    }
+
+    /// Shows what is left of a segment to its host's scheduler. To TCP it is lost.
+    #[inline(never)]
+    pub(super) fn on_trimmed<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
+        let (id, field, flow) = (packet.flow, packet.field, &self.flows[packet.flow]);
+        let (to, seq) = (flow.wire.to, flow.receiver.state.unwrap(packet.seq));
+        if self.is_scheduled(id, to) {
+            self.tell_scheduler(id, to, net, |window, cx| window.on_trimmed(cx, id, seq, field));
+        }
     }
 
     /// Shows the last segment of a handshake or of a connection to its host's scheduler.
@@ -129,7 +146,7 @@ impl Hosts {
         net: &mut Network<C>,
     ) {
         if self.is_scheduled(id, to) {
-            self.tell_scheduler(id, to, arrival, net);
+            self.tell_scheduler(id, to, net, |window, cx| window.on_data(cx, id, arrival));
         }
         for i in 0..self.acks.as_slice().len() {
             self.acknowledge(id, self.acks.as_slice()[i], net);
@@ -192,6 +209,7 @@ impl Hosts {
             match action {
                 ReceiverAction::Window { flow, bytes } => self.grant(flow, bytes),
                 ReceiverAction::Release { flow, push } => self.send_held(flow, push, net),
+                ReceiverAction::Control { flow, packet } => self.send_control(flow, packet, net),
                 ReceiverAction::Timer { at, token } => {
                     let slot = self.timers.put((node, scheme, token));
                     net.core.schedule(at.max(net.now()), Class::Host, slot);

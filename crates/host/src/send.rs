@@ -5,7 +5,7 @@ use crate::hosts::{Endpoint, Host, Hosts};
 use crate::riding::Riding;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
-use fanin_core::roles::{Announcement, PacketFacts, PathRequest};
+use fanin_core::roles::{Announcement, ControlPacket, PacketFacts, PathRequest};
 use fanin_core::telemetry::Telemetry;
 use fanin_core::units::Time;
 use fanin_event::EventCore;
@@ -300,11 +300,28 @@ impl Hosts {
         end - FIRST_DATA
     }
 
-    /// An acknowledgement reached its sender.
+    /// Whether that was all of a SYN-ACK or a control packet.
+    #[inline(never)]
+    fn is_dealt_with<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) -> bool {
+        if !packet.is_control() {
+            return self.holds_handshake(packet, net);
+        }
+        let Some(flow) = self.flows.get_mut(packet.flow) else {
+            net.stray(packet);
+            return true;
+        };
+        flow.book_ack(packet);
+        let &Packet { seq, priority, size, field, .. } = packet;
+        let control = ControlPacket { kind: seq as u8, priority, size, field };
+        self.with_sender(packet.flow, net, |sender, env| sender.on_control(&control, env));
+        true
+    }
+
+    /// An acknowledgement or a control packet reached its sender.
     #[inline]
     pub fn on_ack<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
         let syn = packet.flags.has(Flags::SYN);
-        if syn && self.holds_handshake(packet, net) {
+        if packet.flags.has(Flags::SYN.with(Flags::CONTROL)) && self.is_dealt_with(packet, net) {
             return;
         }
         let Self { flows, by_node: hosts, endpoints, probes, stack, .. } = self;

@@ -2,7 +2,7 @@
 
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::packet::{Addresses, Flags, Packet, address};
-use fanin_core::pcapng::{Header, PcapNg, Resolution};
+use fanin_core::pcapng::{self, Header, PcapNg, Resolution, Udp};
 use fanin_core::roles::AddressBook;
 use fanin_core::units::Time;
 use fanin_tcp::sack::SackBlocks;
@@ -117,6 +117,10 @@ impl Capture {
             return;
         }
         self.left -= 1;
+        if packet.is_control() {
+            let addresses = book.addresses(packet.flow).reversed();
+            return self.record_control(interface, packet, now, header, addresses);
+        }
         let (ack, flags) = (packet.is_ack(), packet.flags);
         let syn = flags.has(Flags::SYN);
         let blocks: Vec<(u32, u32)> = match blocks.filter(|_| ack && flags.has(Flags::OPTION)) {
@@ -125,7 +129,7 @@ impl Capture {
         };
         let of_data = book.addresses(packet.flow);
         let addresses = if ack { of_data.reversed() } else { of_data };
-        let last = packet.size == header && packet.seq > 1 && !flags.has(Flags::FIN);
+        let last = packet.size == header && packet.seq > 1 && !flags.has(Flags::FIN.with(Flags::TRIMMED));
         // A receiver sends no data, so its sequence number does not change after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
             (false, true) => (packet.seq, 0),
@@ -156,6 +160,23 @@ impl Capture {
                 sack: &blocks,
             },
         );
+    }
+
+    /// Captures a control packet of the scheme: UDP with the connection's ports, the kind in the first byte of its payload and
+    /// the field in the next eight.
+    fn record_control(&mut self, interface: u32, packet: &Packet, now: Time, header: u16, ends: Addresses) {
+        let mut content = [0; 9];
+        content[0] = packet.seq as u8;
+        content[1..].copy_from_slice(&packet.field.to_be_bytes());
+        // What the headers of a segment have below IP, a control packet has too.
+        let below = header.saturating_sub(pcapng::TCP_AND_IP);
+        let udp = Udp {
+            ends,
+            ecn: packet.flags.ecn_field(),
+            dscp: packet.priority,
+            length: packet.size.saturating_sub(below),
+        };
+        self.file.udp_packet(interface, now, &udp, &content);
     }
 
     /// The whole file.

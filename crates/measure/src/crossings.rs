@@ -7,7 +7,7 @@ use fanin_core::packet::{Flags, Packet};
 use fanin_core::units::Time;
 
 /// What a packet is for, as `kind` of the table names it.
-const KINDS: [&str; 5] = ["data", "ack", "syn", "syn-ack", "fin"];
+const KINDS: [&str; 7] = ["data", "ack", "syn", "syn-ack", "fin", "control", "trimmed"];
 
 /// A packet at the far end of a link.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,12 @@ impl Crossing {
     /// Index in [`KINDS`].
     fn kind(&self) -> u32 {
         let flags = self.packet.flags;
+        if self.packet.is_control() {
+            return 5;
+        }
+        if self.packet.is_trimmed() {
+            return 6;
+        }
         match (flags.has(Flags::SYN), flags.has(Flags::FIN), self.packet.is_ack()) {
             (true, _, false) => 2,
             (true, _, true) => 3,
@@ -76,7 +82,12 @@ impl Crossings {
                     int(&|p| p.flow.index() as u64),
                 ),
                 column("kind", "", "What the packet is for.", kind),
-                column("seq", "B", "Sequence or acknowledgement number, modulo 2^32.", int(&|p| u64::from(p.seq))),
+                column(
+                    "seq",
+                    "B",
+                    "Sequence or acknowledgement number, modulo 2^32; of a control packet, its kind.",
+                    int(&|p| u64::from(p.seq)),
+                ),
                 column("size_bytes", "B", "Size, headers included.", int(&|p| u64::from(p.size)))
                     .headed(Heading::new("Size of the packet")),
                 column("priority", "", "Band, 0 the highest.", int(&|p| u64::from(p.priority))),

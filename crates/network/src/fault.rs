@@ -124,9 +124,10 @@ const RATE: FaultRow = FaultRow {
 
 const PACKETS: Param = Param::new(
     "packets",
-    Kind::Choice(&["data", "ack", "syn", "syn-ack", "fin"]),
+    Kind::Choice(&["data", "ack", "syn", "syn-ack", "fin", "control"]),
     "data",
-    "Which kind of packets: segments with data, pure ACKs, SYNs, SYN-ACKs, or segments with a FIN.",
+    "Which kind of packets: segments with data, pure ACKs, SYNs, SYN-ACKs, segments with a FIN, or control packets of the \
+     scheme.",
     "our choice",
 );
 
@@ -221,6 +222,8 @@ pub enum Packets {
     SynAck,
     /// The last segment of one direction.
     Fin,
+    /// A control packet of the scheme.
+    Control,
 }
 
 /// The packets that a fault names, on each connection that crosses its link.
@@ -253,6 +256,7 @@ impl Chosen {
                 ("syn", Packets::Syn),
                 ("syn-ack", Packets::SynAck),
                 ("fin", Packets::Fin),
+                ("control", Packets::Control),
             ],
         );
         for key in [SEGMENTS.key, OFFSET.key] {
@@ -281,10 +285,11 @@ impl Chosen {
         let is = match self.packets {
             Packets::Data => return self.segment(u64::from(packet.seq.wrapping_sub(1)), payload),
             // The sender's last packet acknowledges the FIN of the receiver, and nothing else.
-            Packets::Ack => payload == 0 && !ends,
+            Packets::Ack => payload == 0 && !ends && !packet.is_control() && !packet.is_trimmed(),
             Packets::Syn => flags.has(Flags::SYN) && !packet.is_ack(),
             Packets::SynAck => flags.has(Flags::SYN) && packet.is_ack(),
             Packets::Fin => flags.has(Flags::FIN),
+            Packets::Control => packet.is_control(),
         };
         is.then_some(0)
     }

@@ -14,6 +14,7 @@ use fanin_measure::queue::{QueueStats, Trace};
 #[derive(Clone, Debug)]
 pub struct PortBook {
     pub drops: u64,
+    /// Bytes of dropped packets, and payload that was cut.
     pub dropped_bytes: u64,
     /// Of the dropped bytes, those lost on the link after they had left the port.
     pub lost_on_link: u64,
@@ -105,7 +106,7 @@ pub struct FlowBook {
     /// Acknowledgements (and SYN-ACKs) of the flow that were dropped (`acks_dropped`) or marked (`acks_marked`).
     pub acks_dropped: u64,
     pub(crate) acks_marked: u64,
-    /// Bytes of all its packets that were dropped, in both directions.
+    /// Bytes of all its packets that were dropped, in both directions, and payload that was cut.
     pub dropped_bytes: u64,
     /// Packets held by switch agents; negative if an agent injects packets that it did not hold.
     pub kept: i64,
@@ -115,6 +116,11 @@ pub struct FlowBook {
 }
 
 impl FlowBook {
+    /// The latest transmission of a segment is lost.
+    fn lose(&mut self, seq: u32, retransmitted: bool) {
+        self.lost.retain(|lost| lost.seq != seq);
+        self.lost.push(LostSegment { seq, retransmitted });
+    }
     /// Counts a marked packet: an acknowledgement, or a segment.
     #[inline(always)]
     pub fn count_mark(&mut self, ack: bool) {
@@ -293,8 +299,7 @@ impl Books {
             // The last packet of a handshake has the sequence number of the first data byte, but carries no data.
             if packet.size > self.header || packet.flags.has(Flags::SYN.with(Flags::FIN)) {
                 let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
-                book.lost.retain(|lost| lost.seq != packet.seq);
-                book.lost.push(LostSegment { seq: packet.seq, retransmitted });
+                book.lose(packet.seq, retransmitted);
                 let flags = u32::from(packet.flags.has(Flags::SYN.with(Flags::FIN)));
                 book.loss_run.lose(packet.seq, u32::from(packet.size - self.header) + flags);
             }
@@ -302,6 +307,23 @@ impl Books {
         if let Some(bins) = &mut self.bins {
             bins.add_drop(book.group, now);
         }
+    }
+
+    /// The port of `link` cuts the payload of a segment, which is lost. Returns its bytes.
+    #[cold]
+    pub fn trim(&mut self, link: LinkId, packet: &mut Packet, now: Time) -> u64 {
+        let cut = u64::from(packet.size - self.header);
+        let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
+        packet.size = self.header;
+        packet.flags = packet.flags.without(Flags::FIN).with(Flags::TRIMMED);
+        self.ports[link.index()].dropped_bytes += cut;
+        let Some(book) = self.flows.get_mut(packet.flow) else {
+            self.stray(packet, now);
+            return cut;
+        };
+        book.dropped_bytes += cut;
+        book.lose(packet.seq, retransmitted);
+        cut
     }
 
     /// A packet was admitted to the port of `link`. `backlog` is what counts against the limit now, and `pool_bytes` is

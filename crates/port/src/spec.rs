@@ -175,6 +175,10 @@ pub enum Decision {
     /// The last packet of this band is pushed out first. If the band is empty, the arriving packet is dropped for this
     /// reason.
     PushOut(u8, DropReason),
+    /// Its payload is cut, and it waits in this band.
+    Trim(u8),
+    /// The last packet of the first band is cut and waits in the second. If the first is empty, the arriving packet is dropped.
+    TrimLast(u8, u8),
     Drop(DropReason),
 }
 
@@ -255,6 +259,8 @@ impl PortSpec {
             Admission::Enqueue(band) => Decision::Enqueue(band),
             Admission::Drop => Decision::Drop(DropReason::Discipline),
             Admission::Full => Decision::Drop(DropReason::BufferFull),
+            Admission::Trim(band) => Decision::Trim(band),
+            Admission::TrimLast { of, to } => Decision::TrimLast(of, to),
         };
         (decision, cx.would_mark || marked_now(before, packet))
     }

@@ -7,7 +7,7 @@
 //! | role | one instance per | may |
 //! |---|---|---|
 //! | [`CongestionControl`] | flow, at the sender | set window, pacing, ECT, priority and in-band field |
-//! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission |
+//! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission, send control packets |
 //! | [`QueueDiscipline`] | egress port | order, mark, drop |
 //! | [`SwitchAgent`] | switch | see and rewrite packets, report to a controller, obey its orders |
 //! | [`Controller`] | network | keep a global view, answer reports with orders |
@@ -23,7 +23,9 @@ mod switch;
 pub use controller::{Controller, ControllerAction, ControllerCx};
 pub use path::{Ecmp, PathCx, PathRequest, PathSelector, Routes, Spray};
 pub use queue::{Admission, Backlog, DropReason, Markable, QueueCx, QueueDiscipline, Step};
-pub use receiver::{AckDecision, AckKind, Announcement, Arrival, Delivery, ReceiverAction, ReceiverCx, WindowControl};
+pub use receiver::{
+    AckDecision, AckKind, Announcement, Arrival, ControlPacket, Delivery, ReceiverAction, ReceiverCx, WindowControl,
+};
 pub use sender::{
     AckEvent, Asks, ByteCounting, CongestionControl, CongestionWindow, Cut, Cwr, Delay, EcnMode, HostDelay,
     PacketFacts, QuietAck, SenderCx, TransferFacts, half_flight,

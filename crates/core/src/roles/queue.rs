@@ -138,6 +138,16 @@ pub enum Admission {
     Drop,
     /// It is dropped because its band's part of the buffer is full.
     Full,
+    /// Its payload is cut, and what is left waits in this band. Only for segments with a payload.
+    Trim(u8),
+    /// The payload of the last packet that waits in a band is cut, and what is left moves to the end of another one; then the
+    /// discipline is asked again. Only for bands whose packets all have a payload. The packet is dropped if none waits there.
+    TrimLast {
+        /// The band.
+        of: u8,
+        /// The other one.
+        to: u8,
+    },
 }
 
 /// What a discipline does on arrival, if that depends only on the number of packets in the port.
@@ -183,7 +193,7 @@ pub trait QueueDiscipline: Send {
     fn buffers(&self) -> u32 {
         1
     }
-    /// A packet arrives and there is room for it. May mark it.
+    /// A packet arrives and there is room for it as it is. May mark it.
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission;
     /// A full description of [`QueueDiscipline::on_enqueue`], if there is one: the port then need not call it.
     fn step(&self) -> Option<Step> {

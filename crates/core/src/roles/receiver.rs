@@ -90,6 +90,20 @@ pub enum AckDecision {
     Hold,
 }
 
+/// A packet of the scheme, from the receiver of a flow's data to its sender: neither a segment nor an acknowledgement. It
+/// takes the way of acknowledgements, and may be lost as any packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ControlPacket {
+    /// What it is, as its scheme numbers them.
+    pub kind: u8,
+    /// Priority, 0 the highest.
+    pub priority: u8,
+    /// Bytes on the wire, headers included.
+    pub size: u16,
+    /// What it says.
+    pub field: u64,
+}
+
 /// An action of a receiving host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverAction {
@@ -107,6 +121,14 @@ pub enum ReceiverAction {
         flow: FlowId,
         /// Set PSH: ask the sender to retransmit its first unacknowledged segment (RCC).
         push: bool,
+    },
+    /// Send a packet of the scheme's own to the sender of `flow`, which hears of it through
+    /// [`CongestionControl::on_control`](super::CongestionControl::on_control). Without effect once the flow has finished.
+    Control {
+        /// The flow.
+        flow: FlowId,
+        /// The packet.
+        packet: ControlPacket,
     },
     /// Call back at `at` with `token`.
     Timer {
@@ -145,6 +167,8 @@ pub trait WindowControl: Send {
     }
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
+    /// A segment of `flow` that begins at `seq` arrived, but a port has cut its payload. `field` is its in-band field.
+    fn on_trimmed(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _seq: u64, _field: u64) {}
     /// A segment without data arrived: the last one of the handshake or of the connection.
     fn on_bare_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) {}
     /// An acknowledgement is due.

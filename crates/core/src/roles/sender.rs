@@ -1,5 +1,6 @@
 //! Sender: what congestion control knows of its flow, and what it may set.
 
+use super::ControlPacket;
 use crate::telemetry::Telemetry;
 use crate::units::Time;
 
@@ -165,6 +166,9 @@ pub struct Asks {
     pub paces: bool,
     /// [`CongestionControl::on_quiet_ack`].
     pub quiet_acks: bool,
+    /// [`CongestionControl::resends`]. It repairs losses itself: duplicates start no recovery, and a timeout neither goes back
+    /// nor changes windows by itself. A window below a segment lets nothing through. Linux's stack does not have it.
+    pub repairs: bool,
     /// [`CongestionControl::on_telemetry`]. Only the scheme of the network can ask for it, whose switches write it.
     pub telemetry: bool,
 }
@@ -273,6 +277,9 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
     /// An acceptable acknowledgement arrived of which `on_ack` does not hear. Reported to who [asks](Asks::quiet_acks).
     fn on_quiet_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &QuietAck) {}
+    /// A packet of the scheme's own arrived from the receiver ([`ReceiverAction::Control`](super::ReceiverAction::Control)),
+    /// on an open connection. What the window then allows is sent.
+    fn on_control(&mut self, _cx: &mut SenderCx<'_>, _packet: &ControlPacket) {}
     /// Data of the connection's other direction arrived while nothing was outstanding. Only Linux's stack reports it, and
     /// only to schemes with [`EcnMode::Accurate`].
     fn on_idle_data(&mut self, _cx: &mut SenderCx<'_>) {}
@@ -291,6 +298,11 @@ pub trait CongestionControl: Send {
     /// with a window (RFC 5681 section 3.1).
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>, _times: u32) -> Cut {
         Cut::to(half_flight(cx))
+    }
+    /// The first number of a segment that is to be sent again now, whatever the window. Asked after `on_control`, `on_wake` and
+    /// `on_timeout`, until there is none, of who [repairs](Asks::repairs).
+    fn resends(&mut self) -> Option<u64> {
+        None
     }
     /// A loss in a round trip in which an echo has reduced the window reduces it again, as `dctcp_state` of Linux does.
     fn cuts_again_for_loss(&self) -> bool {

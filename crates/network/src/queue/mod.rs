@@ -8,6 +8,7 @@ mod drop_tail;
 mod ecn_threshold;
 mod red;
 mod strict_priority;
+mod trimming;
 mod wred;
 
 pub use double_threshold::DoubleThreshold;
@@ -15,6 +16,7 @@ pub use ecn_threshold::{MARKING_RULE, MARKING_SOURCE};
 pub use ecn_threshold::{MarkAt, Threshold};
 pub use red::{Notice, Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
+pub use trimming::Trimming;
 pub use wred::profile;
 
 use fanin_core::roles::QueueDiscipline;

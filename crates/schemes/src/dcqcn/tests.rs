@@ -105,7 +105,7 @@ fn then_the_target_rises_by_the_increase() {
     bench.until(50 + 5 * 55);
     near(bench.cc.target / LINE, 0.5);
     let before = bench.cc.rate / LINE;
-    near(bench.until(50 + 6 * 55), (before + 0.51) / 2.0);
+    near(bench.until(50 + 6 * 55), f64::midpoint(before, 0.51));
     bench.until(50 + 8 * 55);
     near(bench.cc.target / LINE, 0.53);
 }

@@ -111,6 +111,8 @@ impl Proxy {
                         cx.actions.push(SwitchAction::Inject { packet, to });
                     }
                 }
+                // RCC's scheduler has none.
+                ReceiverAction::Control { .. } => {}
                 ReceiverAction::Timer { at, token } => {
                     let token = (token + 1) << LINK_BITS | scheduler as u64;
                     cx.actions.push(SwitchAction::Timer { at, token });

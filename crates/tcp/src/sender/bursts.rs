@@ -97,7 +97,7 @@ impl Sender {
         let size = match room {
             Some(room) if self.defers(cfg, interface, room, most, env) => {
                 // `is_cwnd_limited`: what is left of the window is in use, as it is saved for the next burst.
-                interface.lacks_window |= !self.obeys_peer && self.una + (self.window.cwnd as u64) < self.peer_edge;
+                interface.lacks_window |= !self.obeys_peer() && self.una + (self.window.cwnd as u64) < self.peer_edge;
                 return false;
             }
             Some(room) => self.burst(room, most, segment).max(len),
@@ -221,7 +221,7 @@ impl Sender {
     /// Bytes of the next burst: whole segments, unless it ends with the data (`tcp_mss_split_point`). At least two bursts
     /// fit a window (`tcp_cwnd_test`).
     fn burst(&self, room: u64, most: u64, segment: u64) -> u64 {
-        let half = if self.obeys_peer { u64::MAX } else { self.window.cwnd as u64 / segment / 2 * segment };
+        let half = if self.obeys_peer() { u64::MAX } else { self.window.cwnd as u64 / segment / 2 * segment };
         let allowed = room.min(most).min(half.max(segment));
         let rest = self.data_end.saturating_sub(self.nxt);
         if rest <= allowed { rest } else { allowed / segment * segment }
@@ -252,7 +252,7 @@ impl Sender {
             return false;
         }
         let peer = self.peer_edge.saturating_sub(self.una);
-        let window = if self.obeys_peer { peer } else { peer.min(self.window.cwnd as u64) };
+        let window = if self.obeys_peer() { peer } else { peer.min(self.window.cwnd as u64) };
         // What is paced was last sent where the next burst may depart.
         let last = if cfg.paced { self.pace_next } else { self.last_sent };
         if room >= most || room >= window / WINDOW_SHARE || env.now.saturating_sub(last) > PATIENCE {

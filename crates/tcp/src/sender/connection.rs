@@ -21,7 +21,7 @@ impl Sender {
         self.max_sent = FIRST_DATA;
         // Nothing was advertised yet on a connection that nobody saw being opened. A sender with no window of its own
         // takes the initial one for that.
-        let peer_window = if self.obeys_peer { peer_window.min(env.cfg.initial_window) } else { peer_window };
+        let peer_window = if self.obeys_peer() { peer_window.min(env.cfg.initial_window) } else { peer_window };
         if let Some(rtt) = self.open_rtt {
             self.take_first_rtt(rtt, env);
         }

@@ -7,6 +7,9 @@ use fanin_core::roles::EcnMode;
 
 impl Sender {
     pub(super) fn on_duplicate<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        if self.asks.repairs {
+            return;
+        }
         if env.cfg.quirks.repairs_as_ns3_44() {
             return self.on_duplicate_as_ns3_44(env);
         }
@@ -186,7 +189,24 @@ impl Sender {
         }
     }
 
+    /// A timeout of who repairs losses itself: RFC 6298 section 5.5 and 5.6, and what congestion control sends again. Returns
+    /// whether that was anything.
+    fn on_own_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
+        self.times = if self.timed_out == self.una { self.times + 1 } else { 1 };
+        self.timed_out = self.una;
+        let times = self.times;
+        let cut = self.with_cc(env, |cc, cx| cc.on_timeout(cx, times));
+        self.window.cwnd = cut.cwnd.unwrap_or(self.window.cwnd);
+        self.arm_wake(env);
+        self.estimator.on_timeout(&env.cfg.rto);
+        self.restart_timer(env);
+        if self.resend_named(env) { TimerOutcome::Timeout } else { TimerOutcome::Reordering }
+    }
+
     pub(super) fn on_retransmission_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
+        if self.asks.repairs {
+            return self.on_own_timeout(env);
+        }
         self.reduce_for_timeout(env);
         // RFC 6582 s4.3: duplicates of what was sent before the timeout must not start a fast retransmit.
         self.recover = self.max_sent;

@@ -103,6 +103,17 @@ enum Growth {
     AfterRepair,
 }
 
+/// What says how far a sender may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    /// Both windows, and the congestion window counts as a segment at least.
+    Windows,
+    /// Both windows.
+    Exact,
+    /// The peer's window ([`CongestionControl::obeys_peer`]).
+    Peer,
+}
+
 /// The sending half of one flow. What every acknowledgement needs comes first, in four cache lines.
 #[repr(C)]
 pub struct Sender {
@@ -157,8 +168,8 @@ pub struct Sender {
     growth: Growth,
     /// When it tries again to send, if the pacing timer runs for that.
     resumes: Time,
-    /// [`CongestionControl::obeys_peer`].
-    obeys_peer: bool,
+    /// What says how far it may send.
+    limit: Limit,
     /// It asks for some of what acknowledgements carry besides.
     heeds_option: bool,
     /// The bits of every segment.
@@ -216,6 +227,15 @@ fn times_segments(cfg: &SenderConfig, asks: Asks) -> bool {
     cfg.quirks.rtt_of != RttOf::Cause || (asks.delays && cfg.sack && cfg.linux.is_none())
 }
 
+/// What limits it.
+fn limit_of(obeys_peer: bool, asks: Asks) -> Limit {
+    match (obeys_peer, asks.repairs) {
+        (true, _) => Limit::Peer,
+        (false, true) => Limit::Exact,
+        (false, false) => Limit::Windows,
+    }
+}
+
 impl Sender {
     /// A closed sender without data.
     pub fn new(cfg: &SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode) -> Self {
@@ -228,7 +248,7 @@ impl Sender {
             window: CongestionWindow { cwnd: cfg.initial_window as f64, ssthresh: cfg.initial_ssthresh as f64 },
             peer_edge: FIRST_DATA,
             packet: PacketFacts { ect: ecn != EcnMode::Off, ..PacketFacts::default() },
-            obeys_peer: cc.obeys_peer(),
+            limit: limit_of(cc.obeys_peer(), asks),
             push_is_only_a_request: cc.push_is_only_a_request(),
             asks,
             heeds_option: asks.needs_option(),
@@ -396,6 +416,12 @@ impl Sender {
             }
             State::Closed | State::SynSent | State::Failed => false,
         }
+    }
+
+    /// [`CongestionControl::obeys_peer`].
+    #[inline(always)]
+    fn obeys_peer(&self) -> bool {
+        self.limit == Limit::Peer
     }
 
     /// Whether loss recovery is in progress.

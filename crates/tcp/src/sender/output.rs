@@ -1,7 +1,7 @@
 //! The output of a sender: new data and retransmissions, as far as the windows and pacing allow.
 
 use super::quirks::LossRecovery;
-use super::{Env, OutSegment, Recovery, Sender, SenderConfig, SenderIo, State};
+use super::{Env, Limit, OutSegment, Recovery, Sender, SenderConfig, SenderIo, State};
 use fanin_core::packet::Flags;
 use fanin_core::roles::EcnMode;
 use fanin_core::units::Time;
@@ -67,12 +67,18 @@ impl Sender {
     /// congestion window counts as `least` bytes at least.
     #[inline(always)]
     pub(super) fn edge(&self, least: u64, left: u64) -> u64 {
-        if self.obeys_peer {
-            return self.peer_edge;
+        if self.limit != Limit::Windows {
+            return self.other_edge();
         }
         // A congestion window below one segment would never let anything through: pacing is for that.
         // Windows are positive, and signed integers are faster.
         self.peer_edge.min(self.una + left + (self.window.cwnd as i64).max(least as i64) as u64)
+    }
+
+    #[inline(never)]
+    fn other_edge(&self) -> u64 {
+        let own = if self.limit == Limit::Peer { u64::MAX } else { self.una + self.window.cwnd as u64 };
+        self.peer_edge.min(own)
     }
 
     #[inline(never)]
@@ -172,6 +178,18 @@ impl Sender {
             return;
         }
         self.retransmit(self.una, self.packet.segment_of(env.cfg.mss), env);
+    }
+
+    /// Sends again what congestion control names, if it repairs losses itself. Returns whether that was anything.
+    pub(super) fn resend_named<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+        let mut any = false;
+        while let Some(seq) = if self.asks.repairs { self.cc.resends() } else { None } {
+            if (self.una..self.max_sent).contains(&seq) {
+                self.retransmit(seq, self.packet.segment_of(env.cfg.mss), env);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Retransmits up to `len` bytes at `seq`; returns the number after them.

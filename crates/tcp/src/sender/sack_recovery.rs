@@ -63,7 +63,7 @@ impl Sender {
             let Some(board) = &self.scoreboard else { return };
             let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack);
             let window =
-                if self.obeys_peer { self.peer_edge.saturating_sub(self.una) as f64 } else { self.window.cwnd };
+                if self.obeys_peer() { self.peer_edge.saturating_sub(self.una) as f64 } else { self.window.cwnd };
             if window < (pipe + env.cfg.mss) as f64 {
                 return;
             }

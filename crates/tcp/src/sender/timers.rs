@@ -5,6 +5,7 @@
 
 use super::{Env, Recovery, Sender, SenderConfig, SenderIo, State, Tail, TimerOutcome};
 use crate::rto::RtoConfig;
+use fanin_core::roles::{CongestionControl, ControlPacket, SenderCx};
 use fanin_core::units::Time;
 
 impl Sender {
@@ -135,9 +136,28 @@ impl Sender {
             return;
         }
         self.wake_at = Time::NEVER;
-        self.with_cc(env, |cc, cx| cc.on_wake(cx));
+        self.prompt(env, |cc, cx| cc.on_wake(cx));
+    }
+
+    /// A packet of the scheme's own arrived.
+    pub fn on_control<I: SenderIo>(&mut self, packet: &ControlPacket, env: &mut Env<'_, I>) {
+        if self.state == State::Established {
+            self.prompt(env, |cc, cx| cc.on_control(cx, packet));
+        }
+    }
+
+    /// Calls congestion control, and sends what it then allows.
+    fn prompt<I: SenderIo>(
+        &mut self,
+        env: &mut Env<'_, I>,
+        call: impl FnOnce(&mut dyn CongestionControl, &mut SenderCx<'_>),
+    ) {
+        self.with_cc(env, call);
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
+        if self.resend_named(env) {
+            self.restart_timer(env);
+        }
         self.send(env);
         self.after_sending(env);
     }

@@ -15,6 +15,7 @@ mod ns3_18;
 mod ns3_36;
 mod ns3_44;
 mod ns3_44_sack;
+mod own_repair;
 mod own_window;
 mod pacing;
 mod recovery;

@@ -35,7 +35,9 @@ impl Host {
         assert!(self.actions.len() <= 1000, "{} actions at once", self.actions.len());
         for action in self.actions.drain(..) {
             match action {
-                ReceiverAction::Window { flow, .. } | ReceiverAction::Release { flow, .. } => {
+                ReceiverAction::Window { flow, .. }
+                | ReceiverAction::Release { flow, .. }
+                | ReceiverAction::Control { flow, .. } => {
                     assert!(self.open.contains_key(&flow.index()), "it acts on {flow}, which never opened");
                 }
                 ReceiverAction::Timer { at, token } => {

@@ -80,7 +80,7 @@ impl Sender {
 
     /// `tcp_cwnd_test`: segments that the window lets go.
     fn room(&self, cfg: &SenderConfig) -> u64 {
-        if self.obeys_peer {
+        if self.obeys_peer() {
             return u64::MAX;
         }
         let Some(linux) = &self.linux else { return 0 };
