@@ -161,8 +161,8 @@ static inline void sab_pass(struct sab_port *port, struct sk_buff *skb, struct t
 	}
 	back = tcp->ack && !tcp->syn ? sab_find(port->sab, ip->daddr, ip->saddr, tcp->dest, tcp->source) : NULL;
 	if (back && back->port)
-		lower_window(skb, tcp, sab_window(back->port, full_segment(&own->syn, &back->syn)),
-			     scale_of(&own->syn, &back->syn));
+		tcp = lower_window(skb, tcp, sab_window(back->port, full_segment(&own->syn, &back->syn)),
+				   scale_of(&own->syn, &back->syn));
 	if ((tcp->fin || tcp->rst) && !port->keeps)
 		sab_end(own);
 }
