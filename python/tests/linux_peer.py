@@ -76,10 +76,19 @@ def end_of_cable(number: int) -> None:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sH22x", b"eth0", 0x81))
 
 
-def discipline(name: str, create: bool = True) -> None:
+def discipline(name: str, create: bool = True, options: bytes = b"") -> None:
     """Puts a queueing discipline at the root of the interface, or takes it off."""
     body = struct.pack("=BxxxiIII", 0, socket.if_nametoindex("eth0"), 0, 0xFFFFFFFF, 0)
-    ask(36 if create else 37, create, body + attribute(1, name.encode() + b"\0"))
+    ask(36 if create else 37, create, body + attribute(1, name.encode() + b"\0") + options)
+
+
+def port(pipe: int = 0) -> None:
+    """Makes the interface a port of a switch, which divides so many bytes among its flows."""
+    # cable.h has the numbers: room for 1,000 packets, and windows of one segment at least.
+    values = dict.fromkeys(range(1, 31), 0) | {1: 1000, 28: pipe, 29: 1}
+    long = {1, 3, 5, 7, 10, 11, 12, 13, 14, 15, 18, 19, 20, 22, 23, 25, 28}
+    packed = [attribute(kind, struct.pack("=Q" if kind in long else "=I", each)) for kind, each in values.items()]
+    discipline("port", options=attribute(2, b"".join(packed)))
 
 
 class Segment(NamedTuple):
@@ -352,6 +361,25 @@ def taken_off(peer: Peer) -> None:
     time.sleep(1)
 
 
+def sab_reset(peer: Peer) -> None:
+    """A reset ends both directions of a connection, so that the share of the other one grows."""
+    for there in (peer.theirs, peer.ours):
+        called(LIBC.setns(there, 0))
+        port(20 * SEGMENT)
+    first, second = peer.connection(), peer.connection()
+    for one, flows in ((first, 1), (second, 2)):
+        one.answer()
+        (acknowledgement,) = peer.listen(0.05)
+        assert acknowledgement.window - 20 * SEGMENT // flows in range(64)
+    # There is data that nobody has read.
+    first.sock.close()
+    (reset,) = peer.listen()
+    assert reset.flags & RST
+    second.answer()
+    (acknowledgement,) = peer.listen(0.05)
+    assert acknowledgement.window - 20 * SEGMENT in range(64)
+
+
 def wrapped(peer: Peer, name: str, parameters: str) -> int:
     """The threshold after an echo for the first of ten segments, whose numbers pass 2^32."""
 
@@ -379,6 +407,7 @@ def l2dct_wraps(peer: Peer) -> None:
 
 
 _ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
+_ALL += (sab_reset,)
 CASES = {case.__name__: case for case in _ALL}
 
 
