@@ -7,6 +7,7 @@ raw frames, and this program makes every packet of the other end. Both are joine
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 import select
@@ -380,6 +381,20 @@ def sab_reset(peer: Peer) -> None:
     assert acknowledgement.window - 20 * SEGMENT in range(64)
 
 
+def sdtcp_rows(peer: Peer) -> None:
+    """A table that is full refuses limits until one is forgotten."""
+    module = os.open("/proc/cable_sdtcp", os.O_RDWR)
+    for connection in range(65536):
+        os.write(module, f"limit 0 1 2 {connection} 3 1000".encode())
+    for words, refused in (("limit 0 1 2 3 4 1000", True), ("forget 0 1 2 7 3", False), ("limit 0 1 2 3 4 1000", False)):
+        try:
+            os.write(module, words.encode())
+        except OSError as error:
+            assert refused and error.errno == errno.ENOSPC
+        else:
+            assert not refused
+
+
 def wrapped(peer: Peer, name: str, parameters: str) -> int:
     """The threshold after an echo for the first of ten segments, whose numbers pass 2^32."""
 
@@ -407,7 +422,7 @@ def l2dct_wraps(peer: Peer) -> None:
 
 
 _ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
-_ALL += (sab_reset,)
+_ALL += (sab_reset, sdtcp_rows)
 CASES = {case.__name__: case for case in _ALL}
 
 
