@@ -82,6 +82,9 @@ static DEFINE_SPINLOCK(sdtcp_lock);
 static unsigned long sdtcp_rewritten;
 module_param(sdtcp_rewritten, ulong, 0444);
 MODULE_PARM_DESC(sdtcp_rewritten, "windows that SDTCP's switches have lowered");
+static unsigned long sdtcp_lost;
+module_param(sdtcp_lost, ulong, 0444);
+MODULE_PARM_DESC(sdtcp_lost, "reports that were lost, since nobody had read those before");
 
 /* Whether a queue has reached the threshold of a level above none. */
 static bool sdtcp_reached(const struct sdtcp_port *port, u32 level)
@@ -106,7 +109,8 @@ static void sdtcp_report(struct sdtcp_port *port)
 	struct sdtcp_report report = { .end = port->end, .level = port->level };
 
 	report.bytes = port->how & SDTCP_LOW_BYTES ? port->bytes : port->packets * port->packet;
-	kfifo_put(&sdtcp_reports, report);
+	if (!kfifo_put(&sdtcp_reports, report))
+		sdtcp_lost++;
 	wake_up_interruptible(&sdtcp_readers);
 }
 

@@ -6,6 +6,7 @@ raw frames, and this program makes every packet of the other end. Both are joine
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -381,6 +382,24 @@ def sab_reset(peer: Peer) -> None:
     assert acknowledgement.window - 20 * SEGMENT in range(64)
 
 
+def sdtcp_reports(peer: Peer) -> None:
+    """A report that finds no room is counted."""
+    port()
+    module = os.open("/proc/cable_sdtcp", os.O_RDWR | os.O_NONBLOCK)
+    # Each packet raises the level from none to low, and the level falls as soon as it has left.
+    os.write(module, b"port 0 0 0 1 1000 1000 1 1500")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _ in range(2100):
+            any_socket.sendto(b"?", (PEER, PORT))
+            time.sleep(0.0001)
+    found = 0
+    with contextlib.suppress(BlockingIOError):
+        while os.read(module, 64):
+            found += 1
+    lost = int(Path("/sys/module/cable/parameters/sdtcp_lost").read_text())
+    assert (found, lost) == (4096, 104)
+
+
 def sdtcp_rows(peer: Peer) -> None:
     """A table that is full refuses limits until one is forgotten."""
     module = os.open("/proc/cable_sdtcp", os.O_RDWR)
@@ -422,7 +441,7 @@ def l2dct_wraps(peer: Peer) -> None:
 
 
 _ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
-_ALL += (sab_reset, sdtcp_rows)
+_ALL += (sab_reset, sdtcp_reports, sdtcp_rows)
 CASES = {case.__name__: case for case in _ALL}
 
 
