@@ -363,6 +363,23 @@ def taken_off(peer: Peer) -> None:
     time.sleep(1)
 
 
+def rcc_limits(peer: Peer) -> None:
+    """A limit of no segments is refused, as no acknowledgement would leave."""
+    for refused in ("queue_max=0", "queue_max=-1"):
+        try:
+            load("rcc", refused)
+        except OSError as error:
+            assert error.errno == errno.EINVAL
+        else:
+            raise AssertionError(refused)
+    load("rcc", "queue_max=1")
+    limit = Path("/sys/module/rcc/parameters/queue_max")
+    for text, taken in (("0", "1"), ("7", "7")):
+        with contextlib.suppress(OSError):
+            limit.write_text(text)
+        assert limit.read_text().strip() == taken
+
+
 def sab_reset(peer: Peer) -> None:
     """A reset ends both directions of a connection, so that the share of the other one grows."""
     for there in (peer.theirs, peer.ours):
@@ -405,7 +422,11 @@ def sdtcp_rows(peer: Peer) -> None:
     module = os.open("/proc/cable_sdtcp", os.O_RDWR)
     for connection in range(65536):
         os.write(module, f"limit 0 1 2 {connection} 3 1000".encode())
-    for words, refused in (("limit 0 1 2 3 4 1000", True), ("forget 0 1 2 7 3", False), ("limit 0 1 2 3 4 1000", False)):
+    for words, refused in (
+        ("limit 0 1 2 3 4 1000", True),
+        ("forget 0 1 2 7 3", False),
+        ("limit 0 1 2 3 4 1000", False),
+    ):
         try:
             os.write(module, words.encode())
         except OSError as error:
@@ -441,7 +462,7 @@ def l2dct_wraps(peer: Peer) -> None:
 
 
 _ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
-_ALL += (sab_reset, sdtcp_reports, sdtcp_rows)
+_ALL += (rcc_limits, sab_reset, sdtcp_reports, sdtcp_rows)
 CASES = {case.__name__: case for case in _ALL}
 
 
