@@ -380,6 +380,47 @@ def rcc_limits(peer: Peer) -> None:
         assert limit.read_text().strip() == taken
 
 
+def unacknowledged(connections: list[Connection]) -> list[int]:
+    """How many segments of each connection Linux still waits for."""
+    infos = [one.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104) for one in connections]
+    return [struct.unpack_from("I", info, 24)[0] for info in infos]
+
+
+def held_at_edge(peer: Peer) -> list[Connection]:
+    """Three connections to the peer, a host behind a switch whose edge holds the acknowledgements of two."""
+    load("rcce", "queue_max=1 ecn=off")
+    Path("/sys/module/rcce/parameters/attach").write_text("eth0")
+    found = [peer.connection() for _ in range(3)]
+    for one in found:
+        one.sock.send(bytes(SEGMENT))
+        one.ack += SEGMENT
+        one.answer(0)
+        peer.listen()
+    # The first one allows a segment, and nothing comes.
+    assert unacknowledged(found) == [0, 1, 1]
+    return found
+
+
+def edge_ends(peer: Peer) -> None:
+    """Acknowledgements are held as the edge's module is unloaded, which some kernels can, or its interface ends."""
+    found = held_at_edge(peer)
+    if LIBC.syscall(_DELETE_MODULE, b"rcce", os.O_NONBLOCK) == 0:
+        # Those that were held are gone, and the next ones pass.
+        for one in found:
+            one.answer(0)
+        peer.listen()
+        assert unacknowledged(found) == [0, 0, 0]
+        found = held_at_edge(peer)
+    called(LIBC.setns(peer.theirs, 0))
+    os.close(peer.ours)
+    for one in found:
+        one.sock.close()
+    del found, one
+    time.sleep(5)
+    LIBC.syscall(_DELETE_MODULE, b"rcce", os.O_NONBLOCK)
+    time.sleep(1)
+
+
 def sab_reset(peer: Peer) -> None:
     """A reset ends both directions of a connection, so that the share of the other one grows."""
     for there in (peer.theirs, peer.ours):
@@ -462,7 +503,7 @@ def l2dct_wraps(peer: Peer) -> None:
 
 
 _ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
-_ALL += (rcc_limits, sab_reset, sdtcp_reports, sdtcp_rows)
+_ALL += (rcc_limits, edge_ends, sab_reset, sdtcp_reports, sdtcp_rows)
 CASES = {case.__name__: case for case in _ALL}
 
 
