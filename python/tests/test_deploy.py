@@ -118,6 +118,16 @@ ip link add v0 type veth peer name v1 && tc qdisc add dev v0 root tbf rate 1mbit
 """
 
 
+def test_a_module_that_is_loaded_gets_the_parameters(deploy, tmp_path):
+    loads = deploy("rcc").out.partition("\nload() {")[2].partition("\n}\n")[0]
+    parameters = tmp_path / "rcc" / "parameters"
+    parameters.mkdir(parents=True)
+    (parameters / "queue_max").write_text("40\n")
+    text = "load() {" + loads.replace("/sys/module", str(tmp_path)) + "\n}\nload rcc queue_max=7 rto_r=off"
+    subprocess.run(["sh", "-euc", text], check=True)
+    assert {path.name: path.read_text() for path in parameters.iterdir()} == {"queue_max": "7\n", "rto_r": "off\n"}
+
+
 def has_dctcp() -> bool:
     for module in "tcp_dctcp", "sch_red":
         subprocess.run(["modprobe", "-q", module], capture_output=True, check=False)

@@ -88,9 +88,12 @@ before=/run/fanin-deploy.$(stat -Lc %i /proc/self/ns/net).$dev
 _MODULES = """\
 modules=${MODULES:-linux/modules} # in a checkout of fanin
 
-load() { # NAME PARAMETERS: builds a module for the kernel that runs, and loads it.
+load() { # NAME PARAMETERS: builds a module for the kernel that runs, and loads it. One that is loaded gets them too.
     name=$1 && shift
-    [ ! -d "/sys/module/$name" ] || return 0
+    if [ -d "/sys/module/$name" ]; then
+        for each in "$@"; do echo "${each#*=}" >"/sys/module/$name/parameters/${each%%=*}"; done
+        return
+    fi
     built=$(mktemp -d)
     cp "$modules"/Makefile "$modules"/*.[ch] "$built"
     make -s -C "$built"
