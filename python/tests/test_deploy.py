@@ -176,6 +176,34 @@ def test_off_brings_back_the_queue_and_the_segments_of_before(deploy, tmp_path):
     assert "fanin" not in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("sysctl -q -w net.ipv4.tcp_sack=0", "> net.ipv4.tcp_sack = 0"),
+        ("ip route change 10.0.0.0/24 dev p0", "< 10.0.0.0/24"),
+        ("ethtool -K p0 gro off", "> generic-receive-offload: off"),
+        ("sh other.sh sender on p0", "another file"),
+        ("sh it.sh sender off p0", "not at all"),
+    ],
+)
+def test_check_fails_if_other_values_are_in_force(deploy, tmp_path, change, shown):
+    written(tmp_path, "it.sh", deploy("linux-reno").out)
+    written(tmp_path, "other.sh", deploy("linux-reno", "--set", "transport.rto-min=30ms").out)
+    ran = inside(tmp_path, f"sh it.sh sender on p0\nsh it.sh sender check p0\n{change}\nsh it.sh sender check p0")
+    assert ran.returncode == 1
+    assert shown in ran.stderr
+    assert "not active" in ran.stderr
+    assert ran.stdout.count("congestion control: reno") == 1
+
+
+def test_check_of_a_port_compares_its_queues(deploy, tmp_path):
+    written(tmp_path, "it.sh", deploy("linux-reno").out)
+    change = "tc qdisc change dev p0 parent 1:1 handle 10: pfifo limit 5"
+    ran = inside(tmp_path, f"sh it.sh switch on p0\nsh it.sh switch check p0\n{change}\nsh it.sh switch check p0")
+    assert ran.returncode == 1
+    assert "> qdisc pfifo 10: parent 1:1 limit 5p" in ran.stderr
+
+
 def test_a_module_that_is_loaded_gets_the_parameters(deploy, tmp_path):
     loads = deploy("rcc").out.partition("\nload() {")[2].partition("\n}\n")[0]
     parameters = tmp_path / "rcc" / "parameters"

@@ -38,9 +38,10 @@ def script(hosts: Hosts, port: HostPort, scheme: str, command: str) -> str:
     functions = {
         "sysctls": ["sysctl " + " \\\n    ".join(f"net.ipv4.{key}" for key, _ in _sysctls(hosts))],
         **({"sender_load": _loads(of_senders)} if of_senders else {}),
-        "sender_on": [*(["sender_load"] if of_senders else []), *_host_on(hosts)],
+        "host_shown": [*_host_shown(hosts), *_parameters(hosts["modules"])],
+        "sender_on": [*(["sender_load"] if of_senders else []), *_host_on(hosts), "noted host_shown"],
         "sender_check": _host_check(hosts),
-        "sender_off": [*_host_off(hosts), *_unloads(of_senders)],
+        "sender_off": [*_host_off(hosts), *_unloads(of_senders), "forget"],
         "receiver_on": ["sender_on"],
         "receiver_check": ["sender_check"],
         "receiver_off": ["sender_off"],
@@ -49,9 +50,11 @@ def script(hosts: Hosts, port: HostPort, scheme: str, command: str) -> str:
             _SINGLE_ALL,
             "queue_kept",
             *queues,
+            "noted switch_shown",
         ],
-        "switch_check": [_expect_queue("tbf"), 'tc -s qdisc show dev "$dev"'],
-        "switch_off": ["queue_back", "gro_back", *_unloads(of_switch)],
+        "switch_shown": ['tc qdisc show dev "$dev"', *_parameters(of_switch)],
+        "switch_check": ["unchanged switch_shown", _expect_queue("tbf"), 'tc -s qdisc show dev "$dev"'],
+        "switch_off": ["queue_back", "gro_back", *_unloads(of_switch), "forget"],
     }
     if receiver:
         # The interface may not say its rate.
@@ -59,7 +62,7 @@ def script(hosts: Hosts, port: HostPort, scheme: str, command: str) -> str:
         functions["receiver_on"] += _loads([(name, f"{speed} {own}") for name, own in of_receivers])
         single = hosts["gro"] and receiver in _COUNTING
         functions["receiver_on"] += [_SINGLE] if single else []
-        functions["receiver_on"] += ["queue_kept", f'tc qdisc replace dev "$dev" root {receiver}']
+        functions["receiver_on"] += ["queue_kept", f'tc qdisc replace dev "$dev" root {receiver}', "noted host_shown"]
         functions["receiver_check"].append(_expect_queue(receiver))
         back = ["queue_back", *(["gro_back"] if single else [])]
         functions["receiver_off"] = [*back, *_unloads(of_receivers), "sender_off"]
@@ -159,6 +162,26 @@ queue_back() { # One that was set by hand comes back with its default options.
     tc qdisc replace dev "$dev" root "$kind" || :
     echo "set the options of $kind again: $options" >&2
 }
+
+noted() { # FUNCTION: this file is in force, with what the function shows.
+    cp "$0" "$before.file"
+    "$1" >"$before.shown"
+}
+
+unchanged() { # FUNCTION
+    cmp -s "$0" "$before.file" || {
+        echo "not active: 'on' was run with another file, or not at all" >&2
+        exit 1
+    }
+    "$1" | diff "$before.shown" - >&2 || {
+        echo "not active: since 'on', < has become >" >&2
+        exit 1
+    }
+}
+
+forget() {
+    rm -f "$before.file" "$before.shown"
+}
 """
 _SINGLE = '# Merged packets would count as one.\ngro_off "$dev"'
 _SINGLE_ALL = """\
@@ -223,6 +246,11 @@ def _loads(modules: Sequence[_Module]) -> _Lines:
     return [" \\\n    ".join([f"load {name}", *parameters.split()]) for name, parameters in modules]
 
 
+def _parameters(modules: Sequence[_Module]) -> _Lines:
+    """Shows the parameters of modules; a host that only sends has not loaded a receiver's."""
+    return [f"grep . /sys/module/{name}/parameters/* 2>/dev/null || :" for name, _ in modules]
+
+
 def _unloads(modules: Sequence[_Module]) -> _Lines:
     return [f"unload {name}" for name, _ in modules]
 
@@ -247,6 +275,16 @@ def _host_on(hosts: Hosts) -> _Lines:
     ]
 
 
+def _host_shown(hosts: Hosts) -> _Lines:
+    return [
+        "sysctls",
+        'ip -4 route show dev "$dev"',
+        'ip -d link show dev "$dev" | grep -o "gso_max_segs [0-9]*"',
+        'ethtool -k "$dev" | grep "^generic-receive-offload"',
+        'tc qdisc show dev "$dev"',
+    ]
+
+
 def _host_off(hosts: Hosts) -> _Lines:
     return [
         *(["queue_back"] if hosts["fq"] else []),
@@ -260,6 +298,7 @@ def _host_off(hosts: Hosts) -> _Lines:
 
 def _host_check(hosts: Hosts) -> _Lines:
     return [
+        "unchanged host_shown",
         f'expect "congestion control" "$(sysctl -n net.ipv4.tcp_congestion_control)" {hosts["congestion"]}',
         f'expect MTU "$(cat "/sys/class/net/$dev/mtu")" {hosts["mtu"]}',
         'ip -4 route show dev "$dev"',
