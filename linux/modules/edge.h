@@ -10,6 +10,7 @@
 
 #include <linux/interrupt.h>
 #include <linux/nsproxy.h>
+#include <linux/percpu.h>
 #include <linux/rtnetlink.h>
 #include "connection.h"
 
@@ -23,13 +24,15 @@ struct edge {
 	spinlock_t lock;
 	struct packet_type tap;
 	struct sk_buff_head released;	/* what may go on */
-	struct sk_buff *passing;	/* what goes on just now */
 	struct tasklet_struct goes_on;
 	netdevice_tracker tracker;
 };
 
 /* All of them, under the lock of rtnetlink. */
 static LIST_HEAD(edges);
+
+/* What a processor lets go on just now, until the handler has seen it again: it is freed later, and then another has its address. */
+static DEFINE_PER_CPU(struct sk_buff *, edge_passing);
 
 /* What a system does to keep something of an interface, and to forget it. It begins with struct receiver. */
 static struct receiver *edge_new(void);
@@ -77,10 +80,11 @@ static void on_goes_on(struct tasklet_struct *goes_on)
 	struct sk_buff *skb;
 
 	while ((skb = skb_dequeue(&edge->released))) {
-		WRITE_ONCE(edge->passing, skb);
-		netif_receive_skb(skb);
+		this_cpu_write(edge_passing, skb);
+		/* On this processor, whatever RPS says. */
+		netif_receive_skb_core(skb);
+		this_cpu_write(edge_passing, NULL);
 	}
-	WRITE_ONCE(edge->passing, NULL);
 }
 
 static rx_handler_result_t on_from_host(struct sk_buff **pskb)
@@ -90,8 +94,10 @@ static rx_handler_result_t on_from_host(struct sk_buff **pskb)
 	struct packet packet;
 	bool held = false;
 
-	if (READ_ONCE(receiver->edge->passing) == *pskb)
+	if (this_cpu_read(edge_passing) == *pskb) {
+		this_cpu_write(edge_passing, NULL);
 		return RX_HANDLER_PASS;
+	}
 	*pskb = skb_share_check(*pskb, GFP_ATOMIC);
 	if (!*pskb)
 		return RX_HANDLER_CONSUMED;

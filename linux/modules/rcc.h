@@ -15,8 +15,15 @@ enum { OFF, ON };
 static struct choice scheduler = { switched, ON };
 choice_param(scheduler, "windows are assigned and acknowledgements held: on or off");
 static unsigned int queue_max = 40;
-module_param(queue_max, uint, 0644);
-MODULE_PARM_DESC(queue_max, "segments that all connections of the host may have in flight (40)");
+/* With none no acknowledgement would ever leave. */
+static int set_queue_max(const char *text, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(text, param, 1, UINT_MAX);
+}
+
+static const struct kernel_param_ops queue_max_ops = { .set = set_queue_max, .get = param_get_uint };
+module_param_cb(queue_max, &queue_max_ops, &queue_max, 0644);
+MODULE_PARM_DESC(queue_max, "segments that all connections of the host may have in flight, at least 1 (40)");
 static const char *const priorities[] = { "on", "size", "off", NULL };
 enum { PRIORITY_ON, PRIORITY_SIZE, PRIORITY_OFF };
 static struct choice priority = { priorities, PRIORITY_ON };

@@ -4,7 +4,8 @@
  * SDTCP's paper describes it. Hosts are any TCP.
  *
  * - Each port divides what its path and its buffer hold among the flows that it counts. A flow is one direction of a connection:
- *   SYN or its first data adds it, FIN removes it, and each counts once. One whose SYN was not seen does not count.
+ *   SYN or its first data adds it, FIN removes it, and each counts once. RST removes both directions. One whose SYN was not seen
+ *   does not count.
  * - No host copies a share from data into acknowledgements. The switch writes the share into the windows of the
  *   acknowledgements that cross it, where it is smaller than what stands there. So a share is that of the moment at which an
  *   acknowledgement passes, and switches that it does not cross set nothing.
@@ -142,9 +143,12 @@ static inline u64 sab_window(const struct sab_port *port, u32 mss)
 static inline void sab_pass(struct sab_port *port, struct sk_buff *skb, struct tcphdr *tcp)
 {
 	const struct iphdr *ip = ip_hdr(skb);
-	struct sab_flow *own = sab_find(port->sab, ip->saddr, ip->daddr, tcp->source, tcp->dest), *back;
+	struct sab_flow *own = sab_find(port->sab, ip->saddr, ip->daddr, tcp->source, tcp->dest);
+	struct sab_flow *back = tcp->syn ? NULL : sab_find(port->sab, ip->daddr, ip->saddr, tcp->dest, tcp->source);
 	bool counts = (tcp->syn && !tcp->ack) || is_data(ip, tcp);
 
+	if (back && tcp->rst && !port->keeps)
+		sab_end(back);
 	if (!own && tcp->syn)
 		own = sab_add(port->sab, ip, tcp);
 	if (!own)
@@ -159,10 +163,9 @@ static inline void sab_pass(struct sab_port *port, struct sk_buff *skb, struct t
 		own->port = port;
 		port->active++;
 	}
-	back = tcp->ack && !tcp->syn ? sab_find(port->sab, ip->daddr, ip->saddr, tcp->dest, tcp->source) : NULL;
-	if (back && back->port)
-		lower_window(skb, tcp, sab_window(back->port, full_segment(&own->syn, &back->syn)),
-			     scale_of(&own->syn, &back->syn));
+	if (tcp->ack && back && back->port)
+		tcp = lower_window(skb, tcp, sab_window(back->port, full_segment(&own->syn, &back->syn)),
+				   scale_of(&own->syn, &back->syn));
 	if ((tcp->fin || tcp->rst) && !port->keeps)
 		sab_end(own);
 }

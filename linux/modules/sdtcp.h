@@ -7,7 +7,7 @@
  *
  *   port END SWITCH HOW LOW MODEST HIGH RECOVERY PACKET  a port has a trigger: HOW is bits of enum sdtcp_how, RECOVERY is in
  *                                                        picoseconds, PACKET is the bytes of a full packet
- *   limit SWITCH CONNECTION BYTES                        a window limit, in place of the one before
+ *   limit SWITCH CONNECTION BYTES                        a window limit, in place of the one before; ENOSPC: the table is full
  *   lift SWITCH CONNECTION                               there is none any more
  *   forget SWITCH CONNECTION                             nor is the scale of its windows known
  *
@@ -41,6 +41,8 @@ enum sdtcp_how {
 #define SDTCP_LEVELS 3
 #define SDTCP_NEVER U64_MAX
 #define SDTCP_NO_LIMIT U32_MAX
+/* Rows of the table of all switches. A connection whose SYN finds it full gets no limit, and a line that asks for one is refused. */
+#define SDTCP_ROWS 65536
 
 /* The trigger of a port. */
 struct sdtcp_port {
@@ -71,6 +73,7 @@ struct sdtcp_report {
 
 static DEFINE_XARRAY(sdtcp_ports);
 static DEFINE_HASHTABLE(sdtcp_rows, 10);
+static u32 sdtcp_count;
 static DEFINE_KFIFO(sdtcp_reports, struct sdtcp_report, 4096);
 static DECLARE_WAIT_QUEUE_HEAD(sdtcp_readers);
 /* Of all of the above. */
@@ -79,6 +82,9 @@ static DEFINE_SPINLOCK(sdtcp_lock);
 static unsigned long sdtcp_rewritten;
 module_param(sdtcp_rewritten, ulong, 0444);
 MODULE_PARM_DESC(sdtcp_rewritten, "windows that SDTCP's switches have lowered");
+static unsigned long sdtcp_lost;
+module_param(sdtcp_lost, ulong, 0444);
+MODULE_PARM_DESC(sdtcp_lost, "reports that were lost, since nobody had read those before");
 
 /* Whether a queue has reached the threshold of a level above none. */
 static bool sdtcp_reached(const struct sdtcp_port *port, u32 level)
@@ -103,7 +109,8 @@ static void sdtcp_report(struct sdtcp_port *port)
 	struct sdtcp_report report = { .end = port->end, .level = port->level };
 
 	report.bytes = port->how & SDTCP_LOW_BYTES ? port->bytes : port->packets * port->packet;
-	kfifo_put(&sdtcp_reports, report);
+	if (!kfifo_put(&sdtcp_reports, report))
+		sdtcp_lost++;
 	wake_up_interruptible(&sdtcp_readers);
 }
 
@@ -186,9 +193,10 @@ static struct sdtcp_row *sdtcp_row_of(u32 at_switch, __be32 from, __be32 to, __b
 
 	if (row)
 		return row;
-	row = kzalloc(sizeof(*row), GFP_ATOMIC);
+	row = sdtcp_count < SDTCP_ROWS ? kzalloc(sizeof(*row), GFP_ATOMIC) : NULL;
 	if (!row)
 		return NULL;
+	sdtcp_count++;
 	*row = (struct sdtcp_row){
 		.at_switch = at_switch, .from = from, .to = to, .from_port = from_port, .to_port = to_port,
 		.limit = SDTCP_NO_LIMIT,
@@ -315,7 +323,7 @@ static int sdtcp_change(const char *line)
 	spin_lock_bh(&sdtcp_lock);
 	if (!strcmp(word, "limit")) {
 		row = sdtcp_row_of(at_switch, htonl(from), htonl(to), htons(from_port), htons(to_port));
-		error = row ? 0 : -ENOMEM;
+		error = row ? 0 : -ENOSPC;
 		if (row)
 			row->limit = bytes;
 		goto unlock;
@@ -326,6 +334,7 @@ static int sdtcp_change(const char *line)
 	} else if (row) {
 		hash_del(&row->node);
 		kfree(row);
+		sdtcp_count--;
 	}
 unlock:
 	spin_unlock_bh(&sdtcp_lock);

@@ -6,7 +6,9 @@ raw frames, and this program makes every packet of the other end. Both are joine
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import select
@@ -76,10 +78,19 @@ def end_of_cable(number: int) -> None:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sH22x", b"eth0", 0x81))
 
 
-def discipline(name: str, create: bool = True) -> None:
+def discipline(name: str, create: bool = True, options: bytes = b"") -> None:
     """Puts a queueing discipline at the root of the interface, or takes it off."""
     body = struct.pack("=BxxxiIII", 0, socket.if_nametoindex("eth0"), 0, 0xFFFFFFFF, 0)
-    ask(36 if create else 37, create, body + attribute(1, name.encode() + b"\0"))
+    ask(36 if create else 37, create, body + attribute(1, name.encode() + b"\0") + options)
+
+
+def port(pipe: int = 0) -> None:
+    """Makes the interface a port of a switch, which divides so many bytes among its flows."""
+    # cable.h has the numbers: room for 1,000 packets, and windows of one segment at least.
+    values = dict.fromkeys(range(1, 31), 0) | {1: 1000, 28: pipe, 29: 1}
+    long = {1, 3, 5, 7, 10, 11, 12, 13, 14, 15, 18, 19, 20, 22, 23, 25, 28}
+    packed = [attribute(kind, struct.pack("=Q" if kind in long else "=I", each)) for kind, each in values.items()]
+    discipline("port", options=attribute(2, b"".join(packed)))
 
 
 class Segment(NamedTuple):
@@ -352,6 +363,119 @@ def taken_off(peer: Peer) -> None:
     time.sleep(1)
 
 
+def rcc_limits(peer: Peer) -> None:
+    """A limit of no segments is refused, as no acknowledgement would leave."""
+    for refused in ("queue_max=0", "queue_max=-1"):
+        try:
+            load("rcc", refused)
+        except OSError as error:
+            assert error.errno == errno.EINVAL
+        else:
+            raise AssertionError(refused)
+    load("rcc", "queue_max=1")
+    limit = Path("/sys/module/rcc/parameters/queue_max")
+    for text, taken in (("0", "1"), ("7", "7")):
+        with contextlib.suppress(OSError):
+            limit.write_text(text)
+        assert limit.read_text().strip() == taken
+
+
+def unacknowledged(connections: list[Connection]) -> list[int]:
+    """How many segments of each connection Linux still waits for."""
+    infos = [one.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104) for one in connections]
+    return [struct.unpack_from("I", info, 24)[0] for info in infos]
+
+
+def held_at_edge(peer: Peer) -> list[Connection]:
+    """Three connections to the peer, a host behind a switch whose edge holds the acknowledgements of two."""
+    load("rcce", "queue_max=1 ecn=off")
+    Path("/sys/module/rcce/parameters/attach").write_text("eth0")
+    found = [peer.connection() for _ in range(3)]
+    for one in found:
+        one.sock.send(bytes(SEGMENT))
+        one.ack += SEGMENT
+        one.answer(0)
+        peer.listen()
+    # The first one allows a segment, and nothing comes.
+    assert unacknowledged(found) == [0, 1, 1]
+    return found
+
+
+def edge_ends(peer: Peer) -> None:
+    """Acknowledgements are held as the edge's module is unloaded, which some kernels can, or its interface ends."""
+    found = held_at_edge(peer)
+    if LIBC.syscall(_DELETE_MODULE, b"rcce", os.O_NONBLOCK) == 0:
+        # Those that were held are gone, and the next ones pass.
+        for one in found:
+            one.answer(0)
+        peer.listen()
+        assert unacknowledged(found) == [0, 0, 0]
+        found = held_at_edge(peer)
+    called(LIBC.setns(peer.theirs, 0))
+    os.close(peer.ours)
+    for one in found:
+        one.sock.close()
+    del found, one
+    time.sleep(5)
+    LIBC.syscall(_DELETE_MODULE, b"rcce", os.O_NONBLOCK)
+    time.sleep(1)
+
+
+def sab_reset(peer: Peer) -> None:
+    """A reset ends both directions of a connection, so that the share of the other one grows."""
+    for there in (peer.theirs, peer.ours):
+        called(LIBC.setns(there, 0))
+        port(20 * SEGMENT)
+    first, second = peer.connection(), peer.connection()
+    for one, flows in ((first, 1), (second, 2)):
+        one.answer()
+        (acknowledgement,) = peer.listen(0.05)
+        assert acknowledgement.window - 20 * SEGMENT // flows in range(64)
+    # There is data that nobody has read.
+    first.sock.close()
+    (reset,) = peer.listen()
+    assert reset.flags & RST
+    second.answer()
+    (acknowledgement,) = peer.listen(0.05)
+    assert acknowledgement.window - 20 * SEGMENT in range(64)
+
+
+def sdtcp_reports(peer: Peer) -> None:
+    """A report that finds no room is counted."""
+    port()
+    module = os.open("/proc/cable_sdtcp", os.O_RDWR | os.O_NONBLOCK)
+    # Each packet raises the level from none to low, and the level falls as soon as it has left.
+    os.write(module, b"port 0 0 0 1 1000 1000 1 1500")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _ in range(2100):
+            any_socket.sendto(b"?", (PEER, PORT))
+            time.sleep(0.0001)
+    found = 0
+    with contextlib.suppress(BlockingIOError):
+        while os.read(module, 64):
+            found += 1
+    lost = int(Path("/sys/module/cable/parameters/sdtcp_lost").read_text())
+    assert (found, lost) == (4096, 104)
+
+
+def sdtcp_rows(peer: Peer) -> None:
+    """A table that is full refuses limits until one is forgotten."""
+    module = os.open("/proc/cable_sdtcp", os.O_RDWR)
+    for connection in range(65536):
+        os.write(module, f"limit 0 1 2 {connection} 3 1000".encode())
+    for words, refused in (
+        ("limit 0 1 2 3 4 1000", True),
+        ("forget 0 1 2 7 3", False),
+        ("limit 0 1 2 3 4 1000", False),
+    ):
+        try:
+            os.write(module, words.encode())
+        except OSError as error:
+            assert refused and error.errno == errno.ENOSPC
+        else:
+            assert not refused
+
+
 def wrapped(peer: Peer, name: str, parameters: str) -> int:
     """The threshold after an echo for the first of ten segments, whose numbers pass 2^32."""
 
@@ -379,6 +503,7 @@ def l2dct_wraps(peer: Peer) -> None:
 
 
 _ALL = (rcc_windows, rcc_pauses, rcc_reset, rcc_resets, rcc_closed, ictcp_closed, no_socket, taken_off, l2dct_wraps)
+_ALL += (rcc_limits, edge_ends, sab_reset, sdtcp_reports, sdtcp_rows)
 CASES = {case.__name__: case for case in _ALL}
 
 

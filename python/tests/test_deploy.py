@@ -118,6 +118,102 @@ ip link add v0 type veth peer name v1 && tc qdisc add dev v0 root tbf rate 1mbit
 """
 
 
+def inside(folder: Path, commands: str) -> subprocess.CompletedProcess[str]:
+    """Runs commands in a namespace of their own with the interfaces p0 and p1, whose other ends are there too."""
+    if why := missing():
+        pytest.skip(why)
+    make = "mount -t tmpfs none /run\nmount -t sysfs none /sys\n" + "".join(
+        f"ip link add {one} type veth peer name {one}-end\nip address add 10.{number}.0.1/24 dev {one}\n"
+        f"ip link set {one} up\nip link set {one}-end up\nethtool -K {one} gro on\n"
+        for number, one in enumerate(("p0", "p1"))
+    )
+    words = ["unshare", "--net", "--mount", "sh", "-euc", make + commands]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def written(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+
+
+def test_merging_returns_with_the_last_port_that_is_taken_off(deploy, tmp_path):
+    written(tmp_path, "it.sh", deploy("linux-reno").out)
+    shown = "for each in p0 p1; do ethtool -k $each | grep ^generic-receive; done"
+    ran = inside(
+        tmp_path,
+        f"sh it.sh switch on p0\nsh it.sh switch on p1\nsh it.sh switch off p0\n{shown}\necho --\n"
+        f"sh it.sh switch off p1\n{shown}\nls /run",
+    )
+    assert ran.returncode == 0, ran.stderr
+    off, on = ran.stdout.split("--\n")
+    assert off.split().count("off") == 2
+    assert on.split().count("on") == 2
+    assert "fanin" not in on
+
+
+def test_what_counts_segments_gets_single_ones(deploy):
+    def on(scheme, *words):
+        return deploy(scheme, *words).out.partition("receiver_on() {")[2].partition("}")[0]
+
+    assert 'gro_off "$dev"' in on("rcc")
+    assert "gro_off" not in on("ictcp")
+    # All hosts do so.
+    assert "gro_off" not in on("rcc", "--set", "transport.gro=0B")
+
+
+def test_off_brings_back_the_queue_and_the_segments_of_before(deploy, tmp_path):
+    written(tmp_path, "it.sh", deploy("linux-reno", "--set", "transport.tso=0B").out)
+    ran = inside(
+        tmp_path,
+        "ip link set p0 gso_max_segs 100\ntc qdisc add dev p0 root pfifo limit 7\n"
+        "for act in on on off; do sh it.sh switch $act p0; done\n"
+        "sh it.sh sender on p1\nsh it.sh sender on p0\nsh it.sh sender off p0\n"
+        "tc qdisc show dev p0 root\nip -d link show dev p0\nsh it.sh sender off p1\nls /run",
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("qdisc pfifo ")
+    assert "gso_max_segs 100 " in ran.stdout
+    assert re.search("set the options of pfifo again: .* limit 7p$", ran.stderr, re.M)
+    assert "fanin" not in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("sysctl -q -w net.ipv4.tcp_sack=0", "> net.ipv4.tcp_sack = 0"),
+        ("ip route change 10.0.0.0/24 dev p0", "< 10.0.0.0/24"),
+        ("ethtool -K p0 gro off", "> generic-receive-offload: off"),
+        ("sh other.sh sender on p0", "another file"),
+        ("sh it.sh sender off p0", "not at all"),
+    ],
+)
+def test_check_fails_if_other_values_are_in_force(deploy, tmp_path, change, shown):
+    written(tmp_path, "it.sh", deploy("linux-reno").out)
+    written(tmp_path, "other.sh", deploy("linux-reno", "--set", "transport.rto-min=30ms").out)
+    ran = inside(tmp_path, f"sh it.sh sender on p0\nsh it.sh sender check p0\n{change}\nsh it.sh sender check p0")
+    assert ran.returncode == 1
+    assert shown in ran.stderr
+    assert "not active" in ran.stderr
+    assert ran.stdout.count("congestion control: reno") == 1
+
+
+def test_check_of_a_port_compares_its_queues(deploy, tmp_path):
+    written(tmp_path, "it.sh", deploy("linux-reno").out)
+    change = "tc qdisc change dev p0 parent 1:1 handle 10: pfifo limit 5"
+    ran = inside(tmp_path, f"sh it.sh switch on p0\nsh it.sh switch check p0\n{change}\nsh it.sh switch check p0")
+    assert ran.returncode == 1
+    assert "> qdisc pfifo 10: parent 1:1 limit 5p" in ran.stderr
+
+
+def test_a_module_that_is_loaded_gets_the_parameters(deploy, tmp_path):
+    loads = deploy("rcc").out.partition("\nload() {")[2].partition("\n}\n")[0]
+    parameters = tmp_path / "rcc" / "parameters"
+    parameters.mkdir(parents=True)
+    (parameters / "queue_max").write_text("40\n")
+    text = "load() {" + loads.replace("/sys/module", str(tmp_path)) + "\n}\nload rcc queue_max=7 rto_r=off"
+    subprocess.run(["sh", "-euc", text], check=True)
+    assert {path.name: path.read_text() for path in parameters.iterdir()} == {"queue_max": "7\n", "rto_r": "off\n"}
+
+
 def has_dctcp() -> bool:
     for module in "tcp_dctcp", "sch_red":
         subprocess.run(["modprobe", "-q", module], capture_output=True, check=False)

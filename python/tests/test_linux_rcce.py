@@ -123,6 +123,7 @@ def test_two_runs_are_equal_to_the_bit() -> None:
     [
         ({"scheme.rcce.st-enable": "on"}, r"scheme\.rcce\.st-enable: .*no labels"),
         ({"scheme.rcce.st-cell": "1KB"}, r"scheme\.rcce\.st-cell: .*does not follow"),
+        ({"scheme.rcce.rto-r": "on-release"}, r"scheme\.rcce\.rto-r: .*edge-mode"),
         ({"scheme.rcce.proxy-counts": "arrivals"}, r"scheme\.rcce\.proxy-counts: .*as they leave"),
         ({"traffic.answers.receiver": 1}, r"scheme\.rcce\.edge-scheduler: .*per-host"),
     ],

@@ -75,8 +75,10 @@ MODULES = {
     "ictcp": "ictcp.c",
     "rcc": "rcc.c",
     "rcce": "rcc.c",
+    "sab": "sab.h",
+    "sdtcp": "sdtcp.h",
 }
-"""The module of a scheme that Linux does not have; what switches have of one is in that of the links."""
+"""What Linux lacks of a scheme: a module, or a header of that of the links which no other scheme uses."""
 
 COUNTS = {
     "retransmissions": "retransmissions",
@@ -225,17 +227,19 @@ def kernels() -> dict[int, str]:
     return {hz: release for hz, release, *_ in _engine.linux_kernels()}
 
 
-def sources(module: str) -> list[str]:
+def sources(module: str, without: Iterable[str] = ()) -> list[str]:
     """A module's files: its own, and those that it includes."""
     found = [module]
     for file in found:
-        found += [each for each in _INCLUDED.findall((_MODULES / file).read_text()) if each not in found]
+        included = _INCLUDED.findall((_MODULES / file).read_text())
+        found += [each for each in included if each not in (*found, *without)]
     return [str(_MODULES / file) for file in found]
 
 
 def kernel_digest() -> str:
-    """Of what makes the kernel and its links: patch, configuration, and module."""
-    return digest(["virtual-time.patch", "kernel.config", *sources("cable.c")], "", ROOT / "linux")
+    """Of what makes the kernel and its links: patch, configuration, and module without what one scheme uses."""
+    links = sources("cable.c", MODULES.values())
+    return digest(["virtual-time.patch", "kernel.config", *links], "", ROOT / "linux")
 
 
 Found = TypeVar("Found")

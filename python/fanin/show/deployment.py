@@ -36,26 +36,38 @@ def script(hosts: Hosts, port: HostPort, scheme: str, command: str) -> str:
     of_senders = [each for each in hosts["modules"] if each[0] != receiver]
     of_receivers = [each for each in hosts["modules"] if each[0] == receiver]
     functions = {
+        "sysctls": ["sysctl " + " \\\n    ".join(f"net.ipv4.{key}" for key, _ in _sysctls(hosts))],
         **({"sender_load": _loads(of_senders)} if of_senders else {}),
-        "sender_on": [*(["sender_load"] if of_senders else []), *_host_on(hosts)],
+        "host_shown": [*_host_shown(hosts), *_parameters(hosts["modules"])],
+        "sender_on": [*(["sender_load"] if of_senders else []), *_host_on(hosts), "noted host_shown"],
         "sender_check": _host_check(hosts),
-        "sender_off": [*_host_off(hosts), *_unloads(of_senders)],
+        "sender_off": [*_host_off(hosts), *_unloads(of_senders), "forget"],
         "receiver_on": ["sender_on"],
         "receiver_check": ["sender_check"],
         "receiver_off": ["sender_off"],
-        "switch_on": [*_loads(of_switch), "# Merged packets would count as one.", *_GRO_OFF, *queues],
-        "switch_check": [_expect_queue("tbf"), 'tc -s qdisc show dev "$dev"'],
-        "switch_off": ['tc qdisc del dev "$dev" root', _GRO_BACK, *_unloads(of_switch)],
+        "switch_on": [
+            *_loads(of_switch),
+            _SINGLE_ALL,
+            "queue_kept",
+            *queues,
+            "noted switch_shown",
+        ],
+        "switch_shown": ['tc qdisc show dev "$dev"', *_parameters(of_switch)],
+        "switch_check": ["unchanged switch_shown", _expect_queue("tbf"), 'tc -s qdisc show dev "$dev"'],
+        "switch_off": ["queue_back", "gro_back", *_unloads(of_switch), "forget"],
     }
     if receiver:
         # The interface may not say its rate.
         speed = f"speed={hosts['rate_bps'] // 1_000_000}"
         functions["receiver_on"] += _loads([(name, f"{speed} {own}") for name, own in of_receivers])
-        functions["receiver_on"].append(f'tc qdisc replace dev "$dev" root {receiver}')
+        single = hosts["gro"] and receiver in _COUNTING
+        functions["receiver_on"] += [_SINGLE] if single else []
+        functions["receiver_on"] += ["queue_kept", f'tc qdisc replace dev "$dev" root {receiver}', "noted host_shown"]
         functions["receiver_check"].append(_expect_queue(receiver))
-        functions["receiver_off"] = ['tc qdisc del dev "$dev" root', *_unloads(of_receivers), "sender_off"]
+        back = ["queue_back", *(["gro_back"] if single else [])]
+        functions["receiver_off"] = [*back, *_unloads(of_receivers), "sender_off"]
     own = _MODULES if hosts["modules"] or of_switch else ""
-    parts = [_HEAD + _values(hosts, port, scheme, command), _SETTINGS, own, _EXPECT]
+    parts = [_HEAD + _values(hosts, port, scheme, command), _SETTINGS, own, _EXPECT, _STATE]
     parts += [f"{name}() {{\n{_indented(lines)}\n}}\n" for name, lines in functions.items()]
     loads = '"sender load "*) sender_load ;;\n' if of_senders else ""
     return "\n".join(filter(None, [*parts, _CASES.replace("*)\n", f"{loads}*)\n", 1)]))
@@ -82,15 +94,19 @@ _SETTINGS = """\
 set -eu
 role=${1-} act=${2-} dev=${3-}
 # What was set before; each network namespace has its own.
-before=/run/fanin-deploy.$(stat -Lc %i /proc/self/ns/net).$dev
+space=/run/fanin-deploy.$(stat -Lc %i /proc/self/ns/net)
+before=$space.$dev
 """
 
 _MODULES = """\
 modules=${MODULES:-linux/modules} # in a checkout of fanin
 
-load() { # NAME PARAMETERS: builds a module for the kernel that runs, and loads it.
+load() { # NAME PARAMETERS: builds a module for the kernel that runs, and loads it. One that is loaded gets them too.
     name=$1 && shift
-    [ ! -d "/sys/module/$name" ] || return 0
+    if [ -d "/sys/module/$name" ]; then
+        for each in "$@"; do echo "${each#*=}" >"/sys/module/$name/parameters/${each%%=*}"; done
+        return
+    fi
     built=$(mktemp -d)
     cp "$modules"/Makefile "$modules"/*.[ch] "$built"
     make -s -C "$built"
@@ -113,20 +129,67 @@ expect() { # WHAT VALUE EXPECTED
 }
 """
 
-_GRO = "generic-receive-offload: on"
-_GRO_OFF = [
-    "for each in /sys/class/net/*; do",
-    "    each=${each##*/}",
-    f"    ethtool -k \"$each\" | grep -q '^{_GRO}' || continue",
-    '    echo "$each" >>"$before.gro"',
-    '    ethtool -K "$each" gro off',
-    "done",
-]
-_GRO_BACK = """\
-[ ! -e "$before.gro" ] || {
-    while read -r each; do ethtool -K "$each" gro on; done <"$before.gro"
+_STATE = """\
+gro_off() { # INTERFACES: merge no packets there.
+    : >"$before.gro"
+    for each in "$@"; do
+        ethtool -k "$each" | grep -q '^generic-receive-offload: on' || continue
+        echo "$each" >>"$space.gro"
+        ethtool -K "$each" gro off
+    done
+}
+
+gro_back() { # Once no other interface here needs it.
     rm "$before.gro"
-}"""
+    ! ls "$space".*.gro >/dev/null 2>&1 && [ -e "$space.gro" ] || return 0
+    while read -r each; do ethtool -K "$each" gro on; done <"$space.gro"
+    rm "$space.gro"
+}
+
+queue_kept() { # Notes the queue that is there; one of an earlier 'on' goes, since not each kind can be changed.
+    if [ -e "$before.queue" ]; then
+        tc qdisc del dev "$dev" root 2>/dev/null || :
+    else
+        tc qdisc show dev "$dev" root >"$before.queue"
+    fi
+}
+
+queue_back() { # One that was set by hand comes back with its default options.
+    tc qdisc del dev "$dev" root
+    read -r _ kind handle options <"$before.queue"
+    rm "$before.queue"
+    [ "$handle" != 0: ] || return 0
+    tc qdisc replace dev "$dev" root "$kind" || :
+    echo "set the options of $kind again: $options" >&2
+}
+
+noted() { # FUNCTION: this file is in force, with what the function shows.
+    cp "$0" "$before.file"
+    "$1" >"$before.shown"
+}
+
+unchanged() { # FUNCTION
+    cmp -s "$0" "$before.file" || {
+        echo "not active: 'on' was run with another file, or not at all" >&2
+        exit 1
+    }
+    "$1" | diff "$before.shown" - >&2 || {
+        echo "not active: since 'on', < has become >" >&2
+        exit 1
+    }
+}
+
+forget() {
+    rm -f "$before.file" "$before.shown"
+}
+"""
+_SINGLE = '# Merged packets would count as one.\ngro_off "$dev"'
+_SINGLE_ALL = """\
+# Merged packets would count as one.
+# shellcheck disable=SC2046 # several words
+gro_off $(ls /sys/class/net)"""
+_COUNTING = ("rcc",)
+"""Queues of receivers that count the segments that arrive."""
 
 _CASES = """\
 case "$role $act $dev" in
@@ -183,38 +246,59 @@ def _loads(modules: Sequence[_Module]) -> _Lines:
     return [" \\\n    ".join([f"load {name}", *parameters.split()]) for name, parameters in modules]
 
 
+def _parameters(modules: Sequence[_Module]) -> _Lines:
+    """Shows the parameters of modules; a host that only sends has not loaded a receiver's."""
+    return [f"grep . /sys/module/{name}/parameters/* 2>/dev/null || :" for name, _ in modules]
+
+
 def _unloads(modules: Sequence[_Module]) -> _Lines:
     return [f"unload {name}" for name, _ in modules]
 
 
+def _sysctls(hosts: Hosts) -> list[tuple[str, str]]:
+    return [("tcp_congestion_control", hosts["congestion"]), *hosts["sysctls"]]
+
+
 def _host_on(hosts: Hosts) -> _Lines:
-    sysctls = [("tcp_congestion_control", hosts["congestion"]), *hosts["sysctls"]]
-    keys = " \\\n        ".join(f"net.ipv4.{key}" for key, _ in sysctls)
     route = f"rto_min {hosts['rto_min_ms']}ms initcwnd {hosts['initial_window']}" + " quickack 1" * hosts["quick_ack"]
+    kept = ['sysctls >"$before"', 'ip -4 route show dev "$dev" >"$before.routes"']
+    if not hosts["tso"]:
+        kept.append('ip -d link show dev "$dev" | grep -o "gso_max_segs [0-9]*" | cut -d " " -f 2 >"$before.segments"')
     return [
-        f'[ -e "$before" ] || {{\n    sysctl {keys} >"$before"\n    ip -4 route show dev "$dev" >"$before.routes"\n}}',
-        *(f"sysctl -q -w net.ipv4.{key}={value if value.isalnum() else repr(value)}" for key, value in sysctls),
+        f'[ -e "$before" ] || {{\n{_indented(kept)}\n}}',
+        *(f"sysctl -q -w net.ipv4.{key}={value if value.isalnum() else repr(value)}" for key, value in _sysctls(hosts)),
         "# TCP has no other place for its least timeout and its first window.",
         _routes(f" {route}"),
-        *(f'ip link set dev "$dev" {key} {value}' for key, value, _ in _segments(hosts)),
-        *([] if hosts["gro"] else _GRO_OFF),
+        *([] if hosts["tso"] else ['ip link set dev "$dev" gso_max_segs 1']),
+        *([] if hosts["gro"] else ['gro_off "$dev"']),
         *_paced(hosts),
+    ]
+
+
+def _host_shown(hosts: Hosts) -> _Lines:
+    return [
+        "sysctls",
+        'ip -4 route show dev "$dev"',
+        'ip -d link show dev "$dev" | grep -o "gso_max_segs [0-9]*"',
+        'ethtool -k "$dev" | grep "^generic-receive-offload"',
+        'tc qdisc show dev "$dev"',
     ]
 
 
 def _host_off(hosts: Hosts) -> _Lines:
     return [
-        *(['tc qdisc del dev "$dev" root'] if hosts["fq"] else []),
-        *([] if hosts["gro"] else [_GRO_BACK]),
-        *(f'ip link set dev "$dev" {key} {value}' for key, _, value in _segments(hosts)),
+        *(["queue_back"] if hosts["fq"] else []),
+        *([] if hosts["gro"] else ["gro_back"]),
+        *([] if hosts["tso"] else ['ip link set dev "$dev" gso_max_segs "$(cat "$before.segments")"']),
         _routes(""),
         'sysctl -q -p "$before"',
-        'rm "$before" "$before.routes"',
+        'rm "$before" "$before.routes"' + ("" if hosts["tso"] else ' "$before.segments"'),
     ]
 
 
 def _host_check(hosts: Hosts) -> _Lines:
     return [
+        "unchanged host_shown",
         f'expect "congestion control" "$(sysctl -n net.ipv4.tcp_congestion_control)" {hosts["congestion"]}',
         f'expect MTU "$(cat "/sys/class/net/$dev/mtu")" {hosts["mtu"]}',
         'ip -4 route show dev "$dev"',
@@ -233,16 +317,11 @@ def _routes(metrics: str) -> str:
     )
 
 
-def _segments(hosts: Hosts) -> list[tuple[str, int, int]]:
-    """Without segmentation by the interface: keys, with their values and Linux's own."""
-    return [] if hosts["tso"] else [("gso_max_segs", 1, 65_535)]
-
-
 def _paced(hosts: Hosts) -> _Lines:
     if not hosts["fq"]:
         return []
     limit = f" limit {hosts['queue']}" if hosts["queue"] else ""
-    return [f'tc qdisc replace dev "$dev" root fq{limit}']
+    return ["queue_kept", f'tc qdisc replace dev "$dev" root fq{limit}']
 
 
 def _expect_queue(kind: str) -> str:

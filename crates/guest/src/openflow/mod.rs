@@ -132,9 +132,14 @@ impl Switches {
     }
 
     /// What the switches have counted, by name.
-    pub(crate) fn counters() -> std::io::Result<Vec<(String, u64)>> {
-        let rewritten = fs::read_to_string("/sys/module/cable/parameters/sdtcp_rewritten")?;
-        Ok(vec![("PortWindowsRewritten".to_owned(), rewritten.trim().parse().unwrap_or(0))])
+    pub(crate) fn counters() -> Result<Vec<(String, u64)>> {
+        let counted = |name| -> Result<u64> {
+            Ok(fs::read_to_string(format!("/sys/module/cable/parameters/{name}"))?.trim().parse()?)
+        };
+        match counted("sdtcp_lost")? {
+            0 => Ok(vec![("PortWindowsRewritten".to_owned(), counted("sdtcp_rewritten")?)]),
+            lost => Err(format!("{lost} reports of the switches' ports were lost, as the relay did not read them").into()),
+        }
     }
 }
 
