@@ -172,7 +172,7 @@ def test_what_fanin_explains_of_pfdct_does_not_contradict_its_page():
     manual = " ".join(scheme_row("pfdct")["manual"].split())
     assert "- **The bands, since 3.34 only.**" in page
     assert "- **Not the moving threshold.**" in page
-    assert "the moving threshold does not carry what PFDCT gains, and the bands do only in ns-3 since 3.34" in manual
+    assert "the moving threshold does not carry what PFDCT gains. The bands do only in ns-3 since 3.34" in manual
 
 
 def test_table_2_of_pfdct_is_the_script_of_ns3s_example_within_a_tenth():

@@ -111,7 +111,7 @@ pub static NETWORK: &[Param] = &[
         "pfc",
         Kind::Choice(&["off", "on"]),
         "off",
-        "Priority flow control, so that no packet is dropped: a switch that holds too much of what one cable brought \
+        "Priority flow control, so that no packet is dropped. A switch that holds too much of what one cable brought \
          pauses the port at its other end. Buffers then hold what came in, instead of what goes out. All packets are of one \
          class.",
         "IEEE 802.1Qbb; our choice: off, as in the incast papers",

@@ -138,7 +138,9 @@ impl Switches {
         };
         match counted("sdtcp_lost")? {
             0 => Ok(vec![("PortWindowsRewritten".to_owned(), counted("sdtcp_rewritten")?)]),
-            lost => Err(format!("{lost} reports of the switches' ports were lost, as the relay did not read them").into()),
+            lost => {
+                Err(format!("{lost} reports of the switches' ports were lost, as the relay did not read them").into())
+            }
         }
     }
 }
