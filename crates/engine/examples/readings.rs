@@ -91,6 +91,7 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("hpcc", "HP7", &[("transport.header", "40B")]),
     ("dcqcn", "DQ1", &[("cnp-interval", "500us")]),
     ("dcqcn", "DQ2", &[("recovery", "1")]),
+    ("dcqcn", "DQ3", &[("hyper-increase", "4Gbps")]),
     ("dcqcn", "DQ4", &[("min-rate", "5Mbps")]),
     ("dcqcn", "DQ5", &[("in-flight", "5KB")]),
     ("swift", "SW1", &[("base-target", "60us")]),

@@ -104,7 +104,7 @@ mod tests {
         assert!(!lossless.enter(LINK, 1500) && !lossless.enter(LINK, 1500), "XOFF itself is not beyond it");
         assert!(lossless.enter(LINK, 1));
         assert!(!lossless.enter(LINK, 500), "a port is paused once");
-        assert!(!lossless.leave(LINK, 1500) && !lossless.leave(LINK, 501), "1,501 bytes are above XON");
+        assert!(!lossless.leave(LINK, 1500) && !lossless.leave(LINK, 500), "1,501 bytes are above XON");
         assert!(lossless.leave(LINK, 1));
         assert!(!lossless.leave(LINK, 1499));
     }
