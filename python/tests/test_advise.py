@@ -646,7 +646,7 @@ def test_a_switch_whose_threshold_the_scenario_sets_is_told_where_it_is_another(
     warnings = advised(cli, "linux.toml", "--capacities", "0")["warnings"]
     (said,) = [each for each in warnings if each.startswith("the switch marks from 40pkt on")]
     assert "(scheme.dctcp.mark-threshold)" in said
-    assert "DT-DCTCP, PFDCT, PFDCT-ST, DT-CWA are tried with a switch that marks in another way" in said
+    assert "DT-DCTCP, PFDCT, PFDCT-ST, DT-CWA, DCQCN are tried with a switch that marks in another way" in said
 
 
 @pytest.fixture

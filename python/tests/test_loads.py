@@ -452,7 +452,7 @@ class TestInPython:
         experiment = fanin.Scenario("loads.toml").vary(axes, [list(axes)])
         with pytest.warns(fanin.ScenarioWarning) as caught:
             fanin.sweep(experiment, seeds=[1], out=None)
-        assert [str(each.message) for each in caught] == [remark]
+        assert [str(each.message) for each in caught].count(remark) == 1
         assert {each.filename for each in caught} == {__file__}
         grid = [part for path, each in axes.items() for part in ("--set", f"{path}={','.join(each)}")]
         told = cli("sweep", "loads.toml", *grid, "--zip", ",".join(axes), "--seeds", "1").err
