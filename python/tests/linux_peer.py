@@ -332,6 +332,18 @@ def no_socket(peer: Peer) -> None:
         discipline(name, create=False)
 
 
+def end_interface(peer: Peer, connections: list[Connection], *modules: bytes) -> None:
+    """Ends the namespace of the modules' interface, and then the modules, where a kernel for faults can unload them."""
+    called(LIBC.setns(peer.theirs, 0))
+    os.close(peer.ours)
+    for one in connections:
+        one.sock.close()
+    time.sleep(5)
+    for name in modules:
+        LIBC.syscall(_DELETE_MODULE, name, os.O_NONBLOCK)
+    time.sleep(1)
+
+
 def taken_off(peer: Peer) -> None:
     """Acknowledgements are held and timers run when a queueing discipline is taken off, or its namespace ends."""
     load("rcc", "queue_max=1")
@@ -351,16 +363,7 @@ def taken_off(peer: Peer) -> None:
     for one in connections:
         one.answer()
     peer.listen(0.002)
-    called(LIBC.setns(peer.theirs, 0))
-    os.close(peer.ours)
-    for one in connections:
-        one.sock.close()
-    del connections, one
-    time.sleep(5)
-    # A kernel for faults can unload modules.
-    for name in (b"rcc", b"ictcp"):
-        LIBC.syscall(_DELETE_MODULE, name, os.O_NONBLOCK)
-    time.sleep(1)
+    end_interface(peer, connections, b"rcc", b"ictcp")
 
 
 def rcc_limits(peer: Peer) -> None:
@@ -411,14 +414,7 @@ def edge_ends(peer: Peer) -> None:
         peer.listen()
         assert unacknowledged(found) == [0, 0, 0]
         found = held_at_edge(peer)
-    called(LIBC.setns(peer.theirs, 0))
-    os.close(peer.ours)
-    for one in found:
-        one.sock.close()
-    del found, one
-    time.sleep(5)
-    LIBC.syscall(_DELETE_MODULE, b"rcce", os.O_NONBLOCK)
-    time.sleep(1)
+    end_interface(peer, found, b"rcce")
 
 
 def sab_reset(peer: Peer) -> None:
