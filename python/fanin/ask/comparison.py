@@ -141,11 +141,11 @@ def compare(
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
     cases = {scheme_title(name): {comparison.SCHEME: name} for name in names}
-    found = between(scenario, cases, "; --json lists the differences") + _cautions(scenario, compared, wanted)
+    apart = comparison.beside_scheme(scenario, cases)
+    found = [*comparison.unequal(apart), *between(scenario, cases), *_cautions(scenario, compared, wanted)]
     if len(wanted.parts) > 1 and scored != reference:
         found.append(f"{reference} has no mean of every measure: scores are relative to {scored or 'raw values'}")
     warn(found)
-    apart = comparison.beside_scheme(scenario, cases)
     return Comparison(scenario, chosen, reference, wanted, margin, ranking, compared, scored, apart, found)
 
 

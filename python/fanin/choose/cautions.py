@@ -112,18 +112,16 @@ def same_with_all_seeds(
     return found
 
 
-def between(experiment: Scenario, cases: Mapping[str, Mapping[str, Scalar]], where: str) -> list[str]:
-    """What is to be known of a comparison of schemes before anything runs: where else the cases differ, or do not.
+def between(experiment: Scenario, cases: Mapping[str, Mapping[str, Scalar]]) -> list[str]:
+    """What is to be known of schemes that are compared before anything runs, besides where else the cases differ.
 
     Args:
         experiment: The scenario.
         cases: Name -> scenario values, the scheme among them.
-        where: Where the differences are listed.
 
     """
     schemes = {str(experiment.resolved(values)["transport"]["scheme"]): values for values in cases.values()}
     return [
-        *unequal(beside_scheme(experiment, cases), where),
         *other_switches(experiment, [*schemes], schemes),
         *merging(experiment, schemes),
         *with_schemes_of_their_own(experiment),
@@ -157,7 +155,8 @@ def of_sweep(experiment: Scenario, overrides: Overrides | None = None) -> list[s
     for axis, cases in first.items():
         schemes = {str(experiment.resolved(values)["transport"]["scheme"]) for values in cases.values()}
         if len(schemes) > 1:
-            found += [f"{axis}: {each}" for each in between(experiment, cases, "")]
+            said = [*unequal(beside_scheme(experiment, cases), ""), *between(experiment, cases)]
+            found += [f"{axis}: {each}" for each in said]
     return found
 
 
