@@ -51,8 +51,7 @@ const serviceWorker: Plugin = {
 /** What is the same in the page and in a report. */
 const shared: UserConfig = {
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  // What a browser shows is awaited and not read once: machines that test are busy.
-  // A loaded machine takes longer than the five seconds that are the default.
+  // Machines that test are busy: a test may take longer than usual, and what a browser shows is awaited and not read once.
   test: { testTimeout: 60_000, expect: { poll: { timeout: 20_000 } } },
 }
 
