@@ -104,7 +104,12 @@ def palette() -> str:
 def topologies() -> str:
     """The topologies with the switches that each has by its defaults."""
     body = [
-        [f"`{row['key']}`", row["summary"].rstrip("."), switches(row["key"]), keys(row)]
+        [
+            f"`{row['key']}`",
+            row["summary"].rstrip("."),
+            switches(row["key"]) if all(param["default"] for param in row["params"]) else "as listed",
+            keys(row),
+        ]
         for row in registry()["topologies"]
     ]
     return table(["`topology`", "what it is", "switches", "keys and defaults"], body)

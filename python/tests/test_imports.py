@@ -171,7 +171,12 @@ def read_records(path):
         (imports.sizes, "-1 0\n5 1\n", "x:1: '-1 0' is not a point"),
         (imports.topology, "Nodes 8\nTiers 2\nTier 0\n", "x:3: the topology must have two or three tiers"),
         (imports.topology, "Nodes 8\nTiers 2\nTier 0\nRadix_Down 0\nRadix_Up 1\nTier 1\n", "x:4: radix_down is 0"),
-        (imports.topology, "66 1 65\n0\n0 1 100Gbps 0.001ms 0\n", "x:1: this is HPCC's list of cables"),
+        (imports.topology, "66 1 65\n0\n0 1 100Gbps 0.001ms 0\n", "x:1: cables 65, but the file has 1"),
+        (imports.topology, "3 1 1\n0\n0 1 100Gbps 1us 0\n", "x:1: nodes 3, but the file has 2"),
+        (imports.topology, "3 2 1\n0\n0 1 100Gbps 1us 0\n", "x:1: switches 2, but the file has 1"),
+        (imports.topology, "3 1 2\n0\n0 1 1Gbps 1us 0\n1 0 1Gbps 1us 0\n", "x:4: node 1 is no switch: a host has one"),
+        (imports.topology, "3 1 2\n0\n1 2 1Gbps 1us 0\n", "x:3: node 1 is no switch: a host has one cable"),
+        (imports.topology, "2 1 1\n0\n1 0 1Gbps\n", "x:3: a cable has two nodes, rate, delay and loss rate: 5 fields"),
     ],
 )
 def test_a_bad_line_of_another_tool_is_named(tmp_path, reader, text, message):
@@ -402,6 +407,45 @@ def test_htsim_tiers_become_a_network_that_checks(tmp_path):
     scenario.write_text(network + '[[traffic]]\nkind = "background"\nfrom = "host-127"\nto = "host-0"\n')
     Scenario(scenario).check()
     assert "pods = 8" in network
+
+
+def test_a_list_of_cables_becomes_a_custom_network(tmp_path, cli):
+    path = tmp_path / "fat.txt"
+    path.write_text(
+        "6 2 6\n4 5\n0 4 25Gbps 1us 0\n1 4 25Gbps 1us 0\n5 2 25Gbps 1us 0\n3 5 10Gbps 0.001ms 0.1\n"
+        "4 5 100Gbps 2us 0\n4 5 100Gbps 2us 0\n",
+        encoding="utf-8",
+    )
+    network, said = imports.topology(path)
+    assert network.splitlines() == [
+        "[network]",
+        'topology = "custom"',
+        'cables = """',
+        "2 hosts - switch-4 25Gbps 1us",
+        "1 host - switch-5 25Gbps 1us",
+        "1 host - switch-5 10Gbps 0.001ms",
+        "switch-4 - switch-5 100Gbps 2us",
+        "switch-4 - switch-5 100Gbps 2us",
+        '"""',
+    ]
+    assert said == [
+        "hosts: 4, in the order of their numbers, from 0 on",
+        "loss rates are ignored, of so many cables: 1. Add faults of the kind loss",
+    ]
+    scenario = tmp_path / "scenario.toml"
+    traffic = (
+        '[[traffic]]\nkind = "incast"\nname = "i"\nfrom = "host-0..2"\nto = "host-3"\nsenders = 3\nbytes-each = "1KB"\n'
+    )
+    scenario.write_text(network + traffic, encoding="utf-8")
+    assert cli("check", str(scenario)).code == 0
+
+
+def test_hosts_that_are_not_numbered_by_switch_are_said(tmp_path):
+    path = tmp_path / "x"
+    path.write_text(
+        "5 2 4\n0 1\n2 0 1Gbps 1us 0\n3 1 1Gbps 1us 0\n4 0 1Gbps 1us 0\n0 1 1Gbps 1us 0\n", encoding="utf-8"
+    )
+    assert imports.topology(path)[1] == ["hosts: 3, counted switch by switch and not as in the file"]
 
 
 def test_queues_of_a_topology_are_said_to_be_left_out(tmp_path):

@@ -53,8 +53,8 @@ def import_(
     numbers or dates (ISO 8601), and the earliest is time zero. `sizes` gives bytes-each. It takes the points of a
     distribution, as HPCC, HKUST's traffic generator, ns-2 and Homa write them. If the first line states the mean, the
     mean of the points must agree: as bytes or packets, by lines or steps. Otherwise the file is refused. `topology`
-    gives [network] from htsim's tiers. Assumptions, what was left out, and a summary are printed on stderr. Errors name
-    file and line.
+    gives [network] from htsim's tiers or HPCC's list of cables. Assumptions, what was left out, and a summary are
+    printed on stderr. Errors name file and line.
 
     --json prints one object: {what, said, flows, hosts, out} for lists, and {what, said, text} for the others. `said`
     has the assumptions, and `hosts` the number of each host of the file.

@@ -1,7 +1,8 @@
-"""htsim's topologies of two or three tiers."""
+"""htsim's topologies of two or three tiers, and HPCC's lists of cables."""
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 from fanin.imports.source import Source, Stated
@@ -18,9 +19,12 @@ _READ = (
     "oversubscribed",
 )
 
+_COUNTED = ("nodes", "switches", "cables")
+_FIELDS = 5
+
 
 def topology(path: Path) -> tuple[str, list[str]]:
-    """The ``[network]`` table of an htsim topology of two or three tiers, and what was ignored.
+    """The ``[network]`` table of a topology of htsim or HPCC, and what was ignored.
 
     Raises:
         ScenarioError: the file is invalid; the message names file and line.
@@ -31,8 +35,8 @@ def topology(path: Path) -> tuple[str, list[str]]:
     tiers: list[_Table] = []
     for text in source.lines():
         key, *values = text.split()
-        if len(values) == 2 and all(each.isdigit() for each in (key, *values)):
-            source.fail("this is HPCC's list of cables; only htsim's tiers are read. Write [network] by hand")
+        if not tiers and len(values) == 2 and all(each.isdigit() for each in (key, *values)):
+            return _listed(path)
         value = source.stated(" ".join(values), key)
         if key == "Tier":
             if value.number != len(tiers):
@@ -47,6 +51,41 @@ def topology(path: Path) -> tuple[str, list[str]]:
     source.compare(whole.get("nodes"), hosts)
     cables, said = _cables(source, tiers)
     return "\n".join(["[network]", *shape, *cables]) + "\n", [*said, f"hosts: {hosts:,}"]
+
+
+def _listed(path: Path) -> tuple[str, list[str]]:
+    """HPCC's list: numbers of nodes, switches and cables; the switches; and a cable a line."""
+    source = Source(path)
+    lines = (line.split() for line in source.lines())
+    nodes, switches, links = (source.stated(each, what) for each, what in zip(next(lines), _COUNTED, strict=True))
+    named = {source.whole(each, "switch") for each in next(lines, [])}
+    source.compare(switches, len(named))
+    homes: dict[int, str] = {}
+    trunks: list[str] = []
+    losses = found = 0
+    for fields in lines:
+        found += 1
+        if len(fields) != _FIELDS:
+            source.fail(f"a cable has two nodes, rate, delay and loss rate: {_FIELDS} fields, not {len(fields)}")
+        ends = sorted((source.whole(each, "node") for each in fields[:2]), key=named.__contains__)
+        losses += float(source.number(fields[4], "loss rate")) > 0
+        low, high = ends
+        if high not in named or low in homes or high >= nodes.number:
+            source.fail(f"node {low} is no switch: a host has one cable, to a switch")
+        if low in named:
+            trunks.append(f"switch-{low} - switch-{high} {fields[2]} {fields[3]}")
+        else:
+            homes[low] = f"switch-{high} {fields[2]} {fields[3]}"
+    source.compare(links, found)
+    source.compare(nodes, len(named) + len(homes))
+    racks = [(cable, len(list(hosts))) for cable, hosts in groupby(homes[host] for host in sorted(homes))]
+    cables = [f"{count} host{'s' * (count > 1)} - {cable}" for cable, count in racks] + trunks
+    said = [f"hosts: {len(homes):,}, in the order of their numbers, from 0 on"]
+    switches_in_turn = [switch for switch, _ in groupby(cable.split()[0] for cable, _ in racks)]
+    if len(set(switches_in_turn)) < len(switches_in_turn):
+        said = [f"hosts: {len(homes):,}, counted switch by switch and not as in the file"]
+    said += [f"loss rates are ignored, of so many cables: {losses}. Add faults of the kind loss"] if losses else []
+    return "\n".join(["[network]", 'topology = "custom"', 'cables = """', *cables, '"""']) + "\n", said
 
 
 def _get(source: Source, tier: _Table, key: str) -> int:

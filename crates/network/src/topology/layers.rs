@@ -62,7 +62,7 @@ pub(super) struct Layers {
 }
 
 /// Maximum number of shortest paths between two hosts: each is stored as a list of links.
-const MOST_PATHS: usize = 16_384;
+pub(super) const MOST_PATHS: usize = 16_384;
 /// Maximum number of cables between switches.
 const MOST_TRUNKS: usize = 1 << 20;
 

@@ -3,6 +3,7 @@
 //! To add one: a file here and a row in [`REGISTRY`].
 
 mod clos;
+mod custom;
 mod fat_tree;
 mod layers;
 mod leaf_spine;
@@ -34,7 +35,7 @@ pub struct TopologyRow {
 
 /// Every topology.
 pub static REGISTRY: &[TopologyRow] =
-    &[star::ROW, two_switch::ROW, tree::ROW, leaf_spine::ROW, clos::ROW, fat_tree::ROW];
+    &[star::ROW, two_switch::ROW, tree::ROW, leaf_spine::ROW, clos::ROW, fat_tree::ROW, custom::ROW];
 
 /// The hosts that the traffic of a scenario needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

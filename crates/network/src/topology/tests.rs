@@ -137,6 +137,61 @@ fn a_clos_of_several_pods_has_cores() {
 }
 
 #[test]
+fn a_custom_network_has_the_cables_that_are_listed() {
+    let text = "topology = \"custom\"\ndelay = \"1us\"\ncables = \"\"\"\n3 hosts - leaf-0..1\n1 host - leaf-2 100Mbps\n\
+                leaf-0..2 - spine-0..1 40Gbps 5us, leaf-0 - spine-1 7us\n\"\"\"";
+    let (network, bottleneck) = laid_out(text, 4, 1);
+    assert_eq!((counts(&network), bottleneck.as_str()), ([5, 7, 7 + 3 * 2 + 1], "leaf-0->receiver-0"));
+    assert_eq!(sender_names(&network, 6), ["leaf-1", "leaf-2", "leaf-1", "leaf-1", "leaf-0", "leaf-0"]);
+    let paths = every_path(&network, network.senders[0], network.receivers[0]);
+    assert_eq!(paths.len(), 3, "one over spine-0, and two over spine-1, whose second cable is listed by itself");
+    let links = |path: &Vec<LinkId>| path.iter().map(|link| network.links[link.index()]).collect::<Vec<_>>();
+    let rates: Vec<u64> = links(&paths[0]).iter().map(|link| link.rate.bps() / 1_000_000).collect();
+    assert_eq!(rates, [1000, 40_000, 40_000, 1000], "what has no rate of its own has that of the table");
+    assert_eq!(paths.iter().map(|path| network.base_rtt(path).ps() / 2_000_000).collect::<Vec<_>>(), [12, 12, 14]);
+    assert_eq!(links(&paths[2])[2].rate.bps(), 1_000_000_000);
+    assert_eq!(network.links[network.uplink(network.senders[1]).index()].rate.bps(), 100_000_000);
+    assert_eq!((selected(&network, "rack-1"), selected(&network, "host-6")), (vec![3, 4, 5], vec![6]));
+    let (chain, _) = laid_out("topology = \"custom\"\ncables = \"1 hosts - a, b - a, b - c, 1 hosts - c\"", 1, 1);
+    assert_eq!(way(&chain, chain.senders[0]), ["sender-0->c", "c->b", "b->a", "a->receiver-0"]);
+}
+
+#[test]
+fn a_custom_network_that_is_none_is_refused() {
+    let of = |cables: &str| {
+        let text = format!("topology = \"custom\"\ncables = \"{cables}\"");
+        let error = try_lay_out(&text, 1, 1).expect_err("refused").to_string();
+        error.strip_prefix("test.toml:3: network.cables: ").expect("the place").to_owned()
+    };
+    assert_eq!(
+        of("2 hosts - a, a b"),
+        "\"a b\" is no cable: write \"16 hosts - leaf-0\", or \"leaf-0..3 - spine-0..1 40Gbps 2us\""
+    );
+    assert!(of("many hosts - a").contains("is no cable"));
+    assert!(of("a b - c").contains("is no cable"));
+    assert_eq!(
+        of("2 hosts - a, a - b 40Gbit"),
+        "\"40Gbit\" in \"a - b 40Gbit\" is neither a rate such as 40Gbps nor a delay such as 2us"
+    );
+    assert_eq!(of("2 hosts - a, a - a-0..1, a-0..1 - a-1"), "\"a-0..1 - a-1\" joins a switch with itself");
+    assert_eq!(of("2 hosts - a, b - c"), "no cables lead from a to b");
+    assert_eq!(of("host-0 - a"), "\"host-0\" in \"host-0 - a\" is a host: write how many, such as \"16 hosts\"");
+    assert_eq!(
+        of("2 hosts - a-3..1"),
+        "\"a-3..1\" in \"2 hosts - a-3..1\" names no switch: write leaf-0, or leaf-0..3"
+    );
+    assert_eq!(of("a - b"), "names no hosts: write such as \"16 hosts - leaf-0\"");
+    assert!(of("1 host - a").starts_with("the traffic needs 1 sending and 1 receiving"));
+    assert_eq!(of("70000 hosts - a"), "names more than 65535 hosts");
+    assert_eq!(
+        of("2 hosts - leaf-0, leaf-0 - spine, leef-0 - spine"),
+        "leef-0 has one cable and no hosts (did you mean \"leaf-0\"?)"
+    );
+    let many = "1 host - a, 1 host - z, a - b-0..199, b-0..199 - c-0..199, c-0..199 - z";
+    assert_eq!(of(many), "gives more than 16384 paths between a and z");
+}
+
+#[test]
 fn regular_fat_trees() {
     let (small, _) = laid_out("topology = \"fat-tree\"", 1, 1);
     assert_eq!(counts(&small), [20, 16, 48]);

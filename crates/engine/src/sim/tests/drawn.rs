@@ -27,6 +27,11 @@ fn values(param: &Param) -> Vec<String> {
         ("sender-hosts", _) => numbers(&[9, 12]),
         ("receiver", _) => numbers(&[0, 1]),
         ("segments" | "copies", _) => words(&["1..40", "1", "2,4..5"]),
+        ("cables", _) => words(&[
+            "8 hosts - left, 8 hosts - right, left - right 2Gbps",
+            "6 hosts - a-0..2, a-0 - a-1, a-1 - a-2 10us, a-2 - a-0",
+            "9 hosts - leaf-0..1, leaf-0..1 - spine-0..1, leaf-0 - spine-0",
+        ]),
         (_, Kind::Bool) => vec!["true".to_owned(), "false".to_owned()],
         (_, Kind::Choice(choices)) => words(choices),
         (_, Kind::Time) => words(&["0s", "3us", "50us", "1ms"]),

@@ -215,8 +215,9 @@ fn several_tiers_and_paths() {
 #[test]
 fn every_topology_by_its_defaults() {
     for row in topology::REGISTRY {
+        let required = drawn::typical(row.params).next().expect("all that must be given");
         let case = Case {
-            network: network(&format!("topology = \"{}\"\n", row.key), "buffer = \"6pkt\""),
+            network: network(&format!("topology = \"{}\"\n{required}", row.key), "buffer = \"6pkt\""),
             incast: "senders = 15\nbytes-each = \"60KB\"\nplacement = \"round-robin\"".to_owned(),
             ..Case::default()
         };
