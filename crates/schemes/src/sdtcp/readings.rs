@@ -47,7 +47,8 @@ pub(super) const READINGS: &[Reading] = &[
         "S6",
         "N counts all flows of the GVT whose data leave by the congested port, as section 3.4 has them go \"to the same \
          destination\". Step 2 selects \"all of the background flows passing through the OF-switch\": the other reading \
-         counts and limits all flows whose data pass the switch. In Fig. 8 both are the same flows.",
+         counts and limits all flows whose data pass the switch. In Fig. 8 both are the same flows, but that a new \
+         connection counts in both directions until it has carried data.",
         &["scheme.sdtcp.select"],
     ),
     reading(
