@@ -89,6 +89,18 @@ fn every_message_survives_the_way_there_and_back() {
     }
 }
 
+/// `python/tests/test_os_ken.py` compares the lines with what os-ken builds.
+#[test]
+fn messages_of_os_ken_are_understood_and_written_the_same() {
+    for line in include_str!("tests/os-ken.txt").lines() {
+        let (name, digits) = line.split_once(' ').expect("a name and bytes");
+        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits");
+        let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect();
+        let message = Message::decode(&bytes).unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert_eq!(message.encode(), bytes, "{name}");
+    }
+}
+
 #[test]
 fn a_congestion_notification_is_written_byte_for_byte() {
     let about = Match { in_port: Some(1), buffer_len: Some(45_000), ..Match::default() };
