@@ -38,6 +38,8 @@ def problem() -> str | None:
         engine = _load(own) if own else importlib.import_module(_NAME)
     except ImportError as error:
         return f"{what} cannot be loaded ({error}): {remedy}"
+    except ValueError as error:
+        return f"{what} is refused: {error}"
     # The version of an extension consists of that of the package and a hash of the engine's source.
     built = engine.version() if hasattr(engine, "version") else "unknown"
     missing = [name for name in needed() if not hasattr(engine, name)]

@@ -14,6 +14,7 @@ from patches import stored
 
 import fanin
 from fanin.choose.comparison import BY_FAR, FEWEST_AGREEING
+from fanin.cli import crash
 from fanin.numbers.stats import FEWEST
 from fanin.results.store import Store
 from fanin.scenario import catalogue, not_modelled
@@ -673,6 +674,23 @@ def test_what_rust_says_of_a_panic_is_in_the_report_only(work, tmp_path):
     )
     report = Path(done.stderr.split()[-1]).read_text()
     assert re.search(r"panicked at \S+\.rs:\d+", report)
+
+
+def test_a_panic_in_an_engine_of_its_user_is_placed_because_it_may_be_the_scheme(monkeypatch):
+    monkeypatch.setattr(
+        fanin._engine, "panics", lambda: ["panicked at /home/me/mine/src/lib.rs:106:9:\nindex out of bounds"]
+    )
+    assert crash.of_own_engine() == ""
+    monkeypatch.setenv("FANIN_ENGINE", "mine.so")
+    assert crash.of_own_engine() == " at /home/me/mine/src/lib.rs:106; if that is your scheme, mend it there"
+
+
+def test_who_names_an_unknown_scheme_learns_that_engines_have_schemes(cli, work, monkeypatch):
+    said = cli("run", "small.toml", "--set", "transport.scheme=mine").err
+    assert said.endswith("\nFANIN_ENGINE is not set: a scheme of your own needs the engine that has it\n")
+    monkeypatch.setenv("FANIN_ENGINE", "/other.so")
+    assert "FANIN_ENGINE is /other.so" in cli("run", "small.toml", "--set", "transport.scheme=mine").err
+    assert "FANIN_ENGINE" not in cli("run", "small.toml", "--set", "queue.kind=mine").err
 
 
 def test_a_defect_without_room_for_a_report_is_reported_on_stderr(cli, work, monkeypatch):

@@ -159,4 +159,4 @@ def test_an_engine_with_a_row_that_cannot_be_is_refused(engine, home, tmp_path, 
     loaded = {**os.environ, "FANIN_ENGINE": engine.replace("libgentle", "librefused")}
     result = subprocess.run([sys.executable, "-m", "fanin"], capture_output=True, text=True, env=loaded)
     assert (result.returncode, len(result.stderr.splitlines())) == (3, 1)
-    assert f"cannot be loaded ({why}" in result.stderr
+    assert f"is refused: {why}" in result.stderr

@@ -18,6 +18,7 @@ from fanin.numbers.stats import NO_SPREAD, mean_interval
 from fanin.results import files
 from fanin.results.store import Store
 from fanin.show.plots.series import is_uneven, named
+from fanin.show.sweep_folder import scale_of
 
 SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "--columns", "goodput_bps")
 
@@ -185,6 +186,11 @@ def test_an_axis_is_in_words_and_keeps_points_apart_that_span_orders_of_magnitud
     assert ">0.1<" in drawn
     assert [is_uneven(each) for each in ([1, 2, 3], [1, 10, 100], [-1, 0, 9])] == [False, True, False]
     assert named("transport.rto-min") == "RTO min"
+
+
+def test_values_that_span_orders_of_magnitude_have_a_logarithmic_axis():
+    values = ([0.01, 1.0], [1, 20], [0, 100], [None, 2], [-1, 900])
+    assert [scale_of(pl.Series(each)) for each in values] == ["log", "linear", "linear", "linear", "linear"]
 
 
 def test_plots_of_too_many_lines_are_left_out_and_that_is_said(cli, work):

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use fanin_engine::scenario::{KEYS, json_schema};
 use fanin_engine::schemes::SchemeRow;
-use pyo3::exceptions::PyImportError;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use run::RunOutput;
@@ -26,7 +26,7 @@ use steps::Simulation;
 
 /// What a scheme is written with.
 pub use fanin_engine::scenario::check_row;
-pub use fanin_engine::{param, roles, schemes, units};
+pub use fanin_engine::{ids, packet, param, queue, rng, roles, schemes, telemetry, traffic, units};
 #[doc(hidden)]
 pub use pyo3;
 
@@ -40,6 +40,7 @@ macro_rules! engine {
         fn rows_are_sound() {
             for row in ROWS_OF_FANIN {
                 $crate::check_row(row).unwrap_or_else(|error| panic!("{error}"));
+                assert!(!$crate::schemes::is_taken(row.key), "there is a scheme {:?} already: give yours another key", row.key);
             }
         }
         #[cfg(not(test))]
@@ -58,8 +59,8 @@ macro_rules! engine {
 /// A row has a mistake, or a name that exists.
 #[doc(hidden)]
 pub fn fill(module: &Bound<'_, PyModule>, rows: &'static [&'static SchemeRow]) -> PyResult<()> {
-    rows.iter().try_for_each(|row| check_row(row)).map_err(|error| PyImportError::new_err(error.to_string()))?;
-    schemes::register(rows).map_err(PyImportError::new_err)?;
+    rows.iter().try_for_each(|row| check_row(row)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    schemes::register(rows).map_err(PyValueError::new_err)?;
     module.add_class::<Scenario>()?;
     module.add_class::<RunOutput>()?;
     module.add_class::<Simulation>()?;

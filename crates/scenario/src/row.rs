@@ -3,11 +3,11 @@
 use super::environment;
 use super::read::is_word;
 use fanin_core::roles::EcnMode;
-use fanin_core::units::Rate;
+use fanin_core::units::{Rate, Time};
 use fanin_param::error::{Fault, Origin};
 use fanin_param::values::quantity::read_text;
 use fanin_param::{Param, SpecError, Values};
-use fanin_schemes::{FlowFacts, SchemeRow, Signal, Wish};
+use fanin_schemes::{FlowFacts, NetworkFacts, NodeFacts, SchemeRow, Signal, Wish};
 use fanin_tcp as tcp;
 
 /// Markers that figures and the page can draw.
@@ -46,7 +46,12 @@ pub fn check_row(row: &SchemeRow) -> Result<(), SpecError> {
         return fail("needs", "must say what it takes to deploy".into());
     }
     let scheme = (row.build)(&Values::defaults(&[row.params]));
-    let sender = scheme.congestion_control(&FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000)));
+    let (mss, rate) = (1460, Rate::from_bps(1_000_000_000));
+    let (node, network) = (NodeFacts::of_any(mss, rate), NetworkFacts { base_rtt: Time::ZERO });
+    // Whatever reads a key that the row does not declare panics here, and not in a run.
+    drop((scheme.queue(&node), scheme.window_control(&node), scheme.switch_agent(&node)));
+    drop((scheme.controller(&network), scheme.path_selector(&node)));
+    let sender = scheme.congestion_control(&FlowFacts::of_any(mss, rate));
     if row.reacts_to.contains(&Signal::Marks) != (sender.ecn() != EcnMode::Off) {
         return fail("reacts-to", "differs from the `ecn` of its senders about marks".into());
     }

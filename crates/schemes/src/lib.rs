@@ -94,8 +94,7 @@ static OWN: OnceLock<&[&SchemeRow]> = OnceLock::new();
 /// Says which row is refused, and why.
 pub fn register(rows: &'static [&'static SchemeRow]) -> Result<(), String> {
     for (i, SchemeRow { key, .. }) in rows.iter().enumerate() {
-        let known = REGISTRY.iter().chain(KERNEL).chain(rows[..i].iter().copied());
-        if known.into_iter().any(|row| row.key == *key) {
+        if is_taken(key) || rows[..i].iter().any(|row| row.key == *key) {
             return Err(format!("there is a scheme {key:?} already: give yours another key"));
         }
     }
@@ -104,6 +103,11 @@ pub fn register(rows: &'static [&'static SchemeRow]) -> Result<(), String> {
         return Ok(());
     }
     Err("the schemes are known already: register yours before anything asks for one".to_owned())
+}
+
+/// Whether a scheme of this crate has the key.
+pub fn is_taken(key: &str) -> bool {
+    REGISTRY.iter().chain(KERNEL).any(|row| row.key == key)
 }
 
 /// Every scheme that the engine was built with and the simulator runs.
@@ -216,6 +220,13 @@ pub struct NodeFacts {
     pub mss: u64,
     /// Bytes of a full packet on the wire.
     pub packet: u64,
+}
+
+impl NodeFacts {
+    /// A node that stands for any, to ask a scheme for its roles.
+    pub fn of_any(mss: u64, rate: Rate) -> Self {
+        Self { node: NodeId::default(), rate, base_rtt: Time::ZERO, mss, packet: mss }
+    }
 }
 
 /// What a controller knows of its network in advance; it must request the rest.

@@ -13,7 +13,9 @@ pub enum RunError {
         at: Time,
     },
     /// An invariant of the simulation was violated: a defect of the engine or of a scheme.
-    #[error("seed {seed}, {at} of simulated time: {what}; this is a defect, please report it with the scenario")]
+    #[error(
+        "seed {seed}, {at} of simulated time: {what}; this is a defect of the engine or of a scheme; please report it with the scenario"
+    )]
     Broken {
         /// The run's seed.
         seed: u64,

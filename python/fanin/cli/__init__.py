@@ -6,13 +6,14 @@ Data goes to stdout, progress and messages to stderr. :data:`fanin.cli.commands.
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 import warnings
 from typing import NoReturn
 
 from fanin.cli.terminal import interrupted, note, say, version
-from fanin.errors import FaninError, RunError, ScenarioWarning
+from fanin.errors import FaninError, RunError, ScenarioError, ScenarioWarning
 from fanin.later import LEAST, room
 
 UNREAD = 128 + signal.SIGPIPE
@@ -73,6 +74,9 @@ def _run(arguments: list[str] | None) -> None:
         sys.exit(1)
     except FaninError as error:
         note(f"error: {error}")
+        if isinstance(error, ScenarioError) and error.key.endswith("scheme") and "must be one of" in error.message:
+            engine = os.environ.get("FANIN_ENGINE", "")
+            note(f"FANIN_ENGINE is {engine or 'not set'}: a scheme of your own needs the engine that has it")
         sys.exit(3)
     except OSError as error:
         _refuse_output(error)
@@ -94,7 +98,9 @@ def _run(arguments: list[str] | None) -> None:
         from fanin.cli import crash
 
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        note(f"error: internal error ({what[:200]}); please report it with {crash.report(error)}")
+        note(
+            f"error: internal error ({what[:200]}){crash.of_own_engine()}; please report it with {crash.report(error)}"
+        )
         sys.exit(70)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+import polars as pl
+
 from fanin.results.curves import numeric
 from fanin.results.dataset import DataSet, as_json
 from fanin.results.files import whole_folder
@@ -19,6 +21,9 @@ PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
 
 MOST_LINES = 12
 """A plot with more lines than this is not drawn."""
+
+_WIDE = 50
+"""So many times the smallest value, a linear axis shows that one as nothing."""
 
 
 def write(data: DataSet, out: Path | str) -> list[Path]:
@@ -79,4 +84,11 @@ def plots_of(data: DataSet, against: str | None = None) -> list[Plot]:
         about["x-label"] = named(x)
     if x in numbers and is_uneven(numeric(frame, x)[x].drop_nulls()):
         about["x-scale"] = "log"
-    return [Plot.model_validate({**about, "y": name}) for name in measured]
+    return [Plot.model_validate({**about, "y": name, "y-scale": scale_of(frame[name])}) for name in measured]
+
+
+def scale_of(values: pl.Series) -> str:
+    """The y axis that shows all values apart: logarithmic if some are far above others, and none is zero."""
+    low, high = values.drop_nulls().min(), values.drop_nulls().max()
+    wide = isinstance(low, float | int) and isinstance(high, float | int) and 0 < low < high / _WIDE
+    return "log" if wide else "linear"

@@ -163,7 +163,7 @@ impl Dctcp {
         Self { alpha: alpha0, g, min_window, bytes_acked: 0, bytes_marked: 0 }
     }
     /// The estimate of the share of marked bytes.
-    pub(crate) fn alpha(&self) -> f64 {
+    pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
@@ -185,7 +185,7 @@ impl Dctcp {
 
     /// Processes an acknowledgement and returns whether the window may grow.
     #[inline]
-    pub(super) fn lets_grow(&mut self, ack: &AckEvent) -> bool {
+    pub fn lets_grow(&mut self, ack: &AckEvent) -> bool {
         if ack.acked == 0 {
             return false;
         }
@@ -196,7 +196,7 @@ impl Dctcp {
     }
 
     /// RFC 8257 section 3.3 step 6 with `penalty` instead of alpha.
-    pub(super) fn reduce(&self, cx: &mut SenderCx<'_>, penalty: f64) {
+    pub fn reduce(&self, cx: &mut SenderCx<'_>, penalty: f64) {
         // RFC 8257 s3.4. The lower bound also raises a smaller window, as in Linux: otherwise a flow that starts with
         // one segment into a standing queue, where every acknowledgement carries an echo, would stay at one segment.
         let window = (cx.window.cwnd * (1.0 - penalty / 2.0)).max(self.min_window);

@@ -10,12 +10,12 @@ pub struct NewReno;
 impl NewReno {
     /// RFC 5681 section 3.1, equations 2 and 3: slow start, then one segment per round trip.
     #[inline]
-    pub(crate) fn grow(cx: &mut SenderCx<'_>, acked: u64) {
+    pub fn grow(cx: &mut SenderCx<'_>, acked: u64) {
         Self::grow_by(cx, acked, 1.0);
     }
     /// The same, but with `segments` per round trip in congestion avoidance.
     #[inline]
-    pub(crate) fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
+    pub fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
         let window = &mut *cx.window;
         let mut counted = if cx.counting == ByteCounting::On { real(acked) } else { cx.mss };
         if window.cwnd < window.ssthresh {
