@@ -261,8 +261,7 @@ def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
     for name, tool in (
         ("RoCEv2", "High-Precision-Congestion-Control"),
         ("powertcp", "ns3-datacenter"),
-        ("ndp", "csg-htsim"),
-        ("packet-trimming", "csg-htsim"),
+        ("eqds", "csg-htsim"),
         ("uec", "uet-htsim"),
         ("bbr", "TcpBbr"),
         ("homa", "HomaSimulation"),

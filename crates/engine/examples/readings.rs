@@ -94,6 +94,8 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("dcqcn", "DQ3", &[("hyper-increase", "4Gbps")]),
     ("dcqcn", "DQ4", &[("min-rate", "5Mbps")]),
     ("dcqcn", "DQ5", &[("in-flight", "5KB")]),
+    ("ndp", "ND1", &[("first-window", "5")]),
+    ("ndp", "ND2", &[("transport.rto-min", "10ms")]),
     ("swift", "SW1", &[("base-target", "60us")]),
     ("swift", "SW1", &[("hop-target", "40us")]),
 ];

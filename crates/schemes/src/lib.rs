@@ -15,6 +15,7 @@ mod hpcc;
 mod ictcp;
 mod l2dct;
 mod linux;
+mod ndp;
 mod newreno;
 mod pfdct;
 mod rcc;
@@ -80,6 +81,7 @@ pub static REGISTRY: &[SchemeRow] = &[
     swift::ROW,
     hpcc::ROW,
     dcqcn::ROW,
+    ndp::ROW,
 ];
 
 /// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a

@@ -205,8 +205,8 @@ app = typer.Typer(
     name="fanin",
     cls=_Commands,
     help="A simulator of TCP incast: test fixes on your own network, and reproduce the figures of published ones. "
-    "It is for TCP whose switches drop or mark packets. It is not for RDMA (RoCE), BBR, packet "
-    "trimming or QUIC: `fanin explain NAME` names the tool that has one of these.",
+    "It is for TCP whose switches drop, mark or trim packets. It is not for RDMA (RoCE), BBR "
+    "or QUIC: `fanin explain NAME` names the tool that has one of these.",
     epilog="Data goes to stdout, progress and messages to stderr.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

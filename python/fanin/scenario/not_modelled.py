@@ -17,8 +17,7 @@ ELSEWHERE = {
     "TIMELY": (_HPCC,),
     "PINT": (_HPCC,),
     "PowerTCP": (_POWER,),
-    "NDP": (_HTSIM, "EQDS"),
-    "packet trimming": (_HTSIM, "trimming", "trim"),
+    "EQDS": (_HTSIM,),
     "MPTCP": (_HTSIM, "Multipath TCP"),
     "UEC": (_UEC, "UET", "Ultra Ethernet", "NSCC", "RCCC"),
     "BBR": (_BBR, "BBRv1", "BBRv2", "BBRv3"),
@@ -27,7 +26,7 @@ ELSEWHERE = {
 }
 """Name -> the tool that has it, and its other names or those of its parts."""
 
-SCOPE = "TCP whose switches drop or mark packets"
+SCOPE = "TCP whose switches drop, mark or trim packets"
 """What fanin is for."""
 
 

@@ -251,6 +251,13 @@ fn parameters_of_dcqcn() {
 }
 
 #[test]
+fn parameters_of_ndp() {
+    for param in ["first-window = 5", "data-queue = \"4pkt\"", "cut-last = 0", "control-size = \"1KB\""] {
+        acts(30, 2, ["ndp", "", param]);
+    }
+}
+
+#[test]
 fn parameters_of_strict_priority() {
     let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
     let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");

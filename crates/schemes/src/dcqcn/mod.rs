@@ -1,15 +1,19 @@
 //! DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015): a rate that congestion notifications
 //! cut and that a timer and a byte counter raise.
 //!
-//! Left out: notifications as packets of their own, and RoCE's go-back-N in the place of TCP's loss recovery.
+//! Left out: RoCE's go-back-N in the place of TCP's loss recovery.
 
 mod readings;
+mod receiver;
 
 use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
-use fanin_core::roles::{AckEvent, Asks, CongestionControl, Cut, EcnMode, QueueDiscipline, QuietAck, SenderCx};
+use fanin_core::roles::{
+    AckEvent, Asks, CongestionControl, ControlPacket, Cut, EcnMode, QueueDiscipline, QuietAck, SenderCx, WindowControl,
+};
 use fanin_core::units::{Size, Time, real};
 use fanin_network::queue;
 use fanin_param::{Kind, Param, Values};
+use receiver::Receiver;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "dcqcn",
@@ -162,6 +166,9 @@ impl Scheme for Bundle {
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(Dcqcn::new(self.config, flow))
     }
+    fn window_control(&self, _host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        Some(Box::new(Receiver::new(self.config.cnp_interval)))
+    }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         let Config { k: [min, max], p_max, .. } = self.config;
         Some(queue::profile(Size::Bytes(min), Size::Bytes(max), p_max))
@@ -171,7 +178,7 @@ impl Scheme for Bundle {
     }
 }
 
-/// The reaction point, with the limit that the notification point puts on its notifications.
+/// The reaction point.
 #[derive(Clone, Copy, Debug)]
 struct Dcqcn {
     config: Config,
@@ -188,10 +195,6 @@ struct Dcqcn {
     alpha: f64,
     /// The last notification, up to which alpha is right; before the first one it stays 1.
     notified: Option<Time>,
-    /// Marks that no notification has reported.
-    marked: bool,
-    /// When the next notification can come.
-    quiet_until: Time,
     /// When the rate timer expires; never while the flow has the rate of its link.
     timer: Time,
     /// Bytes sent when the byte counter began.
@@ -217,23 +220,14 @@ impl Dcqcn {
             target: line,
             alpha: 1.0,
             notified: None,
-            marked: false,
-            quiet_until: Time::ZERO,
             timer: Time::NEVER,
             counted: 0,
             steps: [0; 2],
         }
     }
 
-    /// The notification point: one notification at once, and the next not before the interval is over.
-    fn hear(&mut self, cx: &mut SenderCx<'_>, marked: bool) {
-        // READING: DQ1
-        self.marked |= marked;
-        if self.marked && cx.now >= self.quiet_until {
-            self.marked = false;
-            self.quiet_until = cx.now + self.config.cnp_interval;
-            self.cut(cx);
-        }
+    /// Counts what was sent.
+    fn count(&mut self, cx: &mut SenderCx<'_>) {
         while cx.max_sent - self.counted >= self.config.byte_counter {
             self.counted += self.config.byte_counter;
             self.raise(1);
@@ -280,7 +274,7 @@ impl Dcqcn {
     fn apply(&self, cx: &mut SenderCx<'_>) {
         cx.packet.gap = Time::from_ps((self.packet * 8e12 / self.rate) as u64);
         (cx.window.cwnd, cx.window.ssthresh) = (self.window, self.window);
-        *cx.wake = if self.marked { self.timer.min(self.quiet_until) } else { self.timer };
+        *cx.wake = self.timer;
     }
 }
 
@@ -295,11 +289,15 @@ impl CongestionControl for Dcqcn {
         self.counted = cx.max_sent;
         self.apply(cx);
     }
-    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        self.hear(cx, ack.ece);
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, _ack: &AckEvent) {
+        self.count(cx);
     }
-    fn on_quiet_ack(&mut self, cx: &mut SenderCx<'_>, ack: &QuietAck) {
-        self.hear(cx, ack.ece);
+    fn on_quiet_ack(&mut self, cx: &mut SenderCx<'_>, _ack: &QuietAck) {
+        self.count(cx);
+    }
+    fn on_control(&mut self, cx: &mut SenderCx<'_>, _packet: &ControlPacket) {
+        self.cut(cx);
+        self.apply(cx);
     }
     fn on_ecn_echo(&mut self, _cx: &mut SenderCx<'_>) {}
     fn on_loss(&mut self, _cx: &mut SenderCx<'_>) -> Cut {
@@ -313,7 +311,7 @@ impl CongestionControl for Dcqcn {
             self.timer += self.config.rate_timer;
             self.raise(0);
         }
-        self.hear(cx, false);
+        self.count(cx);
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("rate", self.rate);

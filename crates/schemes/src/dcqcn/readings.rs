@@ -5,9 +5,8 @@ use crate::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "DQ1",
-        text: "The receiver of the paper sends a notification packet (CNP) at once, and at most one per interval. Here each \
-               acknowledgement echoes the mark of its segment, and the sender applies the limit. The first echo counts at once, and \
-               those of an interval together at its end. Both are the same if acknowledgements take equally long.",
+        text: "The receiver sends a notification packet (CNP) at once for the first mark, and at most one per interval. Whether marks \
+               within an interval are reported at its end or by the next mark is open. They are reported at its end.",
         params: &["scheme.dcqcn.cnp-interval"],
     },
     Reading {

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::test_sender::{MSS, TestSender};
+use fanin_core::ids::FlowId;
+use fanin_core::roles::{Arrival, Delivery, ReceiverAction, ReceiverCx};
 use fanin_core::units::Rate;
 
 const US: fn(u64) -> Time = Time::from_us;
@@ -16,10 +18,14 @@ fn bench(params: &[(&str, &str)]) -> TestSender<Dcqcn> {
 }
 
 impl TestSender<Dcqcn> {
-    /// One acknowledgement at this microsecond.
-    fn hears(&mut self, at: u64, marked: bool) -> f64 {
+    /// One acknowledgement at this microsecond, after a notification or without.
+    fn hears(&mut self, at: u64, notified: bool) -> f64 {
         self.now = US(at);
-        self.round(1, u64::from(marked));
+        self.send(1);
+        if notified {
+            self.call(|cc, cx| cc.on_control(cx, &ControlPacket::default()));
+        }
+        self.ack(false);
         self.cc.rate / LINE
     }
     /// Its wake-ups up to this microsecond.
@@ -67,17 +73,39 @@ fn a_notification_cuts_by_half_of_alpha_which_falls_with_each_timer_without_one(
     near(bench.cc.target / LINE, 0.4375);
 }
 
+/// The microseconds at which the receiver sends notifications of flow 7, whose segments arrive marked at these.
+fn notifications(marks: &[u64]) -> Vec<u64> {
+    let mut receiver = Receiver::new(US(50));
+    let (mut sent, mut timers) = (Vec::new(), Vec::new());
+    for at in 0..1000 {
+        let mut actions = Vec::new();
+        let mut cx =
+            ReceiverCx { now: US(at), mss: 1000, rate: Rate::from_bps(1), most: 1 << 20, actions: &mut actions };
+        if timers.contains(&US(at)) {
+            receiver.on_timer(&mut cx, 7);
+        }
+        // Every microsecond a segment arrives.
+        let (ce, delivery) = (marks.contains(&at), Delivery::default());
+        let arrival = Arrival { seq: 1, payload: 1000, ce, fin: false, field: 0, delivery, next: 1 };
+        receiver.on_data(&mut cx, FlowId::new(7), &arrival);
+        for action in actions {
+            match action {
+                ReceiverAction::Timer { at, token: 7 } => timers.push(at),
+                ReceiverAction::Control { flow, .. } if flow == FlowId::new(7) => sent.push(at),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(!receiver.knows(FlowId::new(7)));
+    sent
+}
+
 #[test]
 fn there_is_one_notification_at_once_and_one_at_the_end_of_each_interval_with_marks() {
-    let mut bench = bench(&[("rate-timer", "1s")]);
-    near(bench.hears(0, true), 0.5);
-    near(bench.hears(1, true), 0.5);
-    near(bench.hears(49, false), 0.5);
-    near(bench.until(49), 0.5);
-    let cut = 1.0 - 0.5;
-    near(bench.until(50), 0.5 * cut);
-    near(bench.until(200), 0.5 * cut);
-    near(bench.hears(99 + 101, true), 0.25 * (1.0 - (255.0 / 256.0_f64).powi(2) / 2.0));
+    assert_eq!(notifications(&[10]), [10]);
+    assert_eq!(notifications(&[10, 11, 59, 60]), [10, 60, 110]);
+    assert_eq!(notifications(&[10, 60, 300]), [10, 60, 300]);
+    assert_eq!(notifications(&(0..200).collect::<Vec<_>>()), [0, 50, 100, 150, 200]);
 }
 
 #[test]

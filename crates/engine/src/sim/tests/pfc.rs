@@ -227,7 +227,7 @@ fn both_event_cores_pause_the_same_for_schemes_with_switches_and_under_faults() 
         "[[fault]]\nkind = \"rate\"\nlink = \"switch-0->switch-1\"\nrate = \"100Mbps\"\nat = \"3ms\"\nfor = \"2ms\"\n",
         "[[fault]]\nkind = \"loss\"\nlink = \"switch-0->switch-1\"\nrate = \"1%\"\nat = \"1ms\"\n",
     ];
-    for scheme in ["newreno", "pfdct", "rcce", "sdtcp", "hpcc", "dcqcn"] {
+    for scheme in ["newreno", "pfdct", "rcce", "sdtcp", "hpcc", "dcqcn", "ndp"] {
         for fault in faults {
             let network = "topology = \"two-switch\"\nbuffer = \"30pkt\"\ndelay = \"10us\"\nreceiver-hosts = 2";
             let rest = format!("[transport]\nscheme = \"{scheme}\"\nrto-min = \"2ms\"\n{}{fault}", incast(15, "60KB"));

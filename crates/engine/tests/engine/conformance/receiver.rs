@@ -1,4 +1,4 @@
-//! Random openings, data, acknowledgements and timers at every scheme's receiving host.
+//! Random openings, data, headers, acknowledgements and timers at every scheme's receiving host.
 
 use super::{MSS, RATE, field, for_every_scheme, node_facts, skewed};
 use fanin_engine::ids::FlowId;
@@ -70,6 +70,13 @@ impl Host {
         self.tell(window, |window, cx| window.on_ack(cx, FlowId::new(flow), AckKind::SynAck));
     }
 
+    /// What a port has left of a segment.
+    fn header(&mut self, window: &mut dyn WindowControl, flow: usize, stream: &mut Stream) {
+        let Some(next) = self.open.get(&flow) else { return };
+        let (seq, field) = (*next + stream.below(4) * MSS, field(stream));
+        self.tell(window, |window, cx| window.on_trimmed(cx, FlowId::new(flow), seq, field));
+    }
+
     fn data(&mut self, window: &mut dyn WindowControl, flow: usize, stream: &mut Stream) {
         let Some(next) = self.open.get_mut(&flow) else { return };
         let (duplicate, payload) = (stream.below(10) == 0, 1 + stream.below(MSS));
@@ -100,6 +107,8 @@ fn schedulers_act_on_open_flows_only_and_come_to_rest() {
             host.wait(&mut *window, until, MOST_TIMERS);
             if stream.below(30) == 0 || !host.open.contains_key(&flow) {
                 host.open(&mut *window, flow, stream);
+            } else if stream.below(20) == 0 {
+                host.header(&mut *window, flow, stream);
             } else {
                 host.data(&mut *window, flow, stream);
             }

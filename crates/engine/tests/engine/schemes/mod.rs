@@ -9,6 +9,7 @@ mod hpcc;
 mod ictcp;
 mod l2dct;
 mod linux;
+mod ndp;
 mod pfdct;
 mod rcc;
 mod rcce;
