@@ -4,7 +4,8 @@ use super::{MSS, field, flow_facts, for_every_scheme, skewed};
 use fanin_engine::ids::NodeId;
 use fanin_engine::rng::Stream;
 use fanin_engine::roles::{
-    AckEvent, ByteCounting, CongestionControl, CongestionWindow, Cut, Delay, PacketFacts, SenderCx,
+    AckEvent, ByteCounting, CongestionControl, CongestionWindow, ControlPacket, Cut, Delay, PacketFacts, SenderCx,
+    TransferFacts,
 };
 use fanin_engine::telemetry::{Hop, Telemetry};
 use fanin_engine::units::{Rate, Time};
@@ -22,6 +23,10 @@ struct Sender {
     in_recovery: bool,
     /// Timeouts since something was acknowledged.
     times: u32,
+    /// The smallest window: one below a byte lets nothing through, of who repairs losses itself.
+    least: f64,
+    /// What its receiver has counted.
+    counted: u64,
 }
 
 /// A stack of any hops, in no order.
@@ -37,7 +42,7 @@ fn telemetry(stream: &mut Stream) -> Telemetry {
 }
 
 impl Sender {
-    fn new() -> Self {
+    fn new(repairs: bool) -> Self {
         Self {
             now: Time::ZERO,
             una: 1,
@@ -49,6 +54,8 @@ impl Sender {
             wake: Time::NEVER,
             in_recovery: false,
             times: 0,
+            least: if repairs { f64::MIN_POSITIVE } else { 1.0 },
+            counted: 0,
         }
     }
 
@@ -77,7 +84,7 @@ impl Sender {
 
     fn check(&self) {
         let CongestionWindow { cwnd, ssthresh } = self.window;
-        assert!(cwnd.is_finite() && cwnd >= 1.0, "a window of {cwnd} bytes");
+        assert!(cwnd.is_finite() && cwnd >= self.least, "a window of {cwnd} bytes");
         assert!(!ssthresh.is_nan() && ssthresh >= 1.0, "a threshold of {ssthresh} bytes");
         assert!(self.packet.gap <= Time::from_secs(60), "a pause of {} between packets", self.packet.gap);
         assert!(self.packet.segment_of(MSS) >= 1, "segments without data");
@@ -135,6 +142,17 @@ impl Sender {
         self.in_recovery = false;
     }
 
+    /// A packet of its receiver: of any kind, with a count or with the number of a byte in flight.
+    fn hear(&mut self, cc: &mut dyn CongestionControl, stream: &mut Stream) {
+        self.counted += stream.below(5);
+        let number = self.una + skewed(stream, self.max_sent - self.una + 1);
+        let field = if stream.below(2) == 0 { self.counted } else { number };
+        let packet = ControlPacket { kind: stream.below(4) as u8, field, ..ControlPacket::default() };
+        self.tell(cc, |cc, cx| cc.on_control(cx, &packet));
+        let again = std::iter::from_fn(|| cc.resends()).take(100_000).count();
+        assert!(again < 100_000, "it sends again without end");
+    }
+
     fn lose(&mut self, cc: &mut dyn CongestionControl) {
         let Cut { ssthresh, cwnd } = self.tell(cc, |cc, cx| cc.on_loss(cx));
         assert!(!ssthresh.is_nan() && ssthresh >= 1.0, "a threshold of {ssthresh} bytes after a loss");
@@ -149,7 +167,8 @@ fn windows_stay_finite_and_above_zero() {
     for_every_scheme("sender", 12, |scheme, stream| {
         let bytes = (stream.below(2) > 0).then(|| 1 + skewed(stream, 1 << 40));
         let mut cc = scheme.congestion_control(&flow_facts(3, bytes));
-        let mut sender = Sender::new();
+        let mut sender = Sender::new(cc.asks().repairs);
+        cc.on_transfer(&TransferFacts { first: 1, bytes, deadline: None });
         sender.tell(&mut *cc, |cc, cx| cc.on_start(cx));
         if stream.below(2) > 0 {
             let field = field(stream);
@@ -166,6 +185,7 @@ fn windows_stay_finite_and_above_zero() {
                     sender.now = sender.now.max(std::mem::replace(&mut sender.wake, Time::NEVER));
                     sender.tell(&mut *cc, |cc, cx| cc.on_wake(cx));
                 }
+                17..=19 => sender.hear(&mut *cc, stream),
                 _ => {
                     sender.send(stream);
                     sender.acknowledge(&mut *cc, stream);
