@@ -264,7 +264,6 @@ def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
         ("eqds", "csg-htsim"),
         ("uec", "uet-htsim"),
         ("bbr", "TcpBbr"),
-        ("homa", "HomaSimulation"),
         ("quic", "ns-3"),
     ):
         result = cli("explain", name)

@@ -96,6 +96,11 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("dcqcn", "DQ5", &[("in-flight", "5KB")]),
     ("ndp", "ND1", &[("first-window", "5")]),
     ("ndp", "ND2", &[("transport.rto-min", "10ms")]),
+    ("homa", "HO1", &[("rtt-bytes", "30KB")]),
+    ("homa", "HO2", &[("workload", "5KB")]),
+    ("homa", "HO3", &[("overcommitment", "1")]),
+    ("homa", "HO4", &[("resend-interval", "1ms")]),
+    ("homa", "HO6", &[("transport.rto-min", "1ms")]),
     ("swift", "SW1", &[("base-target", "60us")]),
     ("swift", "SW1", &[("hop-target", "40us")]),
 ];
@@ -129,6 +134,7 @@ const BESIDE: &[(&str, &str, Values, Values)] = &[
     ("rcce", "E13", &[("network.buffer", "128KiB")], CODE_BUFFER),
     ("rcce", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
     ("swift", "SW3", &[("host-target", "20us")], &[("transport.interrupt-interval", "50us")]),
+    ("homa", "HO5", &[("incast-threshold", "0")], &[("traffic.bursts.request", "100B")]),
 ];
 
 /// PFDCT's bands with parts of one buffer.

@@ -11,6 +11,7 @@ mod dcqcn;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
+mod homa;
 mod hpcc;
 mod ictcp;
 mod l2dct;
@@ -82,6 +83,7 @@ pub static REGISTRY: &[SchemeRow] = &[
     hpcc::ROW,
     dcqcn::ROW,
     ndp::ROW,
+    homa::ROW,
 ];
 
 /// What only the Linux kernel carries: a scenario can name it, but the simulator does not run it. Where the books of such a

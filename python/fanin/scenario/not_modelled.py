@@ -9,7 +9,6 @@ _POWER = "PowerTCP's models for ns-3 have it: github.com/inet-tub/ns3-datacenter
 _HTSIM = "htsim has it: github.com/Broadcom/csg-htsim"
 _UEC = "the Ultra Ethernet Consortium's htsim has it: github.com/ultraethernet/uet-htsim"
 _BBR = "ns-3 has its first version (TcpBbr), and Linux its later ones: github.com/google/bbr"
-_HOMA = "HomaSimulation for OMNeT++ has it: github.com/PlatformLab/HomaSimulation"
 _QUIC = "a module for ns-3 has it: github.com/signetlabdei/quic"
 
 ELSEWHERE = {
@@ -21,7 +20,6 @@ ELSEWHERE = {
     "MPTCP": (_HTSIM, "Multipath TCP"),
     "UEC": (_UEC, "UET", "Ultra Ethernet", "NSCC", "RCCC"),
     "BBR": (_BBR, "BBRv1", "BBRv2", "BBRv3"),
-    "Homa": (_HOMA,),
     "QUIC": (_QUIC, "HTTP/3"),
 }
 """Name -> the tool that has it, and its other names or those of its parts."""

@@ -169,6 +169,8 @@ pub struct Asks {
     /// [`CongestionControl::resends`]. It repairs losses itself: duplicates start no recovery, and a timeout neither goes back
     /// nor changes windows by itself. A window below a segment lets nothing through. Linux's stack does not have it.
     pub repairs: bool,
+    /// It waits for its receiver while its window lets nothing through: there are no window probes.
+    pub waits: bool,
     /// [`CongestionControl::on_telemetry`]. Only the scheme of the network can ask for it, whose switches write it.
     pub telemetry: bool,
 }

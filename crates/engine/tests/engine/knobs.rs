@@ -258,6 +258,22 @@ fn parameters_of_ndp() {
 }
 
 #[test]
+fn parameters_of_homa() {
+    for param in [
+        "rtt-bytes = \"30KB\"",
+        "priorities = 2",
+        "workload = \"5KB\"",
+        "overcommitment = 1",
+        "resend-interval = \"1ms\"",
+        "control-size = \"1KB\"",
+    ] {
+        acts(30, 2, ["homa", "", param]);
+    }
+    let asked = |keys: &str| incast(SHALLOW, "homa", keys, "request = \"100B\"");
+    differ("incast-threshold", &asked("incast-threshold = 5"), &asked(""));
+}
+
+#[test]
 fn parameters_of_strict_priority() {
     let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
     let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");

@@ -94,7 +94,7 @@ impl Threshold {
         Self { threshold: Some(threshold), at, above: false, requires_ect: true, mark: true }
     }
     /// No marking: drop-tail.
-    pub(crate) fn never() -> Self {
+    pub fn never() -> Self {
         Self { threshold: None, at: MarkAt::Enqueue, above: false, requires_ect: true, mark: false }
     }
 

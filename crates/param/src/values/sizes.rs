@@ -102,7 +102,12 @@ impl Sizes {
         if self.shape == Shape::Each {
             return self.points[0].0;
         }
-        let at = stream.unit() * 100.0;
+        self.quantile(stream.unit())
+    }
+
+    /// The size that this share of transfers does not exceed.
+    pub fn quantile(&self, share: f64) -> u64 {
+        let at = share * 100.0;
         let (mut bytes, mut below) = (self.points[0].0, 0.0);
         for (next, share) in &self.points {
             let upto = if self.shape == Shape::Mixed { below + share } else { *share };

@@ -52,6 +52,7 @@ impl Sender {
             && self.nxt == self.una
             && self.resumes.is_never()
             && self.deadline.is_never()
+            && !self.asks.waits
         {
             self.start_persist_timer(env);
         }

@@ -54,7 +54,8 @@ fn told(seen: &Seen) -> Vec<Option<Time>> {
     seen.lock().unwrap().drain(..).map(|delay| delay.map(|delay| delay.rtt)).collect()
 }
 
-const DELAYS: Asks = Asks { delays: true, paces: false, quiet_acks: false, repairs: false, telemetry: false };
+const DELAYS: Asks =
+    Asks { delays: true, paces: false, quiet_acks: false, repairs: false, waits: false, telemetry: false };
 
 /// The senders of the RFCs and of Linux, with SACK.
 fn both() -> [SenderConfig; 2] {

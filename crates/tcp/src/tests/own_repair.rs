@@ -11,6 +11,7 @@ const MORE: u8 = 2;
 struct Own {
     edge: u64,
     lost: Option<u64>,
+    waits: bool,
 }
 
 impl Own {
@@ -21,7 +22,7 @@ impl Own {
 
 impl CongestionControl for Own {
     fn asks(&self) -> Asks {
-        Asks { repairs: true, ..Asks::default() }
+        Asks { repairs: true, waits: self.waits, ..Asks::default() }
     }
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
         self.edge = cx.una + 500;
@@ -48,7 +49,11 @@ impl CongestionControl for Own {
 
 /// Five segments in flight.
 fn own() -> Bench {
-    let cc = Box::new(Own { edge: 0, lost: None });
+    with(false)
+}
+
+fn with(waits: bool) -> Bench {
+    let cc = Box::new(Own { edge: 0, lost: None, waits });
     let mut bench = Bench::with(CFG, cc, EcnMode::Off, None, false);
     bench.adopt();
     bench.expect("1:101 101:201 201:301 301:401 401:501");
@@ -100,4 +105,16 @@ fn a_timeout_does_not_go_back_and_is_one_only_if_something_is_sent() {
     bench.expect_cwnd(400.0);
     bench.ack(201);
     bench.expect_nothing();
+}
+
+#[test]
+fn it_probes_a_closed_window_unless_it_waits_for_its_receiver() {
+    let mut bench = own();
+    bench.ack(501);
+    assert_eq!(bench.expire_timer(), TimerOutcome::WindowProbe);
+    let mut bench = with(true);
+    bench.ack(501);
+    assert!(bench.sender.deadline().is_never());
+    hear(&mut bench, MORE, 100);
+    bench.expect("501:601");
 }

@@ -5,6 +5,7 @@ mod dcqcn;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
+mod homa;
 mod hpcc;
 mod ictcp;
 mod l2dct;
