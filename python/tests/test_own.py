@@ -16,6 +16,7 @@ import fanin
 from fanin.run import remote
 from fanin.run.job import Job, PooledRun
 from fanin.scenario import own
+from fanin.scenario.toml_text import to_toml
 
 NETWORK = {"topology": "star", "rate": "10Gbps", "delay": "5us", "buffer": "100pkt"}
 READS = {"name": "reads", "kind": "incast", "senders": 12, "bytes-each": "100KB", "rounds": 4, "jitter": "20us"}
@@ -337,6 +338,37 @@ def test_an_interrupt_is_no_error_of_the_scheme():
 
     with pytest.raises(KeyboardInterrupt):
         scenario(Interrupted).run()
+
+
+ENDLESS = """
+import fanin
+
+
+class Endless(fanin.CongestionControl):
+    def on_ack(self, cx, ack):
+        print("in a method", flush=True)
+        while True:
+            pass
+
+
+scenario = fanin.Scenario("endless.toml").set("transport.scheme", Endless)
+"""
+
+
+@pytest.mark.parametrize("ask", ["scenario.run()", "fanin.sweep(scenario, seeds=[1, 2, 3], jobs=2)"])
+def test_ctrl_c_ends_a_method_that_never_ends(ask, work):
+    tables = {"network": NETWORK, "transport": {"rto-min": "5ms"}, "traffic": [READS]}
+    (work / "endless.toml").write_text(to_toml(tables))
+    # A shell that starts tests in the background lets them ignore it.
+    heed = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-W", "ignore", "-c", heed + ENDLESS + ask]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("in a method")
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+    assert process.returncode == -signal.SIGINT
+    assert said.splitlines()[-1] == "KeyboardInterrupt"
+    assert "Exception in worker" not in said
 
 
 def test_it_is_swept_and_compared_as_any_other():

@@ -69,16 +69,42 @@ def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what th
 _current = threading.local()
 """The seed of the run that a thread simulates."""
 
+_simulating: set[int] = set()
+"""The threads whose methods may be called."""
+
+_lock = threading.Lock()
+
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Methods that this thread calls meanwhile belong to a run with this seed."""
-    before = getattr(_current, "seed", 0)
+    before, thread = getattr(_current, "seed", 0), threading.get_ident()
     _current.seed = seed
+    _simulating.add(thread)
     try:
         yield
     finally:
         _current.seed = before
+        with _lock:
+            _simulating.discard(thread)
+            if is_used():
+                _raise_later(thread, None)
+
+
+def interrupt(threads: Iterable[int | None]) -> None:
+    """Ends the methods that these threads call, which may be endless, with a KeyboardInterrupt."""
+    with _lock:
+        for each in threads:
+            if each in _simulating and is_used():
+                _raise_later(each, KeyboardInterrupt)
+
+
+def _raise_later(thread: int, error: type[BaseException] | None) -> None:
+    """Raises an error in a thread as soon as it does something in Python; ``None`` takes it back."""
+    import ctypes
+
+    raised = ctypes.py_object() if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 def _generator(of: str) -> random.Random:
