@@ -9,6 +9,7 @@ import textwrap
 import threading
 import traceback
 import warnings
+from typing import ClassVar
 
 import pytest
 
@@ -371,6 +372,48 @@ def test_ctrl_c_ends_a_method_that_never_ends(ask, work):
     assert "Exception in worker" not in said
 
 
+class Live(fanin.CongestionControl):
+    """Notes its parameters at each acknowledgement."""
+
+    target = fanin.param("50us")
+    share = fanin.param(0.5)
+    seen: ClassVar[list] = []
+
+    def __init__(self):
+        self.share += self.flow.number
+
+    def on_ack(self, cx, ack):
+        self.seen.append((cx.now, self.flow.number, self.target, self.share))
+        cx.grow(ack)
+
+
+def test_a_driven_run_changes_its_parameters_in_flows_under_way_and_later_ones():
+    Live.seen.clear()
+    simulation = scenario(Live).start(1)
+    assert {"scheme.live.target", "scheme.live.share"} < set(simulation.settable)
+    simulation.step("200us")
+    simulation.set("scheme.live.target", "80us")
+    run = simulation.result()
+    assert run.scenario["set"] == [[0.0002, "scheme.live.target", "80us"]]
+    assert run.run_id != scenario(Live).run(1).run_id
+    before, after = ([each for each in Live.seen if (each[0] > 2e-4) == late] for late in (False, True))
+    assert {target for _, _, target, _ in before} == {50e-6}
+    early = {flow for _, flow, _, _ in before}
+    del after[after.index(next(each for each in after if each[2] == 50e-6)) :]  # those of the second run
+    assert {target for _, _, target, _ in after} == {80e-6}
+    assert early & {flow for _, flow, _, _ in after}
+    assert {flow for _, flow, _, _ in after} - early
+    assert all(share == 0.5 + flow for _, flow, _, share in Live.seen), "what an object made of another stays"
+
+
+def test_a_driven_run_refuses_what_no_parameter_may_be():
+    simulation = scenario(Live).start(1)
+    with pytest.raises(fanin.ScenarioError, match=r'scheme.live.target: "5pkt" is'):
+        simulation.set("scheme.live.target", "5pkt")
+    with pytest.raises(fanin.ScenarioError, match=r"scheme.live.code: cannot change during a run"):
+        simulation.set("scheme.live.code", "other")
+
+
 def test_it_is_swept_and_compared_as_any_other():
     grid = scenario("newreno").vary({"transport.scheme": ["dctcp", Mine], "traffic.reads.senders": [4, 8]})
     runs = fanin.sweep(grid, seeds=[1, 2]).frame()
@@ -582,6 +625,9 @@ def test_a_receiver_sets_windows_with_a_parameter_of_its_own():
     plain = scenario("newreno", **{"initial-window": "40mss"}).run().summary
     assert divided.run().summary["drops"] < plain["drops"] / 4
     assert hash_of(divided.set("scheme.with-divides.share", "30KB")) != hash_of(divided)
+    simulation = divided.start()
+    simulation.set("scheme.with-divides.share", "30KB")
+    assert simulation.result().summary["result_hash"] == hash_of(divided.set("scheme.with-divides.share", "30KB"))
 
 
 def test_a_receiver_holds_acknowledgements_until_it_releases_them():

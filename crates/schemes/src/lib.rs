@@ -239,6 +239,12 @@ pub trait Scheme: Send + Sync {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(NewReno)
     }
+    /// Its parameters that may change during a run.
+    fn settable(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+    /// Takes over other values, for all that it has made and will make. Only those of [`Self::settable`] differ.
+    fn set(&self, _values: &Values) {}
     /// Whether its senders are given [`FlowFacts::idle_rtt`], as if by an oracle.
     fn wants_idle_rtt(&self) -> bool {
         false

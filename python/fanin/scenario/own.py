@@ -148,7 +148,8 @@ class CongestionControl:
 
     Pass the class wherever a scenario takes the name of a scheme, or name it after :func:`fanin.register`. Every method
     has a default, which is NewReno's. Parameters (:func:`fanin.param`) and ``flow`` are set before ``__init__``, which
-    takes no arguments. All times are in seconds, all sizes in bytes.
+    takes no arguments. A driven run may change parameters later (:meth:`fanin.Simulation.set`). All times are in
+    seconds, all sizes in bytes.
 
     An exception in a method ends the run with :class:`fanin.SchemeError`, whose cause it is.
     """
