@@ -1,6 +1,7 @@
 """Schemes written in Python."""
 
 import functools
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import ClassVar
 import pytest
 
 import fanin
+from fanin import _engine
 from fanin.run import remote
 from fanin.run.job import Job, PooledRun
 from fanin.scenario import own
@@ -533,6 +535,27 @@ def test_it_is_registered_under_a_name():
     assert scenario("my-own-scheme").run().summary["flows"] > 0
     row = next(row for row in own.registry.scheme_rows() if row["key"] == "ours")
     assert (row["summary"], row["manual"].partition("\n")[0]) == ("ours: Ours.", "# ours")
+
+
+def test_a_scheme_is_taken_back():
+    named = scenario("newreno").set("transport.scheme", Mine)
+    simulation = named.start()
+    fanin.register(Mine, "ours")
+    assert own.registered() == ["mine", "ours"]
+    fanin.unregister("ours")
+    with pytest.raises(fanin.ScenarioError, match="ours"):
+        scenario("ours").check()
+    fanin.unregister(Mine)
+    assert own.registered() == []
+    assert json.loads(_engine.registry())["added_schemes"] == []
+    assert "mine" not in own.registry.scheme_titles()
+    with pytest.raises(fanin.ScenarioError, match=r"mine: it was unregistered: fanin.register the class again"):
+        named.run()
+    with pytest.raises(ValueError, match="Mine'> is not registered"):
+        fanin.unregister(Mine)
+    simulation.step("1ms")
+    fanin.register(Mine)
+    assert simulation.result().summary["result_hash"] == hash_of(named)
 
 
 def test_what_cannot_be_a_scheme_is_refused():

@@ -241,15 +241,17 @@ def named(scheme: type[CongestionControl]) -> Named:
 
 
 def refuse_replaced(values: Iterable[object]) -> None:
-    """Refuses names of which another class has taken the place since they were given.
+    """Refuses names that were unregistered since they were given, or of which another class has taken the place.
 
     Raises:
         ScenarioError: one is such a name.
 
     """
     for each in values:
-        if isinstance(each, Named) and _classes[each] is not each.scheme:
-            first, other = (f"{scheme.__module__}.{scheme.__qualname__}" for scheme in (each.scheme, _classes[each]))
+        if isinstance(each, Named) and (now := _classes.get(each)) is not each.scheme:
+            if now is None:
+                raise ScenarioError("scheme", None, each, "it was unregistered: fanin.register the class again")
+            first, other = (f"{scheme.__module__}.{scheme.__qualname__}" for scheme in (each.scheme, now))
             both = first if first == other else f"{first} and {other}"
             message = f'two classes have the name "{each}" ({both}), and the later one took its place'
             hint = f'fanin.register(CLASS, "{each}-2") gives one another name'
@@ -307,9 +309,40 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
     }
     _engine.register_scheme(scheme, row)
     _names[scheme], _classes[key] = key, scheme
+    _forget_names()
+    return key
+
+
+def unregister(scheme: type[CongestionControl] | str) -> None:
+    """Takes back :func:`register`: scenarios, comparisons of all schemes and lists no longer have it.
+
+    Scenarios that were given the class refuse to run until it is registered again.
+
+    Args:
+        scheme: The class, with all of its names, or one name.
+
+    Raises:
+        ValueError: it is not registered.
+
+    """
+    keys = [key for key, each in _classes.items() if scheme in (key, each)]
+    if not keys:
+        raise ValueError(f"{scheme} is not registered")
+    for key in keys:
+        _engine.unregister_scheme(key)
+        _names.pop(_classes.pop(key), None)
+    _forget_names()
+
+
+def registered() -> list[str]:
+    """The names of all schemes in Python."""
+    return [*_classes]
+
+
+def _forget_names() -> None:
+    """Has what was read with other schemes read again."""
     for cache in (handle.opened, handle.with_changes, registry.registry, registry.scheme_titles):
         cache.cache_clear()
-    return key
 
 
 def _refuse_unknown(scheme: type, base: type) -> None:
@@ -326,7 +359,7 @@ def _refuse_unknown(scheme: type, base: type) -> None:
 
 def is_used() -> bool:
     """Whether this process has any scheme in Python."""
-    return bool(_names)
+    return bool(_classes)
 
 
 def is_own(resolved: Mapping[str, Any]) -> bool:

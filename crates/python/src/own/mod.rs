@@ -135,6 +135,12 @@ pub(crate) fn register_scheme(class: &Bound<'_, PyType>, declared: Declared<'_>)
     Ok(())
 }
 
+/// Takes a class back from the schemes that scenarios can name.
+#[pyfunction]
+pub(crate) fn unregister_scheme(key: &str) {
+    schemes::remove(key);
+}
+
 /// Rows of a registry stay as long as the program.
 fn leaked(text: String) -> &'static str {
     text.leak()
