@@ -233,7 +233,7 @@ def test_bbr_runs_in_the_kernel() -> None:
 
 
 def test_the_simulator_refuses_bbr_and_names_the_kernel() -> None:
-    with pytest.raises(ScenarioError, match=r"no model of linux-bbr.*--backend linux"):
+    with pytest.raises(ScenarioError, match=r'no model of linux-bbr.*set\("run.backend", "linux"\)'):
         _engine.Scenario(SCENARIO, "scenario.toml", {"transport.scheme": "linux-bbr"}).check()
 
 
