@@ -36,8 +36,9 @@ test-rust:
 test-page:
 	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
 
+# Files begin in the order of their names: by default xdist keeps those with few tests for the end, and these are long.
 test-python: $(VENV)/installed-dev
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: $(LINTS) ## Check formats, lints and types
 
