@@ -5,8 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.md' -o -name '*.toml')
+# The page's own sources, without what is written beside them.
+PAGE := $(shell find web -name node_modules -prune -o -name dist -prune -o -name public -prune -o -type f -print) web/public/icon.svg
 
-.PHONY: help demo test lint bench ledger page validate linux docs picture screenshots guide clean
+# Only where the page can be built.
+NODE := $(if $(shell web/ready >/dev/null 2>&1 && echo ready),web/node_modules/.package-lock.json)
+
+LINTS := lint-rust lint-python lint-page
+TESTS := test-rust test-page test-python
+
+.PHONY: help demo test lint $(LINTS) $(TESTS) bench ledger page validate linux docs picture screenshots guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,20 +28,33 @@ demo: $(VENV)/installed ## Show a rack that collapses and what fixes it, then re
 	@echo 'The figure is results/sdtcp/fig9/goodput.svg; its data and verdicts lie beside it.'
 	@echo 'Next: source .venv/bin/activate && fanin advise tour/rack'
 
-test: $(VENV)/installed-dev ## Run all tests, Rust and Python
-	PROPTEST_RNG_SEED=1 cargo test --workspace --exclude fanin-python --exclude fanin-extension
-	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+test: $(TESTS) ## Run all tests, Rust and Python
 
-lint: $(VENV)/installed-dev ## Check formats, lints and types
+test-rust:
+	PROPTEST_RNG_SEED=1 cargo test --workspace --exclude fanin-python --exclude fanin-extension
+
+test-page:
+	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
+
+# Files begin in the order of their names: by default xdist keeps those with few tests for the end, and these are long.
+test-python: $(VENV)/installed-dev
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+lint: $(LINTS) ## Check formats, lints and types
+
+lint-rust:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets -- --deny warnings
+
+lint-python: $(VENV)/installed-dev
 	$(BIN)/ruff format --check python
 	$(BIN)/ruff check python
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m mypy.stubtest fanin._engine
-	if web/ready; then cd web && npm ci && npm run lint; fi
+
+lint-page: $(NODE)
+	if web/ready; then cd web && npm run lint; fi
 
 bench: $(VENV)/installed ## Measure the engine (time and instructions per packet-hop, memory, ns-3's time), sweeps, schemes in Python and the start of commands
 	$(BIN)/python python/benches/start.py
@@ -52,11 +73,19 @@ ledger: $(VENV)/installed ## Write what the page and docs/papers show of results
 	$(BIN)/python -m fanin.show.page_data results docs web/ledger.json.xz
 	$(BIN)/fanin ranking cross --page docs/papers/ranking.md
 
-page: ## Build the page: the engine for browsers, then the front end and that of reports, into web/dist, and for wheels into the package
-	@command -v npm >/dev/null || { echo 'the page needs Node 20.19 or newer: install it from https://nodejs.org, then run make page again'; exit 1; }
-	crates/wasm/build.sh
-	cd web && npm ci && npm run build
+page: python/fanin/page/report/report.js ## Build the page: the engine for browsers, then the front end and that of reports, into web/dist, and for wheels into the package
+
+python/fanin/page/report/report.js: web/node_modules/.package-lock.json web/public/fanin.wasm $(PAGE)
+	cd web && npm run build
 	rm -rf python/fanin/page && cp -r web/dist python/fanin/page
+
+web/public/fanin.wasm: $(RUST)
+	crates/wasm/build.sh
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@command -v npm >/dev/null || { echo 'the page needs Node 20.19 or newer: install it from https://nodejs.org, then run make page again'; exit 1; }
+	cd web && npm ci
+	touch $@
 
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time) and with the Linux kernel
 	validation/ns3/build.sh
@@ -94,6 +123,7 @@ $(VENV)/installed: $(VENV)/created $(RUST)
 	$(BIN)/maturin develop --release --extras serve
 	touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed
+# Has what the other has, too.
+$(VENV)/installed-dev: $(VENV)/created $(RUST)
 	$(BIN)/maturin develop --release --extras dev
-	touch $@
+	touch $(VENV)/installed $@

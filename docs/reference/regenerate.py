@@ -228,7 +228,7 @@ def python() -> str:
     parts += ["## Schemes in Python\n", "[Write a scheme in Python](../how-to/python-scheme.md) has examples.\n"]
     for kind in (getattr(fanin, name) for name in _OF_SCHEMES):
         parts += of_class(kind, members(kind, whole), described(kind))
-    parts += [part for name in ("param", "register") for part in of_function(getattr(fanin, name), f"fanin.{name}")]
+    parts += [part for name in _OF_NAMES for part in of_function(getattr(fanin, name), f"fanin.{name}")]
     parts.append("## Answers\n")
     for name in _ANSWERS:
         kind = getattr(fanin, name)
@@ -249,6 +249,8 @@ _OF_SCHEMES = (
     *("CongestionControl", "SenderCx", "AckEvent", "Delay", "Transfer", "Flow", "Threshold"),
     *("WindowControl", "ReceiverCx", "Arrival", "Host"),
 )
+
+_OF_NAMES = ("param", "register", "unregister")
 
 _STEPS = ("step", "observe", "set", "result")
 

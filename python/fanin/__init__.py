@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from fanin.run.scenario import Scenario
     from fanin.run.steps import Observation, Simulation
     from fanin.run.sweep import Runs
-    from fanin.scenario.own import CongestionControl, Threshold, WindowControl, param, register
+    from fanin.scenario.own import CongestionControl, Threshold, WindowControl, param, register, unregister
     from fanin.scenario.points import Point
 
 __version__ = extension.PACKAGE_VERSION
@@ -114,6 +114,7 @@ __all__ = [
     "sweep",
     "to_pandas",
     "tune",
+    "unregister",
 ]
 
 _MODULES = {
@@ -140,7 +141,7 @@ _MODULES = {
     "run.scenario": ("Scenario",),
     "run.steps": ("Observation", "Simulation"),
     "run.sweep": ("Runs",),
-    "scenario.own": ("CongestionControl", "Threshold", "WindowControl", "param", "register"),
+    "scenario.own": ("CongestionControl", "Threshold", "WindowControl", "param", "register", "unregister"),
     "scenario.points": ("Point",),
 }
 """Module -> its exported names; it is imported when one of them is first used."""

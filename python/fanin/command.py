@@ -1,9 +1,12 @@
-"""Whether this process is the command line, which is known before anything else is imported."""
+"""Whether this process is the command line, which is known before anything else, and how messages name its options."""
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def is_command() -> bool:
@@ -29,3 +32,60 @@ def interrupt() -> None:
 
 
 _changed: list[signal.Signals] = []
+
+_typed = 0
+"""How many commands run in this process."""
+
+
+@contextmanager
+def line() -> Iterator[None]:
+    """Messages are meanwhile for who types commands."""
+    global _typed
+    _typed += 1
+    try:
+        yield
+    finally:
+        _typed -= 1
+
+
+_FLAGS = ("again", "bare", "confirm", "quick", "trust")
+
+_SAME = tuple("file goal jobs keep memory of out schemes seeds senders tables trials where within".split())
+
+_OTHER = {
+    "--zip": "together",
+    "--param": "params",
+    "--json": "beside_scheme",
+    "--backend linux": 'set("run.backend", "linux")',
+    "--over PATH=FIRST..LAST": 'over=("PATH", FIRST, LAST)',
+}
+"""Options and values, and what Python has in their place."""
+
+_VALUE = r"(?: (?P<value>[\w.-]+=(?:'[^']*'|[^\s';,)]*[^\s';,.)])|\d(?:[^\s;:,)]*[^\s;:,.)])?|\S+(?=:)))?"
+
+_OPTION = re.compile(
+    rf"(?<![\w/-])(?:(?:{'|'.join(map(re.escape, _OTHER))})(?![\w-])"
+    rf"|--(?P<name>{'|'.join(('set', *_FLAGS, *_SAME))})(?![\w-]){_VALUE})"
+)
+
+
+def worded(message: str) -> str:
+    """A message that names options of commands, as its reader gives them: in Python as arguments."""
+    return message if _typed else _OPTION.sub(_argument, message)
+
+
+def _argument(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"]
+    if name is None:
+        return _OTHER[found[0]]
+    if name == "set":
+        path, _, text = (value or "").partition("=")
+        unquoted = text.strip("'")
+        return f'set("{path}", "{unquoted}")' if path else "set"
+    if name in _FLAGS:
+        return f"{name}=True"
+    if value is None:
+        return f"{name}="
+    if name == "seeds" and (ends := value.split(".."))[1:]:
+        return f"seeds=range({ends[0]}, {int(ends[1]) + 1})"
+    return f"{name}={value}" if value.isdigit() else f'{name}="{value}"'

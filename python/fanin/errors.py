@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fanin.command import worded
+
 _MAX_CHARACTERS = 1000
 """Characters of a message; it may quote a value or list names of any length."""
 
@@ -20,7 +22,7 @@ class FaninError(Exception):
     """Base of all errors that fanin raises deliberately."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(_short(message))
+        super().__init__(_short(worded(message)))
 
 
 class ScenarioError(FaninError):
@@ -45,10 +47,10 @@ class ScenarioError(FaninError):
         self.message = message
         self.suggestion = suggestion
         self.more = tuple(more)
-        where = file if line is None else f"{file}:{line}"
+        where = worded(file) if line is None else f"{file}:{line}"
         subject = f"{key}: " if key else ""
         hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
-        Exception.__init__(self, "\n".join((f"{where}: {subject}{_short(message)}{hint}", *self.more)))
+        Exception.__init__(self, "\n".join((f"{where}: {subject}{_short(worded(message))}{hint}", *self.more)))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
         # For transfer between processes: by default an exception is rebuilt from its text alone.
@@ -93,3 +95,6 @@ class NotFoundError(FaninError):
 
 class ScenarioWarning(UserWarning):
     """A setting of a scenario is valid but probably unintended."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(worded(message))

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import pytest
 from shapes import unstated
 
+import fanin
 from fanin.cli import main
 from fanin.cli.commands import COMMANDS
 from fanin.cli.terminal import separate_with_tabs
 from fanin.garbage import collect_seldom
 from fanin.run import laboratory
+from fanin.scenario import own
 from fanin.show import front_end
 
 SCENARIO = """\
@@ -175,6 +177,14 @@ def built(tmp_path_factory) -> Path:
     (folder / "report/report.css").write_text("body { margin: 0 }")
     (folder / "report/report.js").write_text("document.title = document.title;")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> Iterator[None]:
+    """A scheme in Python ends with its test."""
+    yield
+    for name in own.registered():
+        fanin.unregister(name)
 
 
 @pytest.fixture(autouse=True)

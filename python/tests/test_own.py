@@ -1,6 +1,7 @@
 """Schemes written in Python."""
 
 import functools
+import json
 import os
 import signal
 import subprocess
@@ -9,13 +10,16 @@ import textwrap
 import threading
 import traceback
 import warnings
+from typing import ClassVar
 
 import pytest
 
 import fanin
+from fanin import _engine
 from fanin.run import remote
 from fanin.run.job import Job, PooledRun
 from fanin.scenario import own
+from fanin.scenario.toml_text import to_toml
 
 NETWORK = {"topology": "star", "rate": "10Gbps", "delay": "5us", "buffer": "100pkt"}
 READS = {"name": "reads", "kind": "incast", "senders": 12, "bytes-each": "100KB", "rounds": 4, "jitter": "20us"}
@@ -339,6 +343,79 @@ def test_an_interrupt_is_no_error_of_the_scheme():
         scenario(Interrupted).run()
 
 
+ENDLESS = """
+import fanin
+
+
+class Endless(fanin.CongestionControl):
+    def on_ack(self, cx, ack):
+        print("in a method", flush=True)
+        while True:
+            pass
+
+
+scenario = fanin.Scenario("endless.toml").set("transport.scheme", Endless)
+"""
+
+
+@pytest.mark.parametrize("ask", ["scenario.run()", "fanin.sweep(scenario, seeds=[1, 2, 3], jobs=2)"])
+def test_ctrl_c_ends_a_method_that_never_ends(ask, work):
+    tables = {"network": NETWORK, "transport": {"rto-min": "5ms"}, "traffic": [READS]}
+    (work / "endless.toml").write_text(to_toml(tables))
+    # A shell that starts tests in the background lets them ignore it.
+    heed = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-W", "ignore", "-c", heed + ENDLESS + ask]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("in a method")
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+    assert process.returncode == -signal.SIGINT
+    assert said.splitlines()[-1] == "KeyboardInterrupt"
+    assert "Exception in worker" not in said
+
+
+class Live(fanin.CongestionControl):
+    """Notes its parameters at each acknowledgement."""
+
+    target = fanin.param("50us")
+    share = fanin.param(0.5)
+    seen: ClassVar[list] = []
+
+    def __init__(self):
+        self.share += self.flow.number
+
+    def on_ack(self, cx, ack):
+        self.seen.append((cx.now, self.flow.number, self.target, self.share))
+        cx.grow(ack)
+
+
+def test_a_driven_run_changes_its_parameters_in_flows_under_way_and_later_ones():
+    Live.seen.clear()
+    simulation = scenario(Live).start(1)
+    assert {"scheme.live.target", "scheme.live.share"} < set(simulation.settable)
+    simulation.step("200us")
+    simulation.set("scheme.live.target", "80us")
+    run = simulation.result()
+    assert run.scenario["set"] == [[0.0002, "scheme.live.target", "80us"]]
+    assert run.run_id != scenario(Live).run(1).run_id
+    before, after = ([each for each in Live.seen if (each[0] > 2e-4) == late] for late in (False, True))
+    assert {target for _, _, target, _ in before} == {50e-6}
+    early = {flow for _, flow, _, _ in before}
+    del after[after.index(next(each for each in after if each[2] == 50e-6)) :]  # those of the second run
+    assert {target for _, _, target, _ in after} == {80e-6}
+    assert early & {flow for _, flow, _, _ in after}
+    assert {flow for _, flow, _, _ in after} - early
+    assert all(share == 0.5 + flow for _, flow, _, share in Live.seen), "what an object made of another stays"
+
+
+def test_a_driven_run_refuses_what_no_parameter_may_be():
+    simulation = scenario(Live).start(1)
+    with pytest.raises(fanin.ScenarioError, match=r'scheme.live.target: "5pkt" is'):
+        simulation.set("scheme.live.target", "5pkt")
+    with pytest.raises(fanin.ScenarioError, match=r"scheme.live.code: cannot change during a run"):
+        simulation.set("scheme.live.code", "other")
+
+
 def test_it_is_swept_and_compared_as_any_other():
     grid = scenario("newreno").vary({"transport.scheme": ["dctcp", Mine], "traffic.reads.senders": [4, 8]})
     runs = fanin.sweep(grid, seeds=[1, 2]).frame()
@@ -460,6 +537,27 @@ def test_it_is_registered_under_a_name():
     assert (row["summary"], row["manual"].partition("\n")[0]) == ("ours: Ours.", "# ours")
 
 
+def test_a_scheme_is_taken_back():
+    named = scenario("newreno").set("transport.scheme", Mine)
+    simulation = named.start()
+    fanin.register(Mine, "ours")
+    assert own.registered() == ["mine", "ours"]
+    fanin.unregister("ours")
+    with pytest.raises(fanin.ScenarioError, match="ours"):
+        scenario("ours").check()
+    fanin.unregister(Mine)
+    assert own.registered() == []
+    assert json.loads(_engine.registry())["added_schemes"] == []
+    assert "mine" not in own.registry.scheme_titles()
+    with pytest.raises(fanin.ScenarioError, match=r"mine: it was unregistered: fanin.register the class again"):
+        named.run()
+    with pytest.raises(ValueError, match="Mine'> is not registered"):
+        fanin.unregister(Mine)
+    simulation.step("1ms")
+    fanin.register(Mine)
+    assert simulation.result().summary["result_hash"] == hash_of(named)
+
+
 def test_what_cannot_be_a_scheme_is_refused():
     def kind(name="Odd", **members):
         return type(name, (fanin.CongestionControl,), members)
@@ -550,6 +648,9 @@ def test_a_receiver_sets_windows_with_a_parameter_of_its_own():
     plain = scenario("newreno", **{"initial-window": "40mss"}).run().summary
     assert divided.run().summary["drops"] < plain["drops"] / 4
     assert hash_of(divided.set("scheme.with-divides.share", "30KB")) != hash_of(divided)
+    simulation = divided.start()
+    simulation.set("scheme.with-divides.share", "30KB")
+    assert simulation.result().summary["result_hash"] == hash_of(divided.set("scheme.with-divides.share", "30KB"))
 
 
 def test_a_receiver_holds_acknowledgements_until_it_releases_them():

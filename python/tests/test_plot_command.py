@@ -300,7 +300,7 @@ def test_tables_that_do_not_fit_together_are_named(work):
 def test_lines_are_too_many_to_be_told_apart(work, monkeypatch):
     runs = shown("small.toml", ["newreno", "dctcp"], "queue")
     monkeypatch.setattr(of_runs, "MOST_LINES", 1)
-    with pytest.raises(FaninError, match="2 lines cannot be told apart, 1 can: choose some with --where, by scheme"):
+    with pytest.raises(FaninError, match="2 lines cannot be told apart, 1 can: choose some with where=, by scheme"):
         drawn("queue", runs, Asked())
 
 

@@ -183,7 +183,7 @@ def test_a_plot_of_a_missing_column_says_what_there_is(none):
 
 def test_a_plot_into_a_file_is_refused(none, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResultsError, match="--out"):
+    with pytest.raises(ResultsError, match="out="):
         draw(PLOT, series_of(PLOT, none, RUNS), tmp_path / "file")
 
 

@@ -14,6 +14,7 @@ from patches import stored
 from test_observed import racks  # noqa: F401 - a fixture
 
 import fanin
+from fanin.command import worded
 from fanin.scenario.toml_text import to_toml
 
 TABLES = {
@@ -99,6 +100,8 @@ def test_tables_come_back_as_they_were_written(work):
 def same(answer, printed):
     """Whether an answer is what a command printed, but for the files that this wrote."""
     found = json.loads(printed)
+    if "warnings" in found:
+        found["warnings"] = [worded(each) for each in found["warnings"]]
     assert json.loads(json.dumps(answer.as_dict())) == {name: found[name] for name in found if name != "paths"}
 
 
@@ -114,7 +117,7 @@ def test_a_sweep_of_schemes_warns_as_their_comparison_does(work, cli):
             warnings.simplefilter("always")
             ask(*arguments, seeds=[1])
         assert {each.filename for each in caught} == {__file__}
-        return [str(each.message).partition("; --json")[0] for each in caught]
+        return [str(each.message).partition("; beside_scheme")[0] for each in caught]
 
     before = said(fanin.compare, scenario, names)[:2]
     assert before[0].startswith("the systems differ in more than their scheme: initial-window")
@@ -172,7 +175,7 @@ def test_a_comparison_is_that_of_the_command(small, cli):
     same(found, printed.out)
     assert [str(each.message) for each in caught] == found.warnings != []
     assert {each.filename for each in caught} == {__file__}
-    assert all(f"warning: {each}\n" in printed.err for each in found.warnings)
+    assert all(f"warning: {each}\n" in worded(printed.err) for each in found.warnings)
     assert found.frame()["scheme"].to_list() == [each.scheme for each in found.schemes] == ["dctcp", "newreno"]
     assert found.runs().height == 2 * len(small.seeds)
     assert found._repr_html_().startswith("<table>")

@@ -243,9 +243,9 @@ def test_variables_that_are_given_join_those_of_the_file_or_replace_them(small):
     zipped = points(small.vary(values, [list(values)], bare=True), [1])
     assert [tuple(point.values.values()) for point in zipped] == [(4, "10pkt"), (5, "20pkt")]
     assert len(points(small.vary({}, bare=True), [1, 2])) == 2
-    with pytest.raises(fanin.ScenarioError, match=r"--zip: network.bufer: does not vary .did you mean"):
+    with pytest.raises(fanin.ScenarioError, match=r"together: network.bufer: does not vary .did you mean"):
         small.vary(values, [["network.bufer", "traffic.bursts.senders"]])
-    with pytest.raises(fanin.ScenarioError, match=r"--set: network.bufer: unknown key"):
+    with pytest.raises(fanin.ScenarioError, match=r"set: network.bufer: unknown key"):
         small.vary({"network.bufer": ["1pkt"]}).check()
 
 

@@ -73,6 +73,7 @@ pub fn fill(module: &Bound<'_, PyModule>, rows: &'static [&'static SchemeRow]) -
     module.add_class::<own::Arrival>()?;
     module.add_class::<own::Host>()?;
     module.add_function(wrap_pyfunction!(own::register_scheme, module)?)?;
+    module.add_function(wrap_pyfunction!(own::unregister_scheme, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(linux_folder, module)?)?;
     module.add_function(wrap_pyfunction!(linux_kernels, module)?)?;

@@ -124,8 +124,8 @@ pub fn is_built_in(key: &str) -> bool {
     simulated().chain(KERNEL).any(|row| row.key == key)
 }
 
-/// In the order in which [`add`] has added them.
-static ADDED: RwLock<Vec<&'static SchemeRow>> = RwLock::new(Vec::new());
+/// In the order in which [`add`] has added them, and whether each is still there: a scenario that was read keeps its own.
+static ADDED: RwLock<Vec<(&'static SchemeRow, bool)>> = RwLock::new(Vec::new());
 
 /// Adds a scheme of the program that runs the engine to those that scenarios can name from now on. It takes the place of one
 /// that was added before under its key.
@@ -135,14 +135,24 @@ static ADDED: RwLock<Vec<&'static SchemeRow>> = RwLock::new(Vec::new());
 pub fn add(row: &'static SchemeRow) {
     assert!(!is_built_in(row.key), "{} is a scheme of the engine", row.key);
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
-    match added.iter_mut().find(|other| other.key == row.key) {
-        Some(other) => *other = row,
-        None => added.push(row),
+    match added.iter_mut().find(|(other, _)| other.key == row.key) {
+        Some(other) => *other = (row, true),
+        None => added.push((row, true)),
     }
+}
+
+/// Takes a scheme back that was added: no scenario can name it from now on.
+pub fn remove(key: &str) {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    added.iter_mut().filter(|(row, _)| row.key == key).for_each(|(_, there)| *there = false);
 }
 
 /// The schemes that were added. Whoever goes through all schemes goes through those of the engine, unless it reads names.
 pub fn added() -> Vec<&'static SchemeRow> {
+    once_added().into_iter().filter_map(|(row, there)| there.then_some(row)).collect()
+}
+
+fn once_added() -> Vec<(&'static SchemeRow, bool)> {
     ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
@@ -159,12 +169,13 @@ pub fn marking(values: &Values) -> Threshold {
     DctcpSender::marking(values)
 }
 
-/// The scheme called `key`.
+/// The scheme that is or was called `key`.
 ///
 /// # Panics
 /// If there is none.
 pub fn find(key: &str) -> &'static SchemeRow {
-    all().find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
+    let gone = once_added().into_iter().map(|(row, _)| row);
+    all().chain(gone).find(|row| row.key == key).unwrap_or_else(|| panic!("no scheme {key:?}"))
 }
 
 /// What operating systems call a congestion control, and the scheme that it is.
@@ -254,6 +265,12 @@ pub trait Scheme: Send + Sync {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(NewReno)
     }
+    /// Its parameters that may change during a run.
+    fn settable(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+    /// Takes over other values, for all that it has made and will make. Only those of [`Self::settable`] differ.
+    fn set(&self, _values: &Values) {}
     /// Whether its senders are given [`FlowFacts::idle_rtt`], as if by an oracle.
     fn wants_idle_rtt(&self) -> bool {
         false

@@ -23,6 +23,7 @@ from fanin.choose.notes import as_record
 from fanin.choose.plan import Plan
 from fanin.choose.robust import variations
 from fanin.choose.rounds import Asked
+from fanin.command import worded
 from fanin.errors import ScenarioError, ScenarioWarning
 from fanin.later import pl
 from fanin.numbers.summary import BACKGROUND
@@ -75,7 +76,7 @@ class Recommendation:
     @property
     def headline(self) -> str:
         """The answer in words."""
-        return advice_page.headline(self.advice)
+        return worded(advice_page.headline(self.advice))
 
     @property
     def recommended(self) -> dict[str, Scalar] | None:
@@ -90,7 +91,9 @@ class Recommendation:
     def as_dict(self) -> dict[str, Any]:
         """What ``fanin advise --json`` prints, without the files."""
         said = as_record(self.advice.diagnosis) | {"headline": describe_course(self.advice.diagnosis).headline}
-        return {**self._asked, **self.advice.as_dict(), "headline": self.headline, "diagnosis": said}
+        found = self.advice.as_dict()
+        told = {"headline": self.headline, "warnings": [worded(each) for each in found["warnings"]]}
+        return {**self._asked, **found, **told, "diagnosis": said}
 
     @property
     def _asked(self) -> dict[str, Any]:

@@ -131,8 +131,8 @@ def capacity(
         )
     of_cases = {"schemes": names, "vary": None if varied is None else {varied: list(values)}}
     asked = {"scenario": scenario.name, **search, "keep": [each.text for each in keeps], **how, **of_cases}
-    said = _cautions(scenario, found, keeps, path)
-    warn([*said, *remarks_of(found)])
+    said = warn(_cautions(scenario, found, keeps, path))
+    warn(remarks_of(found))
     return Capacities(scenario, path, found, keeps, varied, asked, said)
 
 

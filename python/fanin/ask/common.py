@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, nullcontext
 
 from fanin.choose import goals
 from fanin.choose.goals import Goal, Keep
+from fanin.command import worded
 from fanin.errors import RunError, ScenarioWarning
 from fanin.run.job import Advance, Progress, Watch, Workers
 from fanin.run.scenario import Scenario
@@ -79,7 +80,9 @@ def stopping(progress: Watch | None) -> Advance:
     return advance
 
 
-def warn(found: Iterable[str]) -> None:
-    """Raises warnings in whoever called the caller of this."""
-    for each in found:
+def warn(found: Iterable[str]) -> list[str]:
+    """Raises warnings in whoever called the caller of this, and returns them."""
+    told = [worded(each) for each in found]
+    for each in told:
         warnings.warn(each, ScenarioWarning, stacklevel=3)
+    return told

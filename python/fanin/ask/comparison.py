@@ -145,7 +145,7 @@ def compare(
     found = [*comparison.unequal(apart), *between(scenario, cases), *_cautions(scenario, compared, wanted)]
     if len(wanted.parts) > 1 and scored != reference:
         found.append(f"{reference} has no mean of every measure: scores are relative to {scored or 'raw values'}")
-    warn(found)
+    found = warn(found)
     return Comparison(scenario, chosen, reference, wanted, margin, ranking, compared, scored, apart, found)
 
 

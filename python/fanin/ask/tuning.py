@@ -14,6 +14,7 @@ from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning.answer import Tuned, snippet
 from fanin.choose.tuning.space import Param, Values, param, unused
 from fanin.choose.tuning.study import tune as search
+from fanin.command import worded
 from fanin.later import pl
 from fanin.results.runs import frame_of, html_table
 from fanin.run.job import Watch, Workers
@@ -139,7 +140,7 @@ def tune(
         tuned, defaults = search(laboratory, ranges, goals, keeps, trials=trials, seeds=asked["seeds"], fresh=fresh)
     study = {} if out is None else {"study": str(_folder(scenario, asked, out))}
     found = _cautions(scenario, tuned, goals, keeps, margin)
-    warn(found)
+    found = warn(found)
     return Tuning(
         scenario, goals, keeps, margin, tuned, defaults, {**asked, "margin": margin, "fresh": fresh, **study}, found
     )
@@ -164,7 +165,7 @@ def params_of(params: Mapping[str, Value] | Sequence[Param], scenario: Scenario)
     else:
         found = [param(f"{path}={override(values)}", scenario) for path, values in params.items()]
     if (scheme := unused(found, scenario)) is not None:
-        raise ValueError(f"nothing in the scenario uses {scheme}; --set transport.scheme={scheme} does")
+        raise ValueError(worded(f"nothing in the scenario uses {scheme}; --set transport.scheme={scheme} does"))
     return found
 
 

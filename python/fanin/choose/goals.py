@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fanin.command import worded
 from fanin.later import np
 from fanin.numbers.stats import Floats, Spread, fewest_for, spread
 from fanin.numbers.summary import (
@@ -332,7 +333,9 @@ def goal(text: str, experiment: Scenario) -> Goal:
     if len(parts) > 1:
         for each, _ in parts:
             if column(each.shown_as).unit in _UNITS_THAT_CAN_BE_ZERO and each.column != "jain":
-                raise ValueError(f"{each.name} can be zero, so a weighted goal cannot include it; use --keep instead")
+                raise ValueError(
+                    worded(f"{each.name} can be zero, so a weighted goal cannot include it; --keep takes a bound of it")
+                )
     return Goal(tuple(parts))
 
 

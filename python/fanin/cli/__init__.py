@@ -13,6 +13,7 @@ import warnings
 from typing import NoReturn
 
 from fanin.cli.terminal import interrupted, note, say, version
+from fanin.command import line
 from fanin.errors import FaninError, RunError, ScenarioError, ScenarioWarning
 from fanin.later import LEAST, room
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
         except OSError as error:
             _refuse_output(error)
         return
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), line():
         warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
         warnings.simplefilter("always", ScenarioWarning)
         _run(arguments)

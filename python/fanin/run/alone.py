@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from fanin.command import line
 from fanin.errors import RunError, WorkerError
 from fanin.run.remote import Package, Task, simulated
 
@@ -90,7 +91,9 @@ def _answer(folder: Path) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     found: list[Package] | BaseException
     try:
-        found = simulated(pickle.loads((folder / _TASK).read_bytes()))
+        # Who reads its errors gets the words of the process that asked.
+        with line():
+            found = simulated(pickle.loads((folder / _TASK).read_bytes()))
     except MemoryError:
         found = WorkerError("out of memory; the next command retries it")
     except Exception as error:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fanin import _engine
 from fanin._engine import RunOutput
+from fanin.command import worded
 from fanin.errors import ScenarioWarning
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
@@ -77,7 +78,7 @@ class Scenario(ScenarioFile):
         if any(row["is_default"] for row in table if row["path"] == "run.duration"):
             found += remarks.endless(each[0], self.preview(given))
         found += loads.never_marked(self, values[1:]) if changes else loads.remarks(self, given)
-        return list(dict.fromkeys(remark for remark in found if remark))
+        return list(dict.fromkeys(worded(remark) for remark in found if remark))
 
     def warn(self, overrides: Overrides | None = None, *, swept: bool = False) -> None:
         """Raises those warnings in whoever called the caller of this, each once for an experiment."""

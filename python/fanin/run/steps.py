@@ -169,7 +169,8 @@ class Simulation:
         Args:
             path: One of :attr:`settable`. Thresholds of marking act on the next packet. ``transport.rto-min`` acts on
                 the next timers and ``transport.initial-window`` on connections that open. ``fault.NAME`` is a fault of
-                the scenario.
+                the scenario. A parameter of a scheme in Python, ``scheme.NAME.KEY``, changes the attribute of all its
+                objects before their next call.
             value: The value, as a file has it; of a fault, whether it is on.
 
         Raises:

@@ -21,10 +21,14 @@ from fanin.run.job import PooledRun, kept
 from fanin.run.memory import Needs, refuse_oversized
 from fanin.run.remote import task_of
 from fanin.run.waiting import CHUNK_S
+from fanin.scenario import own
 from fanin.scenario.file import refuse_changed
 
 _TOGETHER = 0.25
 """Share of the memory that the runs inside this process may be estimated to take, if there is one on every thread."""
+
+_PATIENCE_S = 0.5
+"""How long a run that is aborted may take to notice, before it is interrupted."""
 
 
 class Threads:
@@ -45,7 +49,8 @@ class Threads:
         self._needs = Needs()
         self._told = False
         self._stop = threading.Event()
-        self._pool = ThreadPoolExecutor(max_workers=self.slots)
+        self._threads: set[threading.Thread] = set()
+        self._pool = ThreadPoolExecutor(self.slots, initializer=lambda: self._threads.add(threading.current_thread()))
 
     def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
         """Whether another run may start next to those that are running; the first one always may."""
@@ -91,7 +96,14 @@ class Threads:
     def close(self) -> None:
         """Aborts what is running and waits for the threads."""
         self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for thread in [*self._threads]:
+            thread.join(_PATIENCE_S)
+            while thread.is_alive():
+                # A scheme in Python may be in a method that never ends.
+                own.interrupt(each.ident for each in self._threads)
+                thread.join(_PATIENCE_S)
+        self._pool.shutdown(wait=True)
 
     def _run(self, works: list[PooledRun], store: Store | None) -> list[Run]:
         if self._stop.is_set():

@@ -69,16 +69,42 @@ def param(default: str | float, doc: str = "") -> Any:  # noqa: ANN401 - what th
 _current = threading.local()
 """The seed of the run that a thread simulates."""
 
+_simulating: set[int] = set()
+"""The threads whose methods may be called."""
+
+_lock = threading.Lock()
+
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Methods that this thread calls meanwhile belong to a run with this seed."""
-    before = getattr(_current, "seed", 0)
+    before, thread = getattr(_current, "seed", 0), threading.get_ident()
     _current.seed = seed
+    _simulating.add(thread)
     try:
         yield
     finally:
         _current.seed = before
+        with _lock:
+            _simulating.discard(thread)
+            if is_used():
+                _raise_later(thread, None)
+
+
+def interrupt(threads: Iterable[int | None]) -> None:
+    """Ends the methods that these threads call, which may be endless, with a KeyboardInterrupt."""
+    with _lock:
+        for each in threads:
+            if each in _simulating and is_used():
+                _raise_later(each, KeyboardInterrupt)
+
+
+def _raise_later(thread: int, error: type[BaseException] | None) -> None:
+    """Raises an error in a thread as soon as it does something in Python; ``None`` takes it back."""
+    import ctypes
+
+    raised = ctypes.py_object() if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 def _generator(of: str) -> random.Random:
@@ -122,7 +148,8 @@ class CongestionControl:
 
     Pass the class wherever a scenario takes the name of a scheme, or name it after :func:`fanin.register`. Every method
     has a default, which is NewReno's. Parameters (:func:`fanin.param`) and ``flow`` are set before ``__init__``, which
-    takes no arguments. All times are in seconds, all sizes in bytes.
+    takes no arguments. A driven run may change parameters later (:meth:`fanin.Simulation.set`). All times are in
+    seconds, all sizes in bytes.
 
     An exception in a method ends the run with :class:`fanin.SchemeError`, whose cause it is.
     """
@@ -214,15 +241,17 @@ def named(scheme: type[CongestionControl]) -> Named:
 
 
 def refuse_replaced(values: Iterable[object]) -> None:
-    """Refuses names of which another class has taken the place since they were given.
+    """Refuses names that were unregistered since they were given, or of which another class has taken the place.
 
     Raises:
         ScenarioError: one is such a name.
 
     """
     for each in values:
-        if isinstance(each, Named) and _classes[each] is not each.scheme:
-            first, other = (f"{scheme.__module__}.{scheme.__qualname__}" for scheme in (each.scheme, _classes[each]))
+        if isinstance(each, Named) and (now := _classes.get(each)) is not each.scheme:
+            if now is None:
+                raise ScenarioError("scheme", None, each, "it was unregistered: fanin.register the class again")
+            first, other = (f"{scheme.__module__}.{scheme.__qualname__}" for scheme in (each.scheme, now))
             both = first if first == other else f"{first} and {other}"
             message = f'two classes have the name "{each}" ({both}), and the later one took its place'
             hint = f'fanin.register(CLASS, "{each}-2") gives one another name'
@@ -280,9 +309,40 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
     }
     _engine.register_scheme(scheme, row)
     _names[scheme], _classes[key] = key, scheme
+    _forget_names()
+    return key
+
+
+def unregister(scheme: type[CongestionControl] | str) -> None:
+    """Takes back :func:`register`: scenarios, comparisons of all schemes and lists no longer have it.
+
+    Scenarios that were given the class refuse to run until it is registered again.
+
+    Args:
+        scheme: The class, with all of its names, or one name.
+
+    Raises:
+        ValueError: it is not registered.
+
+    """
+    keys = [key for key, each in _classes.items() if scheme in (key, each)]
+    if not keys:
+        raise ValueError(f"{scheme} is not registered")
+    for key in keys:
+        _engine.unregister_scheme(key)
+        _names.pop(_classes.pop(key), None)
+    _forget_names()
+
+
+def registered() -> list[str]:
+    """The names of all schemes in Python."""
+    return [*_classes]
+
+
+def _forget_names() -> None:
+    """Has what was read with other schemes read again."""
     for cache in (handle.opened, handle.with_changes, registry.registry, registry.scheme_titles):
         cache.cache_clear()
-    return key
 
 
 def _refuse_unknown(scheme: type, base: type) -> None:
@@ -299,7 +359,7 @@ def _refuse_unknown(scheme: type, base: type) -> None:
 
 def is_used() -> bool:
     """Whether this process has any scheme in Python."""
-    return bool(_names)
+    return bool(_classes)
 
 
 def is_own(resolved: Mapping[str, Any]) -> bool:

@@ -7,12 +7,14 @@ use fanin_core::roles::QueueDiscipline;
 use fanin_core::units::Time;
 use fanin_event::EventCore;
 use fanin_event::core::Core;
+use fanin_host::hosts::Hosts;
 use fanin_measure::table::Data;
 use fanin_network::queue;
 use fanin_network::topology::Topology;
+use fanin_network::traffic::TrafficGroup;
 use fanin_param::{Param, SpecError};
 use fanin_scenario::Scenario;
-use fanin_schemes as schemes;
+use fanin_schemes::{self as schemes, Scheme};
 use fanin_tcp::sender::SenderConfig;
 use fanin_world::World;
 use std::collections::BTreeMap;
@@ -72,7 +74,10 @@ impl<C: EventCore> Simulation<C> {
         check_backend(scenario)?;
         let mut world: World<C> = build::build(scenario, build::Substitutes::default())?;
         world.start();
-        let settable = settable(scenario, &world.net.topology);
+        let mut settable = settable(scenario, &world.net.topology);
+        for (key, scheme) in senders(scenario, &world.hosts) {
+            settable.extend(scheme.settable().iter().map(|param| format!("scheme.{key}.{param}")));
+        }
         Ok(Self { world, scenario: scenario.clone(), settable, before: Counts::default() })
     }
 
@@ -204,6 +209,12 @@ impl<C: EventCore> Simulation<C> {
             }
             return Ok(());
         }
+        for (key, scheme) in senders(&self.scenario, &self.world.hosts) {
+            if scheme.settable().iter().any(|param| path == format!("scheme.{key}.{param}")) {
+                scheme.set(changed.scheme(key));
+                return Ok(());
+            }
+        }
         let topology = &self.world.net.topology;
         let (old, new) = (build::disciplines(&self.scenario, topology), build::disciplines(changed, topology));
         let form = |queue: &Option<Box<dyn QueueDiscipline>>| {
@@ -256,6 +267,13 @@ fn settable(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     }
     paths.extend(scenario.faults.iter().map(|fault| format!("{FAULT}{}", fault.name)));
     paths
+}
+
+/// The schemes of all senders by key.
+fn senders<'a>(scenario: &Scenario, hosts: &'a Hosts) -> BTreeMap<&'static str, &'a dyn Scheme> {
+    let groups = scenario.traffic.iter().zip(&hosts.endpoints);
+    let of = |group: &TrafficGroup| group.scheme.unwrap_or(scenario.scheme_key());
+    groups.map(|(group, endpoint)| (of(group), &*hosts.schemes[endpoint.scheme])).collect()
 }
 
 /// The table that decides on marks, and its keys.

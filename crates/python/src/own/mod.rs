@@ -9,9 +9,11 @@ mod sender;
 mod views;
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fanin_engine::ids::FlowId;
 use fanin_engine::param::error::Origin;
@@ -25,7 +27,7 @@ use fanin_engine::traffic::TrafficGroup;
 use fanin_engine::units::Time;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyType};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyType};
 
 use crate::errors::scenario_error;
 
@@ -133,6 +135,12 @@ pub(crate) fn register_scheme(class: &Bound<'_, PyType>, declared: Declared<'_>)
     Ok(())
 }
 
+/// Takes a class back from the schemes that scenarios can name.
+#[pyfunction]
+pub(crate) fn unregister_scheme(key: &str) {
+    schemes::remove(key);
+}
+
 /// Rows of a registry stay as long as the program.
 fn leaked(text: String) -> &'static str {
     text.leak()
@@ -207,73 +215,130 @@ fn build(values: &Values) -> Box<dyn Scheme> {
     let classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
     let class = classes[values.choice(CODE)].clone();
     let marking = values.has("mark-threshold").then(|| schemes::marking(values));
-    Box::new(Bundle { class, marking, values: values.clone() })
+    let live = Mutex::new(Live { values: values.clone(), changes: Vec::new() });
+    Box::new(Bundle { marking, run: Arc::new(Run { class, live, changed: AtomicUsize::new(0) }) })
 }
 
 struct Bundle {
-    class: Arc<Class>,
     marking: Option<Threshold>,
+    run: Arc<Run>,
+}
+
+/// What all objects of a run share.
+struct Run {
+    class: Arc<Class>,
+    live: Mutex<Live>,
+    /// How many changes there have been.
+    changed: AtomicUsize,
+}
+
+/// Values that may change during a run.
+struct Live {
     values: Values,
+    /// What has changed since the beginning.
+    changes: Vec<(&'static str, Value)>,
+}
+
+impl Run {
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Scheme for Bundle {
     fn check(&self, values: &Values, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+        let sender = &self.run.class.sender;
         let code = Python::attach(|py| {
             let own = py.import("fanin.scenario.own")?;
-            own.call_method1("code_of", (self.class.sender.class.bind(py),))?.extract::<String>()
+            own.call_method1("code_of", (sender.class.bind(py),))?.extract::<String>()
         });
-        match code.unwrap_or_else(|error| raise(error, format!("{} cannot be hashed", self.class.sender.name), None)) {
+        match code.unwrap_or_else(|error| raise(error, format!("{} cannot be hashed", sender.name), None)) {
             code if code == values.choice(CODE) => Ok(()),
             _ => Err(values.fail(CODE, "the class has changed since it was registered: fanin.register it again")),
         }
     }
+    fn settable(&self) -> Vec<&'static str> {
+        own(&self.run.live().values).map(|(key, _)| key).collect()
+    }
+    fn set(&self, values: &Values) {
+        let mut live = self.run.live();
+        let new: Vec<_> = own(values).map(|(key, value)| (key, value.clone())).collect();
+        let differ =
+            |(key, value): &(&'static str, Value)| own(&live.values).any(|old| old.0 == *key && old.1 != value);
+        let changes: Vec<_> = new.into_iter().filter(differ).collect();
+        live.changes.extend(changes);
+        live.values = values.clone();
+        self.run.changed.store(live.changes.len(), Ordering::Relaxed);
+    }
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
-        let made =
-            Python::attach(|py| sender::Sender::new(py, self.class.clone(), flow, &self.attributes(py, flow.mss)?));
-        let name = &self.class.sender.name;
+        let made = Python::attach(|py| sender::Sender::new(py, &self.run, flow));
+        let name = &self.run.class.sender.name;
         Box::new(
             made.unwrap_or_else(|error| raise(error, format!("{name}.__init__"), Some((Some(flow.flow), Time::ZERO)))),
         )
     }
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
-        let Role { name, .. } = self.class.receiver.as_ref()?;
-        let made =
-            Python::attach(|py| receiver::Receiver::new(py, self.class.clone(), host, &self.attributes(py, host.mss)?));
-        Some(Box::new(made.unwrap_or_else(|error| raise(error, format!("{name}.__init__"), None))))
+        let role = self.run.class.receiver.as_ref()?;
+        let made = Python::attach(|py| receiver::Receiver::new(py, &self.run, role, host));
+        Some(Box::new(made.unwrap_or_else(|error| raise(error, format!("{}.__init__", role.name), None))))
     }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(self.marking?))
     }
 }
 
-impl Bundle {
-    /// The parameters of the class as attributes of an object.
-    fn attributes<'py>(&self, py: Python<'py>, mss: u64) -> PyResult<Bound<'py, PyDict>> {
-        let attributes = PyDict::new(py);
-        for (key, param, value, _) in self.values.iter() {
-            // No parameter of a class is one of these: they are of its ports, and its hash.
-            if !matches!(param.kind, Kind::Size | Kind::Choice(_)) {
-                attributes.set_item(key.replace('-', "_"), python(py, value, mss)?)?;
-            }
-        }
-        Ok(attributes)
-    }
+/// The parameters of the class itself. The others are of its ports, and its hash.
+fn own(values: &Values) -> impl Iterator<Item = (&'static str, &Value)> {
+    let found = values.iter().filter(|(_, param, ..)| !matches!(param.kind, Kind::Size | Kind::Choice(_)));
+    found.map(|(_, param, value, _)| (param.key, value))
 }
 
-/// An object of a class with these attributes, one of which are its facts, before its `__init__` is called.
-fn made<'py>(
-    class: &Bound<'py, PyType>,
-    attributes: &Bound<'py, PyDict>,
-    facts: &str,
-    known: impl IntoPyObject<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let object = class.call_method1("__new__", (class,))?;
-    object.setattr(facts, known)?;
-    for (key, value) in attributes {
-        object.setattr(key.cast_into()?, value)?;
+/// An object of a class, whose attributes are its facts and the parameters.
+struct Object {
+    held: Py<PyAny>,
+    run: Arc<Run>,
+    mss: u64,
+    /// How many changes of parameters it has seen.
+    seen: Cell<usize>,
+}
+
+impl Object {
+    /// Sets the attributes before `__init__` is called.
+    fn new<'py>(
+        py: Python<'py>,
+        (run, role): (&Arc<Run>, &Role),
+        mss: u64,
+        (name, facts): (&str, impl IntoPyObject<'py>),
+    ) -> PyResult<Self> {
+        let class = role.class.bind(py);
+        let object = class.call_method1("__new__", (class,))?;
+        object.setattr(name, facts)?;
+        let values = run.live().values.clone();
+        for (key, value) in own(&values) {
+            object.setattr(key.replace('-', "_"), python(py, value, mss)?)?;
+        }
+        let seen = Cell::new(run.changed.load(Ordering::Relaxed));
+        object.call_method0("__init__")?;
+        Ok(Self { held: object.unbind(), run: run.clone(), mss, seen })
     }
-    object.call_method0("__init__")?;
-    Ok(object)
+
+    /// The object, with the values of now.
+    #[inline]
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
+        if self.seen.get() != self.run.changed.load(Ordering::Relaxed) {
+            self.catch_up(py)?;
+        }
+        Ok(self.held.bind(py))
+    }
+
+    #[cold]
+    fn catch_up(&self, py: Python<'_>) -> PyResult<()> {
+        let changes = self.run.live().changes.clone();
+        for (key, value) in &changes[self.seen.replace(changes.len())..] {
+            self.held.setattr(py, key.replace('-', "_"), python(py, value, self.mss)?)?;
+        }
+        Ok(())
+    }
 }
 
 /// A value as senders see it: seconds, bytes, bit/s, or as it is.

@@ -12,29 +12,22 @@ use fanin_engine::schemes::NodeFacts;
 use fanin_engine::units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
 use super::views::later;
-use super::{Class, made, raise};
+use super::{Object, Role, Run, raise};
 
 pub(super) struct Receiver {
-    class: Arc<Class>,
-    object: Py<PyAny>,
+    object: Object,
     cx: Py<ReceiverCx>,
 }
 
 impl Receiver {
-    pub(super) fn new(
-        py: Python<'_>,
-        class: Arc<Class>,
-        host: &NodeFacts,
-        attributes: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
+    pub(super) fn new(py: Python<'_>, run: &Arc<Run>, role: &Role, host: &NodeFacts) -> PyResult<Self> {
         let facts =
             Host { number: host.node.index(), mss: host.mss, rate: host.rate.bps(), base_rtt: host.base_rtt.secs() };
-        let role = class.receiver.as_ref().expect("a host is made of a class");
-        let object = made(role.class.bind(py), attributes, "host", facts)?.unbind();
-        Ok(Self { class, object, cx: Py::new(py, ReceiverCx::default())? })
+        let object = Object::new(py, (run, role), host.mss, ("host", facts))?;
+        Ok(Self { object, cx: Py::new(py, ReceiverCx::default())? })
     }
 
     /// Calls a method with the context and what follows it, takes over its actions, and returns whether it returned a truth.
@@ -53,12 +46,12 @@ impl Receiver {
                 given.push(flow.index().into_pyobject(py)?.into_any().unbind());
             }
             given.extend(rest(py)?);
-            let answer = self.object.bind(py).call_method1(method, PyTuple::new(py, given)?)?.is_truthy()?;
+            let answer = self.object.get(py)?.call_method1(method, PyTuple::new(py, given)?)?.is_truthy()?;
             cx.actions.append(&mut own.borrow_mut().actions);
             PyResult::Ok(answer)
         });
         answer.unwrap_or_else(|error| {
-            let name = self.class.receiver.as_ref().map_or("", |role| &role.name);
+            let name = self.object.run.class.receiver.as_ref().map_or("", |role| &role.name);
             raise(error, format!("{name}.{method}"), Some((flow, cx.now)))
         })
     }

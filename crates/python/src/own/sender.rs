@@ -11,14 +11,12 @@ use fanin_engine::schemes::{FlowFacts, NewReno};
 use fanin_engine::units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use super::{Class, made, raise, views};
+use super::{Class, Object, Run, raise, views};
 
 pub(super) struct Sender {
-    class: Arc<Class>,
     flow: FlowId,
-    object: Py<PyAny>,
+    object: Object,
     /// Its method, if it is not NewReno's.
     on_ack: Option<Py<PyAny>>,
     /// The context of every call, which has the facts of the latest one.
@@ -26,21 +24,20 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Makes the object, with its parameters as attributes before its `__init__` is called.
-    pub(super) fn new(
-        py: Python<'_>,
-        class: Arc<Class>,
-        flow: &FlowFacts,
-        attributes: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
-        let object = made(class.sender.class.bind(py), attributes, "flow", views::Flow::of(flow))?;
-        let on_ack = class.has("on_ack").then(|| object.getattr(intern!(py, "on_ack"))).transpose()?.map(Bound::unbind);
-        let cx = Py::new(py, views::SenderCx::default())?;
-        Ok(Self { flow: flow.flow, object: object.unbind(), on_ack, cx, class })
+    pub(super) fn new(py: Python<'_>, run: &Arc<Run>, flow: &FlowFacts) -> PyResult<Self> {
+        let class = &run.class;
+        let object = Object::new(py, (run, &class.sender), flow.mss, ("flow", views::Flow::of(flow)))?;
+        let on_ack = || object.get(py)?.getattr(intern!(py, "on_ack"));
+        let on_ack = class.has("on_ack").then(on_ack).transpose()?.map(Bound::unbind);
+        Ok(Self { flow: flow.flow, on_ack, object, cx: Py::new(py, views::SenderCx::default())? })
+    }
+
+    fn class(&self) -> &Class {
+        &self.object.run.class
     }
 
     fn raise(&self, error: PyErr, method: &str, now: Time) -> ! {
-        raise(error, format!("{}.{method}", self.class.sender.name), Some((Some(self.flow), now)))
+        raise(error, format!("{}.{method}", self.class().sender.name), Some((Some(self.flow), now)))
     }
 
     /// Calls a method with the context, and sets what it has set there but the window, which is returned.
@@ -49,12 +46,12 @@ impl Sender {
         &self,
         cx: &mut SenderCx<'_>,
         method: &'static str,
-        call: impl FnOnce(Python<'_>, &Bound<'_, views::SenderCx>) -> PyResult<Py<PyAny>>,
+        call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, views::SenderCx>) -> PyResult<()>,
     ) -> views::Left {
         let left = Python::attach(|py| {
             let own = self.cx.bind(py);
             own.borrow_mut().enter(cx);
-            call(py, own)?;
+            call(self.object.get(py)?, own)?;
             PyResult::Ok(own.borrow().left())
         });
         let left = left.unwrap_or_else(|error| self.raise(error, method, cx.now));
@@ -64,7 +61,7 @@ impl Sender {
 
     /// The same for a method without further arguments.
     fn tell(&self, cx: &mut SenderCx<'_>, method: &'static str) -> views::Left {
-        self.call(cx, method, |py, own| self.object.call_method1(py, method, (own,)))
+        self.call(cx, method, |object, own| object.call_method1(method, (own,)).map(drop))
     }
 }
 
@@ -76,31 +73,34 @@ fn cut(left: &views::Left) -> Cut {
 
 impl CongestionControl for Sender {
     fn ecn(&self) -> EcnMode {
-        self.class.ecn
+        self.class().ecn
     }
     fn asks(&self) -> Asks {
-        Asks { paces: true, delays: self.class.has("on_delay"), ..Asks::default() }
+        Asks { paces: true, delays: self.class().has("on_delay"), ..Asks::default() }
     }
     fn on_transfer(&mut self, transfer: &TransferFacts) {
-        if self.class.has("on_transfer") {
+        if self.class().has("on_transfer") {
             let told = Python::attach(|py| {
-                self.object.call_method1(py, intern!(py, "on_transfer"), (views::Transfer::of(transfer),))
+                let object = self.object.get(py)?;
+                object.call_method1(intern!(py, "on_transfer"), (views::Transfer::of(transfer),)).map(drop)
             });
-            told.map_or_else(|error| self.raise(error, "on_transfer", Time::ZERO), drop);
+            told.unwrap_or_else(|error| self.raise(error, "on_transfer", Time::ZERO));
         }
     }
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
         *cx.window = self.tell(cx, "on_start").window;
     }
     fn on_delay(&mut self, cx: &mut SenderCx<'_>, delay: &Delay) {
-        let call = |py: Python<'_>, own: &Bound<'_, views::SenderCx>| {
-            self.object.call_method1(py, intern!(py, "on_delay"), (own, views::Delay(*delay)))
+        let call = |object: &Bound<'_, PyAny>, own: &Bound<'_, views::SenderCx>| {
+            object.call_method1(intern!(object.py(), "on_delay"), (own, views::Delay(*delay))).map(drop)
         };
         *cx.window = self.call(cx, "on_delay", call).window;
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         let Some(on_ack) = &self.on_ack else { return NewReno.on_ack(cx, ack) };
-        let call = |py: Python<'_>, own: &Bound<'_, views::SenderCx>| on_ack.call1(py, (own, views::AckEvent(*ack)));
+        let call = |object: &Bound<'_, PyAny>, own: &Bound<'_, views::SenderCx>| {
+            on_ack.call1(object.py(), (own, views::AckEvent(*ack))).map(drop)
+        };
         *cx.window = self.call(cx, "on_ack", call).window;
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
@@ -110,8 +110,8 @@ impl CongestionControl for Sender {
         cut(&self.tell(cx, "on_loss"))
     }
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>, times: u32) -> Cut {
-        let call = |py: Python<'_>, own: &Bound<'_, views::SenderCx>| {
-            self.object.call_method1(py, intern!(py, "on_timeout"), (own, times))
+        let call = |object: &Bound<'_, PyAny>, own: &Bound<'_, views::SenderCx>| {
+            object.call_method1(intern!(object.py(), "on_timeout"), (own, times)).map(drop)
         };
         cut(&self.call(cx, "on_timeout", call))
     }
@@ -119,11 +119,11 @@ impl CongestionControl for Sender {
         *cx.window = self.tell(cx, "on_wake").window;
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        if !self.class.has("probes") {
+        if !self.class().has("probes") {
             return;
         }
         let told: PyResult<Vec<(String, f64)>> = Python::attach(|py| {
-            let told = self.object.bind(py).call_method0(intern!(py, "probes"))?;
+            let told = self.object.get(py)?.call_method0(intern!(py, "probes"))?;
             told.call_method0(intern!(py, "items"))?.try_iter()?.map(|each| each?.extract()).collect()
         });
         let told = told.unwrap_or_else(|error| self.raise(error, "probes", Time::ZERO));

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from fanin.command import worded
 from fanin.errors import ScenarioError
 from fanin.run.scenario import Scenario
 from fanin.scenario import catalogue
@@ -84,7 +85,7 @@ def param(text: str, experiment: Scenario) -> Param:
     if span is None or span.step is not None:
         choices = parse_values(values)
         if len(choices) < 2:
-            raise ValueError(f"{path} has only one value; use --set to set it")
+            raise ValueError(worded(f"{path} has only one value; --set {path}={choices[0]} sets it"))
         found = Param(path, None, tuple(choices), text=text)
     elif span.first >= span.last:
         raise ValueError(f"{path}: {span} is an empty range: the first value must be below the last")
