@@ -131,9 +131,9 @@ def failing_with(monkeypatch, name):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("SQLITE_IOERR_LOCK", "this file system lacks the locks that the store needs; choose another place with out="),
+        ("SQLITE_IOERR_LOCK", "this file system lacks the locks that the store needs; choose another place with --out"),
         ("SQLITE_PROTOCOL", "this file system lacks the locks"),
-        ("SQLITE_CANTOPEN", "cannot write results: it said so; choose another place with out="),
+        ("SQLITE_CANTOPEN", "cannot write results: it said so; choose another place with --out"),
         ("SQLITE_CORRUPT", "damaged (it said so); delete it and run the same commands again"),
     ],
 )
