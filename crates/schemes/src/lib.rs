@@ -40,7 +40,7 @@ use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 
 use fanin_core::ids::{FlowId, NodeId};
 use fanin_core::roles::{
-    CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
+    CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SenderCx, SwitchAgent, WindowControl,
 };
 use fanin_core::units::{Rate, Time};
 use fanin_network::queue::Threshold;
@@ -97,11 +97,7 @@ static OWN: OnceLock<&[&SchemeRow]> = OnceLock::new();
 /// # Errors
 /// Says which row is refused, and why.
 pub fn register(rows: &'static [&'static SchemeRow]) -> Result<(), String> {
-    for (i, SchemeRow { key, .. }) in rows.iter().enumerate() {
-        if is_taken(key) || rows[..i].iter().any(|row| row.key == *key) {
-            return Err(format!("there is a scheme {key:?} already: give yours another key"));
-        }
-    }
+    refuse_taken(rows)?;
     // Python may fill its module twice.
     if rows.is_empty() || std::ptr::eq(*OWN.get_or_init(|| rows), rows) {
         return Ok(());
@@ -109,9 +105,18 @@ pub fn register(rows: &'static [&'static SchemeRow]) -> Result<(), String> {
     Err("the schemes are known already: register yours before anything asks for one".to_owned())
 }
 
-/// Whether a scheme of this crate has the key.
-pub fn is_taken(key: &str) -> bool {
-    REGISTRY.iter().chain(KERNEL).any(|row| row.key == key)
+/// Refuses keys that a scheme of this crate has, or two of these.
+///
+/// # Errors
+/// Names the key.
+pub fn refuse_taken(rows: &[&SchemeRow]) -> Result<(), String> {
+    for (i, SchemeRow { key, .. }) in rows.iter().enumerate() {
+        let known = REGISTRY.iter().chain(KERNEL).chain(rows[..i].iter().copied());
+        if known.into_iter().any(|row| row.key == *key) {
+            return Err(format!("there is a scheme {key:?} already: give yours another key"));
+        }
+    }
+    Ok(())
 }
 
 /// Every scheme that the engine was built with and the simulator runs.
@@ -180,6 +185,13 @@ pub fn find(key: &str) -> &'static SchemeRow {
 
 /// What operating systems call a congestion control, and the scheme that it is.
 pub static OTHER_NAMES: &[(&str, &str)] = &[("CUBIC", linux::ROW.key), ("Reno", linux::ROW_RENO.key)];
+
+/// Lets a sender that repairs losses itself have so many bytes on their way.
+pub(crate) fn allow(cx: &mut SenderCx<'_>, bytes: u64) {
+    // A window is positive; half a byte lets nothing through.
+    cx.window.cwnd = (bytes as f64).max(0.5);
+    cx.window.ssthresh = cx.window.cwnd.max(1.0);
+}
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ mod levels;
 mod readings;
 mod receiver;
 
-use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
+use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish, allow};
 use fanin_core::roles::{
     AckEvent, Asks, CongestionControl, ControlPacket, Cut, QueueDiscipline, SenderCx, TransferFacts, WindowControl,
 };
@@ -165,9 +165,7 @@ impl Sender {
     }
 
     fn limit(&self, cx: &mut SenderCx<'_>) {
-        // A window is positive; half a byte lets nothing through.
-        cx.window.cwnd = (self.edge.min(self.end).saturating_sub(cx.una) as f64).max(0.5);
-        cx.window.ssthresh = cx.window.cwnd.max(1.0);
+        allow(cx, self.edge.min(self.end).saturating_sub(cx.una));
     }
 
     /// A message begins, of which every packet says where it ends.

@@ -7,7 +7,7 @@
 mod readings;
 mod receiver;
 
-use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
+use super::{Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish, allow};
 use fanin_core::roles::{
     AckEvent, Asks, CongestionControl, ControlPacket, Cut, QueueDiscipline, SenderCx, TransferFacts, WindowControl,
 };
@@ -125,9 +125,7 @@ struct Sender {
 
 impl Sender {
     fn limit(&self, cx: &mut SenderCx<'_>) {
-        // A window is positive; half a byte lets nothing through.
-        cx.window.cwnd = (self.edge.saturating_sub(cx.una) as f64).max(0.5);
-        cx.window.ssthresh = cx.window.cwnd.max(1.0);
+        allow(cx, self.edge.saturating_sub(cx.una));
     }
 
     /// A transfer begins, of which every packet says where it ends.
