@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -33,10 +34,10 @@ def topology(path: Path) -> tuple[str, list[str]]:
     source = Source(path)
     whole: _Table = {}
     tiers: list[_Table] = []
-    for text in source.lines():
-        key, *values = text.split()
+    lines = (text.split() for text in source.lines())
+    for key, *values in lines:
         if not tiers and len(values) == 2 and all(each.isdigit() for each in (key, *values)):
-            return _listed(path)
+            return _listed(source, [key, *values], lines)
         value = source.stated(" ".join(values), key)
         if key == "Tier":
             if value.number != len(tiers):
@@ -53,11 +54,9 @@ def topology(path: Path) -> tuple[str, list[str]]:
     return "\n".join(["[network]", *shape, *cables]) + "\n", [*said, f"hosts: {hosts:,}"]
 
 
-def _listed(path: Path) -> tuple[str, list[str]]:
+def _listed(source: Source, counted: list[str], lines: Iterator[list[str]]) -> tuple[str, list[str]]:
     """HPCC's list: numbers of nodes, switches and cables; the switches; and a cable a line."""
-    source = Source(path)
-    lines = (line.split() for line in source.lines())
-    nodes, switches, links = (source.stated(each, what) for each, what in zip(next(lines), _COUNTED, strict=True))
+    nodes, switches, links = (source.stated(each, what) for each, what in zip(counted, _COUNTED, strict=True))
     named = {source.whole(each, "switch") for each in next(lines, [])}
     source.compare(switches, len(named))
     homes: dict[int, str] = {}
