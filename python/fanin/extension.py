@@ -29,9 +29,14 @@ def needed() -> list[str]:
     return [name.strip('"') for line in exported.split(",") if (name := line.strip())]
 
 
+def own_engine() -> str:
+    """The engine with schemes of its user, if ``FANIN_ENGINE`` names one."""
+    return os.environ.get("FANIN_ENGINE", "")
+
+
 def problem() -> str | None:
     """Why the extension does not fit this package; ``None`` if it does."""
-    own = os.environ.get("FANIN_ENGINE", "")
+    own = own_engine()
     what = f"the engine {own} (FANIN_ENGINE)" if own else "the compiled engine"
     remedy = "build it again with these sources of fanin" if own else "in a checkout run make, else install fanin again"
     try:

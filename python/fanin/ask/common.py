@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager, nullcontext
 
 from fanin.choose import goals
 from fanin.choose.goals import Goal, Keep
-from fanin.command import worded
 from fanin.errors import RunError, ScenarioWarning
 from fanin.run.job import Advance, Progress, Watch, Workers
 from fanin.run.scenario import Scenario
@@ -82,7 +81,7 @@ def stopping(progress: Watch | None) -> Advance:
 
 def warn(found: Iterable[str]) -> list[str]:
     """Raises warnings in whoever called the caller of this, and returns them."""
-    told = [worded(each) for each in found]
+    told = [ScenarioWarning(each) for each in found]
     for each in told:
-        warnings.warn(each, ScenarioWarning, stacklevel=3)
-    return told
+        warnings.warn(each, stacklevel=3)
+    return [*map(str, told)]

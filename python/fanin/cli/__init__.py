@@ -6,7 +6,6 @@ Data goes to stdout, progress and messages to stderr. :data:`fanin.cli.commands.
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import sys
 import warnings
@@ -15,6 +14,7 @@ from typing import NoReturn
 from fanin.cli.terminal import interrupted, note, say, version
 from fanin.command import line
 from fanin.errors import FaninError, RunError, ScenarioError, ScenarioWarning
+from fanin.extension import own_engine
 from fanin.later import LEAST, room
 
 UNREAD = 128 + signal.SIGPIPE
@@ -76,8 +76,7 @@ def _run(arguments: list[str] | None) -> None:
     except FaninError as error:
         note(f"error: {error}")
         if isinstance(error, ScenarioError) and error.key.endswith("scheme") and "must be one of" in error.message:
-            engine = os.environ.get("FANIN_ENGINE", "")
-            note(f"FANIN_ENGINE is {engine or 'not set'}: a scheme of your own needs the engine that has it")
+            note(f"FANIN_ENGINE is {own_engine() or 'not set'}: a scheme of your own needs the engine that has it")
         sys.exit(3)
     except OSError as error:
         _refuse_output(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import sys
@@ -11,11 +10,12 @@ import traceback
 
 from fanin import _engine
 from fanin.cli.terminal import note, version
+from fanin.extension import own_engine
 
 
 def of_own_engine() -> str:
     """Where the first panic was, if the engine has schemes of its user: that place may be theirs."""
-    said = _engine.panics() if "FANIN_ENGINE" in os.environ else []
+    said = _engine.panics() if own_engine() else []
     place = re.search(r"panicked at (\S+):\d+:", said[0]) if said else None
     return f" at {place[1]}; if that is your scheme, mend it there" if place else ""
 

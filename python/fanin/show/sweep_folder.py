@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-import polars as pl
-
+from fanin.later import pl
 from fanin.results.curves import numeric
 from fanin.results.dataset import DataSet, as_json
 from fanin.results.files import whole_folder
@@ -89,6 +88,6 @@ def plots_of(data: DataSet, against: str | None = None) -> list[Plot]:
 
 def scale_of(values: pl.Series) -> str:
     """The y axis that shows all values apart: logarithmic if some are far above others, and none is zero."""
-    low, high = values.drop_nulls().min(), values.drop_nulls().max()
+    low, high = values.min(), values.max()
     wide = isinstance(low, float | int) and isinstance(high, float | int) and 0 < low < high / _WIDE
     return "log" if wide else "linear"
