@@ -8,9 +8,6 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o
 # The page's own sources, without what is written beside them.
 PAGE := $(shell find web -name node_modules -prune -o -name dist -prune -o -name public -prune -o -type f -print) web/public/icon.svg
 
-# Only where the page can be built.
-NODE := $(if $(shell web/ready >/dev/null 2>&1 && echo ready),web/node_modules/.package-lock.json)
-
 LINTS := lint-rust lint-python lint-page
 TESTS := test-rust test-page test-python
 
@@ -53,8 +50,8 @@ lint-python: $(VENV)/installed-dev
 	$(BIN)/lint-imports
 	$(BIN)/python -m mypy.stubtest fanin._engine
 
-lint-page: $(NODE)
-	if web/ready; then cd web && npm run lint; fi
+lint-page:
+	if web/ready; then $(MAKE) web/node_modules/.package-lock.json && cd web && npm run lint; fi
 
 bench: $(VENV)/installed ## Measure the engine (time and instructions per packet-hop, memory, ns-3's time), sweeps, schemes in Python and the start of commands
 	$(BIN)/python python/benches/start.py
