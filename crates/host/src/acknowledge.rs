@@ -83,7 +83,7 @@ impl Flow {
             window: side.window_field(wire.scale),
             size,
             flags,
-            priority: 0,
+            priority: side.priority,
         };
         net.put(link, &packet, wire.endpoint);
     }

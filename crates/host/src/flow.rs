@@ -116,6 +116,8 @@ pub struct ReceiverSide {
     pub(crate) acks_sent: u64,
     pub(crate) ack_bytes_sent: u64,
     pub held: Option<HeldAck>,
+    /// Priority of acknowledgements.
+    pub(crate) priority: u8,
     /// No SYN announced the flow to the host, which learns of it from the first data.
     pub(crate) unannounced: bool,
     pub(crate) syn_again: bool,

@@ -58,6 +58,7 @@ fn receiving(endpoint: &Endpoint, rtt: Option<Time>, opener: bool) -> ReceiverSi
         order: None,
         granted,
         held: None,
+        priority: 0,
         timer_at: Time::NEVER,
         syn_stamp: Stamp::default(),
         syn_again: false,

@@ -1,6 +1,6 @@
 //! The receiving host's scheduler: the events that it sees, its decisions on acknowledgements, and its actions.
 
-use crate::flow::{Grant, HeldAck, HeldRequest};
+use crate::flow::{Flow, Grant, HeldAck, HeldRequest};
 use crate::hosts::Hosts;
 use fanin_core::ids::{FlowId, NodeId};
 use fanin_core::packet::Packet;
@@ -209,6 +209,12 @@ impl Hosts {
             match action {
                 ReceiverAction::Window { flow, bytes } => self.grant(flow, bytes),
                 ReceiverAction::Release { flow, push } => self.send_held(flow, push, net),
+                ReceiverAction::Acks { flow, field, priority } => {
+                    // The flow may have finished; then it has no effect.
+                    if let Some(Flow { receiver, .. }) = self.flows.get_mut(flow) {
+                        (receiver.field, receiver.priority) = (field, priority);
+                    }
+                }
                 ReceiverAction::Control { flow, packet } => self.send_control(flow, packet, net),
                 ReceiverAction::Timer { at, token } => {
                     let slot = self.timers.put((node, scheme, token));

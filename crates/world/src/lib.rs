@@ -105,8 +105,7 @@ impl<C: EventCore> World<C> {
             if until_look == 0 {
                 until_look = self.windows.first_look.unwrap_or(EVENTS_PER_LOOK);
                 self.look(last, &mut progress)?;
-                self.run_windows(&mut progress)?;
-                last = self.net.now();
+                last = self.run_windows(&mut progress)?.unwrap_or(last);
             }
         }
         self.finish()

@@ -82,19 +82,19 @@ impl<C: EventCore> World<C> {
         self.net.core.windows().expect("a core without windows has no span")
     }
 
-    /// Goes on in windows, if that pays, for as long as it does.
-    pub(super) fn run_windows(&mut self, progress: &mut Option<Progress<'_>>) -> Result<(), RunError> {
+    /// Goes on in windows, if that pays, for as long as it does. Returns until when it did.
+    pub(super) fn run_windows(&mut self, progress: &mut Option<Progress<'_>>) -> Result<Option<Time>, RunError> {
         // A page in a browser shows small networks, and loads sooner without what only large ones need.
         if cfg!(target_arch = "wasm32") {
-            return Ok(());
+            return Ok(None);
         }
         let Some(span) = self.windows.span.filter(|_| !self.work.over && self.hops >= self.windows.next) else {
-            return Ok(());
+            return Ok(None);
         };
-        let mut done = Ok(());
+        let mut done = Ok(None);
         if let Some(mut now) = self.core().upcoming().filter(|_| self.is_busy() && self.goes_on()) {
             self.core().open_windows();
-            done = self.windows_from(&mut now, span, progress);
+            done = self.windows_from(&mut now, span, progress).map(|()| Some(now));
             self.core().close_windows(now);
         }
         let wait = HOPS_PER_TRY * self.net.topology.links.len() as u64;

@@ -7,7 +7,7 @@
 //! | role | one instance per | may |
 //! |---|---|---|
 //! | [`CongestionControl`] | flow, at the sender | set window, pacing, ECT, priority and in-band field |
-//! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission, send control packets |
+//! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission, write into ACKs, send control packets |
 //! | [`QueueDiscipline`] | egress port | order, mark, drop |
 //! | [`SwitchAgent`] | switch | see and rewrite packets, report to a controller, obey its orders |
 //! | [`Controller`] | network | keep a global view, answer reports with orders |

@@ -130,6 +130,16 @@ pub enum ReceiverAction {
         /// The packet.
         packet: ControlPacket,
     },
+    /// Write into the acknowledgements of `flow` what it says to its sender, as a count of marked bytes. The sender finds the
+    /// field in [`AckEvent::field`](super::AckEvent::field).
+    Acks {
+        /// The flow.
+        flow: FlowId,
+        /// In-band field in place of the last segment's, until the next segment arrives.
+        field: u64,
+        /// Their priority from now on, 0 the highest.
+        priority: u8,
+    },
     /// Call back at `at` with `token`.
     Timer {
         /// When.

@@ -58,7 +58,7 @@ impl Bench {
                 ReceiverAction::Window { flow, bytes } => drop(self.windows.insert(flow.index(), bytes)),
                 ReceiverAction::Release { flow, push } => left.push((flow.index(), push)),
                 ReceiverAction::Timer { at, token } => self.timers.push((at, token)),
-                ReceiverAction::Control { .. } => unreachable!("RCC sends no control packets"),
+                other @ (ReceiverAction::Acks { .. } | ReceiverAction::Control { .. }) => unreachable!("{other:?}"),
             }
         }
         (result, left)

@@ -112,7 +112,7 @@ impl Proxy {
                     }
                 }
                 // RCC's scheduler has none.
-                ReceiverAction::Control { .. } => {}
+                ReceiverAction::Acks { .. } | ReceiverAction::Control { .. } => {}
                 ReceiverAction::Timer { at, token } => {
                     let token = (token + 1) << LINK_BITS | scheduler as u64;
                     cx.actions.push(SwitchAction::Timer { at, token });

@@ -329,3 +329,60 @@ fn a_scheduler_that_never_answers_costs_the_connection_not_the_run() {
     assert_eq!((outcome.number("failed"), outcome.number("timeouts_syn")), (2.0, 6.0));
     assert_eq!(outcome.number("timeout_ratio"), 1.0, "the last wait of each counts as well");
 }
+
+/// Counts the payload that arrived with a mark, and says in acknowledgements how much that is by now.
+struct Counting {
+    marked: u64,
+}
+
+impl WindowControl for Counting {
+    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {}
+    fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival) {
+        self.marked += u64::from(arrival.ce) * arrival.payload;
+        cx.actions.push(ReceiverAction::Acks { flow, field: self.marked, priority: 1 });
+    }
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Send
+    }
+}
+
+/// Sets every packet's field, and hears what acknowledgements have there.
+struct Hearing(Log<u64>);
+
+impl CongestionControl for Hearing {
+    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
+        cx.packet.field = 77;
+    }
+    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        self.0.push(ack.field);
+    }
+}
+
+/// Marks the segments that begin at these numbers, and tells of the priorities of acknowledgements.
+struct Marking(Log<u8>);
+
+impl SwitchAgent for Marking {
+    fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, _passage: &Passage) -> Pass {
+        if packet.is_ack() {
+            self.0.push(packet.priority);
+        } else if [1, 2921, 4381].contains(&packet.seq) && packet.size > 1000 {
+            packet.flags = packet.flags.with(Flags::CE);
+        }
+        Pass::Forward
+    }
+}
+
+#[test]
+fn a_receiver_writes_counts_of_marks_and_a_priority_into_acknowledgements() {
+    let (heard, priorities) = (Log::new(), Log::new());
+    let (hear, tell) = (heard.clone(), priorities.clone());
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Hearing(hear.clone())))),
+        window: Some(Box::new(|_| Box::new(Counting { marked: 0 }))),
+        agent: Some(Box::new(move |_| Box::new(Marking(tell.clone())))),
+        ..Parts::default()
+    };
+    run_instead(&star(1, "8760B", "[transport]\nack-every = 2"), scheme);
+    assert_eq!(heard.take(), [1460, 3 * 1460], "of two segments each, before the run ends with the last");
+    assert_eq!(priorities.take(), [0, 1, 1], "the first is of the handshake");
+}

@@ -225,3 +225,18 @@ proptest! {
         agree(&format!("{network}{transport}{traffic}{run}"), first_look)?;
     }
 }
+
+#[test]
+fn looks_between_departures_of_one_instant_find_the_order_of_time() {
+    // Two senders begin at once, so their packets leave the switch for two others at once.
+    let pair = |n| {
+        format!(
+            "[[traffic]]\nname = \"of-{n}\"\nkind = \"background\"\nflows = 1\nfrom = \"sender-{n}\"\nto = \"sender-{}\"\n",
+            n + 2
+        )
+    };
+    let network = "[network]\npfc = \"on\"\ntopology = \"star\"\nsender-hosts = 4\n";
+    let text = format!("{network}{}{}[run]\nduration = \"10ms\"\n", pair(0), pair(1));
+    let mut world = eager(&text, 1);
+    world.run(None).unwrap_or_else(|error| panic!("{error}"));
+}

@@ -37,6 +37,7 @@ impl Host {
             match action {
                 ReceiverAction::Window { flow, .. }
                 | ReceiverAction::Release { flow, .. }
+                | ReceiverAction::Acks { flow, .. }
                 | ReceiverAction::Control { flow, .. } => {
                     assert!(self.open.contains_key(&flow.index()), "it acts on {flow}, which never opened");
                 }
