@@ -1,7 +1,7 @@
 """Runs the modules in a kernel that reports faults of memory and of locks, and fails if it reports one.
 
 DEBUG=1 linux/build.sh                # once: that kernel, whose options are in linux/debug.config
-python validation/linux/sanitize.py   # three minutes on two cores
+python validation/linux/sanitize.py   # a quarter of an hour on two cores
 """
 
 from __future__ import annotations
