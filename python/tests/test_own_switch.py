@@ -101,8 +101,11 @@ def test_windows_of_a_segment_that_a_controller_orders_lose_nothing():
     run, wide = regulated().run(), regulated().set("scheme.own.window", "40mss").run()
     assert run.summary["drops"] == 0 < wide.summary["drops"]
     assert run.summary["control_messages"] == 2
-    # Each segment waits for the acknowledgement of the last one, over two cables of 5 us in each direction.
-    assert run.flows()["fct_s"].min() > -(-100_000 // MSS) * 20e-6
+    # Each segment waits for the acknowledgement of the last one: two cables of 5 us in each direction, and on the way a
+    # segment of each sender at most.
+    segments, queue = -(-100_000 // MSS), (READS["senders"] + 2) * 1538 * 8 / 10e9
+    assert segments * 20e-6 < run.flows()["fct_s"].min()
+    assert run.flows()["fct_s"].max() < (segments + 2) * (20e-6 + queue)
 
 
 def test_parameters_of_both_are_keys_and_may_change_during_a_run():
@@ -186,6 +189,10 @@ def test_it_sees_ports_packets_and_passages():
             assert (packet.field, packet.priority) == (5 * packet.is_ack, 0), "the receiver echoes the field"
             packet.field, packet.priority = 5, 1
             assert (packet.field, packet.priority) == (5, 1)
+            packet.ce = True
+            assert packet.ce
+            packet.ce = False
+            assert not packet.ce
 
     fault = {"kind": "link-down", "link": "sender-0->switch-0", "at": "100us", "for": "1ms"}
     sees = scheme(Sees, base=Mine, queue=fanin.Threshold("5pkt"))
@@ -280,6 +287,22 @@ def test_what_no_switch_may_do_is_refused_where_it_is_done(on_packet, said):
 def test_what_no_controller_may_do_is_refused_where_it_is_done(on_message, said):
     with pytest.raises(fanin.SchemeError, match=rf"Boss.on_message .switch \d+, at .*{said}"):
         scenario(scheme(Asks, boss(on_message=on_message))).run()
+
+
+def test_a_packet_is_injected_only_where_it_is_held():
+    held = {}
+
+    class Elsewhere(fanin.SwitchAgent):
+        def on_packet(self, cx, packet, passage):
+            for switch, other in held.items():
+                if switch != self.switch.number:
+                    cx.inject(other)
+            held[self.switch.number] = packet
+            return "hold" if len(held) == 1 else None
+
+    two = scenario(scheme(Elsewhere)).set({"network.topology": "two-switch", "traffic.reads.senders": 3})
+    with pytest.raises(fanin.SchemeError, match=r"switch \d+ does not hold this packet"):
+        two.run()
 
 
 def test_what_cannot_be_a_role_is_refused():

@@ -162,7 +162,7 @@ impl Packet {
     fn is_ack(&self) -> bool {
         self.packet.is_ack()
     }
-    /// Whether it is a control packet of a scheme, which is_ack too.
+    /// Whether it is a control packet of a scheme. For such a packet is_ack holds too.
     #[getter]
     fn is_control(&self) -> bool {
         self.packet.is_control()
