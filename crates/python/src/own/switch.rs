@@ -134,12 +134,6 @@ pub(crate) struct Packet {
     held: Option<(NodeId, LinkId)>,
 }
 
-impl Packet {
-    fn has(&self, flag: Flags) -> bool {
-        self.packet.flags.has(flag)
-    }
-}
-
 #[pymethods]
 impl Packet {
     /// Number of its flow, as in the table of flows.
@@ -170,27 +164,27 @@ impl Packet {
     /// Whether it opens a connection: a SYN or a SYN-ACK.
     #[getter]
     fn syn(&self) -> bool {
-        self.has(Flags::SYN)
+        self.packet.flags.has(Flags::SYN)
     }
     /// Whether it ends a flow.
     #[getter]
     fn fin(&self) -> bool {
-        self.has(Flags::FIN)
+        self.packet.flags.has(Flags::FIN)
     }
     /// Whether its flag ECE is set: an ECN echo, or in a handshake the wish for ECN.
     #[getter]
     fn ece(&self) -> bool {
-        self.has(Flags::ECE)
+        self.packet.flags.has(Flags::ECE)
     }
     /// Whether it is ECN-capable.
     #[getter]
     fn ect(&self) -> bool {
-        self.has(Flags::ECT)
+        self.packet.flags.has(Flags::ECT)
     }
     /// Whether it is marked (congestion experienced). Set it.
     #[getter]
     fn ce(&self) -> bool {
-        self.has(Flags::CE)
+        self.packet.flags.has(Flags::CE)
     }
     #[setter]
     fn set_ce(&mut self, ce: bool) {
