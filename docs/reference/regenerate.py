@@ -247,7 +247,8 @@ _ANSWERS = ("Run", "Runs", "Point", "Comparison", "Capacities", "Tuning", "Recom
 
 _OF_SCHEMES = (
     *("CongestionControl", "SenderCx", "AckEvent", "Delay", "Transfer", "Flow", "Threshold"),
-    *("WindowControl", "ReceiverCx", "Arrival", "Host"),
+    *("WindowControl", "ReceiverCx", "Arrival", "Node"),
+    *("SwitchAgent", "SwitchCx", "Packet", "Passage", "Port", "Controller", "ControllerCx"),
 )
 
 _OF_NAMES = ("param", "register", "unregister")

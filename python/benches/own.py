@@ -1,12 +1,15 @@
-"""Prints what a scheme in Python costs: the CPU time of a call of an empty ``on_ack``, and its ratio to a packet-hop.
+"""Prints what a scheme in Python costs: the CPU time of an empty ``on_ack`` and ``on_packet``, and ratios to a hop.
 
 The windows of the receivers limit the senders, so that a window that does not grow changes nothing. The run is that of
 NewReno, which is the other half of each pair.
 """
 
+import itertools
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 import fanin
 
@@ -20,14 +23,16 @@ class Empty(fanin.CongestionControl):
         """Leaves the window alone."""
 
 
-class Counting(fanin.CongestionControl):
-    """Counts its calls."""
+class EmptyAgent(fanin.SwitchAgent):
+    """Forwards each packet."""
 
-    calls = 0
+    def on_packet(self, cx: fanin.SwitchCx, packet: fanin.Packet, passage: fanin.Passage) -> None:
+        """Leaves the packet alone."""
 
-    def on_ack(self, cx: fanin.SenderCx, ack: fanin.AckEvent) -> None:
-        """Counts this call."""
-        Counting.calls += 1
+
+def at_switches(agent: type[Any]) -> type[fanin.CongestionControl]:
+    """A scheme with NewReno's senders and these agents."""
+    return type("Switched", (fanin.CongestionControl,), {"switch": agent})
 
 
 def scenario(scheme: str | type[fanin.CongestionControl]) -> fanin.Scenario:
@@ -39,14 +44,21 @@ def scenario(scheme: str | type[fanin.CongestionControl]) -> fanin.Scenario:
     )
 
 
-def main() -> None:
-    """Measures and prints."""
-    schemes: list[str | type[fanin.CongestionControl]] = ["newreno", Empty]
-    handles = [scenario(scheme).handle() for scheme in schemes]
-    (plain, own) = (scenario(scheme).run(moved=None).summary for scheme in schemes)
+def calls_of(method: str, role: type, scheme: Callable[[type[Any]], type[fanin.CongestionControl]]) -> int:
+    """How often a run calls the method."""
+    counted = itertools.count()
+    counting = type("Counting", (role,), {method: lambda *_: [next(counted)].clear()})
+    scenario(scheme(counting)).run(moved=None)
+    return next(counted)
+
+
+def measure(method: str, role: type, scheme: Callable[[type[Any]], type[fanin.CongestionControl]]) -> str:
+    """What a call of the empty method of a role costs."""
+    schemes: list[str | type[fanin.CongestionControl]] = ["newreno", scheme(role)]
+    handles = [scenario(each).handle() for each in schemes]
+    (plain, own) = (scenario(each).run(moved=None).summary for each in schemes)
     if plain["result_hash"] != own["result_hash"]:
         sys.exit("both should be the same run")
-    scenario(Counting).run(moved=None)
     pairs = []
     for _ in range(PAIRS):
         spent = []
@@ -55,12 +67,18 @@ def main() -> None:
             handle.run(1)
             spent.append(time.thread_time() - begun)
         pairs.append(spent)
-    call = statistics.median(own - plain for plain, own in pairs) / Counting.calls
+    call = statistics.median(own - plain for plain, own in pairs) / calls_of(method, role, scheme)
     hop = statistics.median(plain for plain, _ in pairs) / plain["packet_hops"]
-    sys.stdout.write(
-        f"{1e9 * call:.0f} ns a call of an empty on_ack, {call / hop:.1f} times a packet-hop of {1e9 * hop:.0f} ns; "
+    return (
+        f"{1e9 * call:.0f} ns a call of an empty {method}, {call / hop:.1f} times a packet-hop of {1e9 * hop:.0f} ns; "
         f"the run takes {statistics.median(own / plain for plain, own in pairs):.2f} times as long\n"
     )
+
+
+def main() -> None:
+    """Measures and prints."""
+    sys.stdout.write(measure("on_ack", Empty, lambda role: role))
+    sys.stdout.write(measure("on_packet", EmptyAgent, at_switches))
 
 
 if __name__ == "__main__":

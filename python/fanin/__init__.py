@@ -42,7 +42,21 @@ from fanin import extension  # noqa: E402
 from fanin._engine import version as engine_version  # noqa: E402
 
 if TYPE_CHECKING:
-    from fanin._engine import AckEvent, Arrival, Delay, Flow, Host, ReceiverCx, SenderCx, Transfer
+    from fanin._engine import (
+        AckEvent,
+        Arrival,
+        ControllerCx,
+        Delay,
+        Flow,
+        Node,
+        Packet,
+        Passage,
+        Port,
+        ReceiverCx,
+        SenderCx,
+        SwitchCx,
+        Transfer,
+    )
     from fanin.ask.advice import Recommendation, advise
     from fanin.ask.capacity import Capacities, capacity
     from fanin.ask.comparison import Comparison, compare
@@ -65,7 +79,16 @@ if TYPE_CHECKING:
     from fanin.run.scenario import Scenario
     from fanin.run.steps import Observation, Simulation
     from fanin.run.sweep import Runs
-    from fanin.scenario.own import CongestionControl, Threshold, WindowControl, param, register, unregister
+    from fanin.scenario.own import (
+        CongestionControl,
+        Controller,
+        SwitchAgent,
+        Threshold,
+        WindowControl,
+        param,
+        register,
+        unregister,
+    )
     from fanin.scenario.points import Point
 
 __version__ = extension.PACKAGE_VERSION
@@ -77,14 +100,19 @@ __all__ = [
     "ClusterError",
     "Comparison",
     "CongestionControl",
+    "Controller",
+    "ControllerCx",
     "Delay",
     "FaninError",
     "Flow",
-    "Host",
+    "Node",
     "NotFoundError",
     "Observation",
+    "Packet",
+    "Passage",
     "Picture",
     "Point",
+    "Port",
     "ReceiverCx",
     "Recommendation",
     "ResultsError",
@@ -98,6 +126,8 @@ __all__ = [
     "SenderCx",
     "Simulation",
     "Slowdowns",
+    "SwitchAgent",
+    "SwitchCx",
     "Threshold",
     "Transfer",
     "Tuning",
@@ -118,7 +148,10 @@ __all__ = [
 ]
 
 _MODULES = {
-    "_engine": ("AckEvent", "Arrival", "Delay", "Flow", "Host", "ReceiverCx", "SenderCx", "Transfer"),
+    "_engine": (
+        *("SenderCx", "AckEvent", "Delay", "Transfer", "Flow", "ReceiverCx", "Arrival", "Node"),
+        *("SwitchCx", "Packet", "Passage", "Port", "ControllerCx"),
+    ),
     "ask.advice": ("Recommendation", "advise"),
     "ask.capacity": ("Capacities", "capacity"),
     "ask.comparison": ("Comparison", "compare"),
@@ -141,7 +174,10 @@ _MODULES = {
     "run.scenario": ("Scenario",),
     "run.steps": ("Observation", "Simulation"),
     "run.sweep": ("Runs",),
-    "scenario.own": ("CongestionControl", "Threshold", "WindowControl", "param", "register", "unregister"),
+    "scenario.own": (
+        *("CongestionControl", "WindowControl", "SwitchAgent", "Controller"),
+        *("Threshold", "param", "register", "unregister"),
+    ),
     "scenario.points": ("Point",),
 }
 """Module -> its exported names; it is imported when one of them is first used."""

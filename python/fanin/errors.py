@@ -64,13 +64,16 @@ class RunError(FaninError):
 class SchemeError(FaninError):
     """A method of a scheme in Python raised an exception, which is the cause of this one."""
 
-    def __init__(self, method: str, error: Exception, flow: int | None, at_s: float | None) -> None:
+    def __init__(self, method: str, error: Exception, flow: int | None, switch: int | None, at_s: float | None) -> None:
         self.flow = flow
         """The number of the flow, as in the table of flows; ``None`` if it was about none."""
+        self.switch = switch
+        """The number of the switch; ``None`` if it was about none."""
         self.at_s = at_s
         """The simulated time in seconds; ``None`` before the run."""
-        where = [*([] if flow is None else [f"flow {flow}"]), *([] if at_s is None else [f"at {at_s:.9g} s"])]
-        super().__init__(f"{method} ({', '.join(where)}): {type(error).__name__}: {error}")
+        about = (("switch {}", switch), ("flow {}", flow), ("at {:.9g} s", at_s))
+        where = ", ".join(text.format(value) for text, value in about if value is not None)
+        super().__init__(f"{method}{where and f' ({where})'}: {type(error).__name__}: {error}")
 
 
 class WorkerError(FaninError):

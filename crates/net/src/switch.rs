@@ -68,6 +68,10 @@ impl Switches {
         let arrived = packet;
         let pass = agent.on_packet(&mut cx, &mut packet, &passage);
         self.rewritten += u64::from(packet != arrived);
+        let marked = |packet: &Packet| packet.flags.has(fanin_core::packet::Flags::CE);
+        if pass != Pass::Drop && marked(&packet) && !marked(&arrived) {
+            net.core.books().on_mark(to, &packet, now);
+        }
         if let Some(probes) = &mut self.probes {
             probes.note(switch.index(), now, |show| agent.probes(show));
         }

@@ -71,7 +71,12 @@ pub fn fill(module: &Bound<'_, PyModule>, rows: &'static [&'static SchemeRow]) -
     module.add_class::<own::Flow>()?;
     module.add_class::<own::ReceiverCx>()?;
     module.add_class::<own::Arrival>()?;
-    module.add_class::<own::Host>()?;
+    module.add_class::<own::Node>()?;
+    module.add_class::<own::SwitchCx>()?;
+    module.add_class::<own::Packet>()?;
+    module.add_class::<own::Passage>()?;
+    module.add_class::<own::Port>()?;
+    module.add_class::<own::ControllerCx>()?;
     module.add_function(wrap_pyfunction!(own::register_scheme, module)?)?;
     module.add_function(wrap_pyfunction!(own::unregister_scheme, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

@@ -47,7 +47,7 @@ pub fn check_row(row: &SchemeRow) -> Result<(), SpecError> {
     }
     let scheme = (row.build)(&Values::defaults(&[row.params]));
     let (mss, rate) = (1460, Rate::from_bps(1_000_000_000));
-    let (node, network) = (NodeFacts::of_any(mss, rate), NetworkFacts { base_rtt: Time::ZERO });
+    let (node, network) = (NodeFacts::of_any(mss, rate), NetworkFacts { base_rtt: Time::ZERO, mss });
     // Whatever reads a key that the row does not declare panics here, and not in a run.
     drop((scheme.queue(&node), scheme.window_control(&node), scheme.switch_agent(&node)));
     drop((scheme.controller(&network), scheme.path_selector(&node)));

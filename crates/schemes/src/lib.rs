@@ -261,6 +261,8 @@ impl NodeFacts {
 pub struct NetworkFacts {
     /// Round-trip propagation delay between the farthest hosts.
     pub base_rtt: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
 }
 
 /// A published system: a bundle of roles.

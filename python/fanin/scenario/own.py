@@ -14,7 +14,21 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 from fanin import _engine, registry
-from fanin._engine import AckEvent, Arrival, Delay, Flow, Host, ReceiverCx, SenderCx, Transfer
+from fanin._engine import (
+    AckEvent,
+    Arrival,
+    ControllerCx,
+    Delay,
+    Flow,
+    Node,
+    Packet,
+    Passage,
+    Port,
+    ReceiverCx,
+    SenderCx,
+    SwitchCx,
+    Transfer,
+)
 from fanin.digests import digest
 from fanin.errors import ScenarioError
 from fanin.scenario import handle
@@ -118,7 +132,7 @@ class WindowControl:
     ``__init__``. All times are in seconds, all sizes in bytes. A flow is its number, as in the table of flows.
     """
 
-    host: Host
+    host: Node
     """What is known of the host."""
 
     @cached_property
@@ -143,6 +157,65 @@ class WindowControl:
         """The time of ``cx.wake_at`` has come."""
 
 
+class SwitchAgent:
+    """What a switch does with passing packets, by one object for each switch of the network.
+
+    A scheme names such a class as its ``switch``. Parameters (:func:`fanin.param`) and ``switch`` are set before
+    ``__init__``. All times are in seconds, all sizes in bytes. Flows, nodes and links are numbers.
+    """
+
+    switch: Node
+    """What is known of the switch."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A generator of random numbers of its own: equal runs draw the same ones."""
+        return _generator(f"switch {self.switch.number}")
+
+    def on_start(self, cx: SwitchCx, ports: list[Port]) -> None:
+        """The run begins, on a switch with these ports."""
+
+    def on_packet(self, cx: SwitchCx, packet: Packet, passage: Passage) -> str | None:
+        """A packet is about to enter a port, in either direction. Set what it is to carry.
+
+        Return ``None`` to forward it, ``"drop"`` to drop it, or ``"hold"`` to keep it until ``cx.inject``.
+        """
+
+    def on_port(self, cx: SwitchCx, to_link: int, up: bool) -> None:
+        """A port went down or came up again: its cable failed or was repaired."""
+
+    def on_message(self, cx: SwitchCx, message: bytes) -> None:
+        """A message from the controller arrived."""
+
+    def on_timer(self, cx: SwitchCx, token: int) -> None:
+        """The time of ``cx.wake_at`` has come."""
+
+
+class Controller:
+    """The controller of the network, one object for each run. ``[control]`` has the delay and the loss of messages.
+
+    A scheme names such a class as its ``controller``. Parameters (:func:`fanin.param`) and ``base_rtt`` are set before
+    ``__init__``. It learns of switches and flows from the messages of its switches alone.
+    """
+
+    base_rtt: float
+    """Round-trip propagation delay between the farthest hosts, in seconds."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A generator of random numbers of its own: equal runs draw the same ones."""
+        return _generator("controller")
+
+    def on_start(self, cx: ControllerCx) -> None:
+        """The run begins. The switches have begun."""
+
+    def on_message(self, cx: ControllerCx, switch: int, message: bytes) -> None:
+        """A message of a switch is processed."""
+
+    def on_timer(self, cx: ControllerCx, token: int) -> None:
+        """The time of ``cx.wake_at`` has come."""
+
+
 class CongestionControl:
     """The congestion control of a flow, whose sender calls the methods of one object. A class of this kind is a scheme.
 
@@ -162,6 +235,10 @@ class CongestionControl:
     """What it prefers of ``[transport]``, such as ``{"ack-every": 1}``; a stack or a scenario that says more wins."""
     receiver: ClassVar[type[WindowControl] | None] = None
     """The class of its receiving hosts; ``None`` for plain receivers."""
+    switch: ClassVar[type[SwitchAgent] | None] = None
+    """The class of its switches; ``None`` for plain switches. It acts where ``transport.scheme`` names the scheme."""
+    controller: ClassVar[type[Controller] | None] = None
+    """The class of its controller; ``None`` for none."""
     flow: Flow
     """What is known of the flow."""
 
@@ -212,6 +289,9 @@ class CongestionControl:
         """
         return {}
 
+
+_ROLES = {"receiver": WindowControl, "switch": SwitchAgent, "controller": Controller}
+"""Attributes of a scheme that name the class of another role, and what such a class inherits."""
 
 _IF_OWN = ("on_transfer", "on_delay", "on_ack", "probes")
 """Methods that are called only if a class has its own."""
@@ -280,10 +360,9 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
 
     """
     _refuse_unknown(scheme, CongestionControl)
-    roles: list[type] = [scheme]
-    if scheme.receiver is not None:
-        _refuse_unknown(scheme.receiver, WindowControl)
-        roles.append(scheme.receiver)
+    roles = _roles(scheme)
+    for role, kind in roles.items():
+        _refuse_unknown(kind, _ROLES[role])
     given = name or _names.get(scheme, "")
     key = given or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", scheme.__name__).replace("_", "-").lower()
     if not re.fullmatch(r"[a-z][a-z0-9-]*", key):
@@ -292,7 +371,10 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
         raise ValueError(f'{scheme.__name__}.queue marks packets of nobody, as its ecn is "off"')
     title, said = given or scheme.__name__, (scheme.__doc__ or "a scheme in Python.").strip()
     declared = [
-        (each, value) for role in roles for each in dir(role) if isinstance(value := getattr(role, each), Param)
+        (each, value)
+        for kind in (scheme, *roles.values())
+        for each in dir(kind)
+        if isinstance(value := getattr(kind, each), Param)
     ]
     row = {
         "key": key,
@@ -304,7 +386,7 @@ def register(scheme: type[CongestionControl], name: str = "") -> str:
         "threshold": scheme.queue and scheme.queue.at,
         "transport": [(key, str(value).lower()) for key, value in scheme.transport.items()],
         "has": [each for each in _IF_OWN if getattr(scheme, each) is not getattr(CongestionControl, each)],
-        "receiver": scheme.receiver,
+        **{role: roles.get(role) for role in _ROLES},
         _CODE: code_of(scheme),
     }
     _engine.register_scheme(scheme, row)
@@ -367,12 +449,17 @@ def is_own(resolved: Mapping[str, Any]) -> bool:
     return any(_CODE in values for values in resolved["scheme"].values())
 
 
+def _roles(scheme: type[CongestionControl]) -> dict[str, type]:
+    """The classes that a scheme names for its other roles."""
+    return {role: kind for role in _ROLES if (kind := getattr(scheme, role)) is not None}
+
+
 def code_of(scheme: type[CongestionControl]) -> str:
     """A hash of a class: of its code and constants, and of those of its modules that it uses.
 
     Not of what it imports, nor of objects that are no plain values.
     """
-    return digest(_Content(scheme, scheme.receiver or WindowControl).of(scheme))
+    return digest(_Content(scheme, *_roles(scheme).values()).of(scheme))
 
 
 class _Content:

@@ -1,11 +1,14 @@
 //! Schemes written in Python.
 //!
 //! [`register_scheme`] adds a row to the engine's registry. The row's schemes make senders that hold an object of the class
-//! each ([`sender`]), and hosts with one of the class of its receivers ([`receiver`]). They take the interpreter for each
-//! call of a method. What a method raises unwinds the run up to [`catch`].
+//! each ([`sender`]). Hosts, switches and the network have one of the class that it names for them ([`receiver`], [`switch`],
+//! [`controller`]). They take the interpreter for each call of a method. What a method raises unwinds the run up to
+//! [`catch`].
 
+mod controller;
 mod receiver;
 mod sender;
+mod switch;
 mod views;
 
 use std::any::Any;
@@ -15,32 +18,38 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fanin_engine::ids::FlowId;
+use fanin_engine::ids::{FlowId, NodeId};
 use fanin_engine::param::error::Origin;
 use fanin_engine::param::values::quantity::{quantity, read_text};
 use fanin_engine::param::{Kind, Param, SpecError, Value, Values};
 use fanin_engine::queue::{MarkAt, Threshold};
-use fanin_engine::roles::{CongestionControl, EcnMode, QueueDiscipline, WindowControl};
+use fanin_engine::roles::{CongestionControl, Controller, EcnMode, QueueDiscipline, SwitchAgent, WindowControl};
 use fanin_engine::scenario::transport_param;
-use fanin_engine::schemes::{self, Effort, FlowFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
+use fanin_engine::schemes::{self, Effort, FlowFacts, NetworkFacts, NodeFacts, Scheme, SchemeRow, Signal, Wish};
 use fanin_engine::traffic::TrafficGroup;
 use fanin_engine::units::Time;
+use pyo3::PyClass;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::boolean_struct::False;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyType};
 
 use crate::errors::scenario_error;
 
-pub(crate) use receiver::{Arrival, Host, ReceiverCx};
-pub(crate) use views::{AckEvent, Delay, Flow, SenderCx, Transfer};
+pub(crate) use controller::ControllerCx;
+pub(crate) use receiver::{Arrival, ReceiverCx};
+pub(crate) use switch::{Packet, Passage, Port, SwitchCx};
+pub(crate) use views::{AckEvent, Delay, Flow, Node, SenderCx, Transfer};
 
 /// The parameter that has the hash of a class, so that all that identifies a run by its values does so by the class as well.
 const CODE: &str = "code";
 
 /// A class of Python as it was registered.
 struct Class {
-    sender: Role,
-    receiver: Option<Role>,
+    sender: Arc<Role>,
+    receiver: Option<Arc<Role>>,
+    switch: Option<Arc<Role>>,
+    controller: Option<Arc<Role>>,
     ecn: EcnMode,
     /// Which of the methods that cost something it has.
     has: Vec<String>,
@@ -53,8 +62,8 @@ struct Role {
 }
 
 impl Role {
-    fn of(class: &Bound<'_, PyType>) -> PyResult<Self> {
-        Ok(Self { class: class.clone().unbind(), name: class.name()?.to_string() })
+    fn of(class: &Bound<'_, PyType>) -> PyResult<Arc<Self>> {
+        Ok(Arc::new(Self { class: class.clone().unbind(), name: class.name()?.to_string() }))
     }
 }
 
@@ -83,8 +92,10 @@ pub(crate) struct Declared<'py> {
     /// What it prefers of `[transport]`.
     transport: Vec<(String, String)>,
     has: Vec<String>,
-    /// The class of its receivers.
+    /// The classes of its receivers, of its switches, and of its controller.
     receiver: Option<Bound<'py, PyType>>,
+    switch: Option<Bound<'py, PyType>>,
+    controller: Option<Bound<'py, PyType>>,
     code: String,
 }
 
@@ -108,9 +119,17 @@ pub(crate) fn register_scheme(class: &Bound<'_, PyType>, declared: Declared<'_>)
     let params = params(py, &declared)?;
     let wishes = declared.transport.iter().map(|(key, value)| wish(py, &declared.key, key, value));
     let wishes = wishes.collect::<PyResult<Vec<_>>>()?;
-    let sender = Role::of(class)?;
-    let receiver = declared.receiver.as_ref().map(Role::of).transpose()?;
-    let known = Arc::new(Class { sender, receiver, ecn, has: declared.has });
+    let role = |class: &Option<Bound<'_, PyType>>| class.as_ref().map(Role::of).transpose();
+    let (receiver, switch, controller) =
+        (role(&declared.receiver)?, role(&declared.switch)?, role(&declared.controller)?);
+    let (effort, needs) = match (&switch, &controller) {
+        (_, Some(_)) => (Effort::Controller, "its code in hosts, switches and a controller"),
+        (Some(_), None) => (Effort::Switch, "its code in hosts and switches"),
+        (None, None) => (Effort::Kernel, "its code in the kernels of the hosts"),
+    };
+    let sets_windows = receiver.is_some() || switch.is_some();
+    let known = Class { sender: Role::of(class)?, receiver, switch, controller, ecn, has: declared.has };
+    let known = Arc::new(known);
     CLASSES.lock().unwrap_or_else(PoisonError::into_inner).insert(declared.code, known);
     schemes::add(Box::leak(Box::new(SchemeRow {
         key: leaked(declared.key),
@@ -120,13 +139,13 @@ pub(crate) fn register_scheme(class: &Bound<'_, PyType>, declared: Declared<'_>)
         manual: leaked(declared.manual),
         readings: &[],
         totals: &[],
-        effort: Effort::Kernel,
-        needs: "its code in the kernels of the hosts",
-        reacts_to: match (ecn, &declared.receiver) {
-            (EcnMode::Off, None) => &[Signal::Delay],
-            (EcnMode::Off, Some(_)) => &[Signal::Window],
-            (_, None) => &[Signal::Marks],
-            (_, Some(_)) => &[Signal::Marks, Signal::Window],
+        effort,
+        needs,
+        reacts_to: match (ecn, sets_windows) {
+            (EcnMode::Off, false) => &[Signal::Delay],
+            (EcnMode::Off, true) => &[Signal::Window],
+            (_, false) => &[Signal::Marks],
+            (_, true) => &[Signal::Marks, Signal::Window],
         },
         colour: "",
         marker: "",
@@ -252,7 +271,7 @@ impl Scheme for Bundle {
             let own = py.import("fanin.scenario.own")?;
             own.call_method1("code_of", (sender.class.bind(py),))?.extract::<String>()
         });
-        match code.unwrap_or_else(|error| raise(error, format!("{} cannot be hashed", sender.name), None)) {
+        match code.unwrap_or_else(|error| raise(error, format!("{} cannot be hashed", sender.name), Place::default())) {
             code if code == values.choice(CODE) => Ok(()),
             _ => Err(values.fail(CODE, "the class has changed since it was registered: fanin.register it again")),
         }
@@ -271,16 +290,22 @@ impl Scheme for Bundle {
         self.run.changed.store(live.changes.len(), Ordering::Relaxed);
     }
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
-        let made = Python::attach(|py| sender::Sender::new(py, &self.run, flow));
-        let name = &self.run.class.sender.name;
-        Box::new(
-            made.unwrap_or_else(|error| raise(error, format!("{name}.__init__"), Some((Some(flow.flow), Time::ZERO)))),
-        )
+        Box::new(sender::Sender::new(&self.run, flow))
     }
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
         let role = self.run.class.receiver.as_ref()?;
-        let made = Python::attach(|py| receiver::Receiver::new(py, &self.run, role, host));
-        Some(Box::new(made.unwrap_or_else(|error| raise(error, format!("{}.__init__", role.name), None))))
+        let facts = ("host", Node::of(host));
+        Some(Box::new(Object::<ReceiverCx>::new(&self.run, role, host.mss, facts, Place::default())))
+    }
+    fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        let role = self.run.class.switch.as_ref()?;
+        let (facts, place) = (("switch", Node::of(switch)), Place::default().switch(switch.node));
+        Some(Box::new(Object::<SwitchCx>::new(&self.run, role, switch.mss, facts, place)))
+    }
+    fn controller(&self, network: &NetworkFacts) -> Option<Box<dyn Controller>> {
+        let role = self.run.class.controller.as_ref()?;
+        let facts = ("base_rtt", network.base_rtt.secs());
+        Some(Box::new(Object::<ControllerCx>::new(&self.run, role, network.mss, facts, Place::default())))
     }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(self.marking?))
@@ -293,20 +318,41 @@ fn own(values: &Values) -> impl Iterator<Item = (&'static str, &Value)> {
     found.map(|(_, param, value, _)| (param.key, value))
 }
 
-/// An object of a class, whose attributes are its facts and the parameters.
-struct Object {
+/// The context of a role as its methods see it.
+trait Context: PyClass<Frozen = False> + Default + Into<PyClassInitializer<Self>> {
+    /// The engine's.
+    type Of<'a>;
+    /// Takes over the facts of a call.
+    fn enter(&mut self, cx: &Self::Of<'_>);
+    /// Hands over what the method has left.
+    fn leave(&mut self, cx: &mut Self::Of<'_>);
+}
+
+/// An object of a class, whose attributes are its facts and the parameters, and the context of all its calls.
+struct Object<C> {
     held: Py<PyAny>,
+    cx: Py<C>,
+    role: Arc<Role>,
     run: Arc<Run>,
     mss: u64,
     /// How many changes of parameters it has seen.
     seen: Cell<usize>,
 }
 
-impl Object {
+impl<C: Context> Object<C> {
+    /// `facts` are the name and the value of the attribute that it has besides its parameters.
+    fn new<T>(run: &Arc<Run>, role: &Arc<Role>, mss: u64, facts: (&str, T), place: Place) -> Self
+    where
+        T: for<'py> IntoPyObject<'py>,
+    {
+        Python::attach(|py| Self::made(py, (run, role), mss, facts))
+            .unwrap_or_else(|error| raise(error, format!("{}.__init__", role.name), place))
+    }
+
     /// Sets the attributes before `__init__` is called.
-    fn new<'py>(
+    fn made<'py>(
         py: Python<'py>,
-        (run, role): (&Arc<Run>, &Role),
+        (run, role): (&Arc<Run>, &Arc<Role>),
         mss: u64,
         (name, facts): (&str, impl IntoPyObject<'py>),
     ) -> PyResult<Self> {
@@ -319,7 +365,33 @@ impl Object {
         }
         let seen = Cell::new(run.changed.load(Ordering::Relaxed));
         object.call_method0("__init__")?;
-        Ok(Self { held: object.unbind(), run: run.clone(), mss, seen })
+        let cx = Py::new(py, C::default())?;
+        Ok(Self { held: object.unbind(), cx, role: role.clone(), run: run.clone(), mss, seen })
+    }
+
+    /// Calls methods; what they raise ends the run.
+    #[inline]
+    fn ask<R>(&self, place: Place, method: &str, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>) -> R {
+        Python::attach(|py| ask(self.get(py)?))
+            .unwrap_or_else(|error| raise(error, format!("{}.{method}", self.role.name), place))
+    }
+
+    /// Calls a method with the context, and hands over what it has left there.
+    #[inline]
+    fn call<R>(
+        &self,
+        place: Place,
+        cx: &mut C::Of<'_>,
+        method: &str,
+        call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, C>) -> PyResult<R>,
+    ) -> R {
+        self.ask(place, method, |object| {
+            let own = self.cx.bind(object.py());
+            own.borrow_mut().enter(cx);
+            let answer = call(object, own)?;
+            own.borrow_mut().leave(cx);
+            Ok(answer)
+        })
     }
 
     /// The object, with the values of now.
@@ -341,7 +413,7 @@ impl Object {
     }
 }
 
-/// A value as senders see it: seconds, bytes, bit/s, or as it is.
+/// A value as objects see it: seconds, bytes, bit/s, or as it is.
 fn python<'py>(py: Python<'py>, value: &Value, mss: u64) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Time(time) => time.secs().into_pyobject(py)?.into_any(),
@@ -355,16 +427,37 @@ fn python<'py>(py: Python<'py>, value: &Value, mss: u64) -> PyResult<Bound<'py, 
     })
 }
 
+/// When a method was called, and about what.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    now: Option<Time>,
+    flow: Option<FlowId>,
+    switch: Option<NodeId>,
+}
+
+impl Place {
+    fn at(now: Time) -> Self {
+        Self { now: Some(now), ..Self::default() }
+    }
+    fn flow(self, flow: FlowId) -> Self {
+        Self { flow: Some(flow), ..self }
+    }
+    fn switch(self, switch: NodeId) -> Self {
+        Self { switch: Some(switch), ..self }
+    }
+}
+
 /// What a method raised, on its way out of a run.
 struct Raised {
     error: PyErr,
     what: String,
-    at: Option<(Option<FlowId>, Time)>,
+    place: Place,
 }
 
-/// Ends the run with what a method raised. `what` is the method; `at` has its flow, if it is about one, and the time.
-fn raise(error: PyErr, what: String, at: Option<(Option<FlowId>, Time)>) -> ! {
-    resume_unwind(Box::new(Raised { error, what, at }))
+/// Ends the run with what a method raised; `what` is the method.
+#[cold]
+fn raise(error: PyErr, what: String, place: Place) -> ! {
+    resume_unwind(Box::new(Raised { error, what, place }))
 }
 
 /// Does something that may call methods of Python; what they raise is the cause of the error.
@@ -384,11 +477,11 @@ impl Raised {
         if !self.error.is_instance_of::<PyException>(py) {
             return self.error;
         }
-        let (flow, now) = self.at.unzip();
-        let (flow, now) = (flow.flatten().map(FlowId::index), now.map(Time::secs));
+        let Place { now, flow, switch } = self.place;
+        let (flow, switch, now) = (flow.map(FlowId::index), switch.map(NodeId::index), now.map(Time::secs));
         let made = (|| {
             let class = py.import("fanin.errors")?.getattr("SchemeError")?;
-            class.call1((self.what, self.error.value(py), flow, now))
+            class.call1((self.what, self.error.value(py), flow, switch, now))
         })();
         let error = made.map_or_else(|error| error, PyErr::from_value);
         error.set_cause(py, Some(self.error));

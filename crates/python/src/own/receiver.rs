@@ -2,70 +2,30 @@
 #![expect(clippy::doc_markdown, reason = "comments on what Python sees are its docstrings")]
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use fanin_engine::ids::FlowId;
 use fanin_engine::roles::{
     AckDecision, AckKind, Announcement, Arrival as Arrived, ReceiverAction, ReceiverCx as Cx, WindowControl,
 };
-use fanin_engine::schemes::NodeFacts;
 use fanin_engine::units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use super::views::later;
-use super::{Object, Role, Run, raise};
+use super::{Context, Object, Place};
 
-pub(super) struct Receiver {
-    object: Object,
-    cx: Py<ReceiverCx>,
-}
-
-impl Receiver {
-    pub(super) fn new(py: Python<'_>, run: &Arc<Run>, role: &Role, host: &NodeFacts) -> PyResult<Self> {
-        let facts =
-            Host { number: host.node.index(), mss: host.mss, rate: host.rate.bps(), base_rtt: host.base_rtt.secs() };
-        let object = Object::new(py, (run, role), host.mss, ("host", facts))?;
-        Ok(Self { object, cx: Py::new(py, ReceiverCx::default())? })
-    }
-
-    /// Calls a method with the context and what follows it, takes over its actions, and returns whether it returned a truth.
-    fn call(
-        &self,
-        cx: &mut Cx<'_>,
-        method: &'static str,
-        flow: Option<FlowId>,
-        rest: impl FnOnce(Python<'_>) -> PyResult<Vec<Py<PyAny>>>,
-    ) -> bool {
-        let answer = Python::attach(|py| {
-            let own = self.cx.bind(py);
-            own.borrow_mut().enter(cx, flow.filter(|_| method == "on_open"));
-            let mut given = vec![self.cx.clone_ref(py).into_any()];
-            if let Some(flow) = flow {
-                given.push(flow.index().into_pyobject(py)?.into_any().unbind());
-            }
-            given.extend(rest(py)?);
-            let answer = self.object.get(py)?.call_method1(method, PyTuple::new(py, given)?)?.is_truthy()?;
-            cx.actions.append(&mut own.borrow_mut().actions);
-            PyResult::Ok(answer)
-        });
-        answer.unwrap_or_else(|error| {
-            let name = self.object.run.class.receiver.as_ref().map_or("", |role| &role.name);
-            raise(error, format!("{name}.{method}"), Some((flow, cx.now)))
-        })
-    }
-}
-
-impl WindowControl for Receiver {
+impl WindowControl for Object<ReceiverCx> {
     fn on_open(&mut self, cx: &mut Cx<'_>, flow: FlowId, announced: &Announcement) {
-        let (bytes, deadline) = (announced.bytes, announced.deadline.map(Time::secs));
-        self.call(cx, "on_open", Some(flow), |py| {
-            Ok(vec![bytes.into_pyobject(py)?.unbind(), deadline.into_pyobject(py)?.unbind()])
+        self.call(Place::at(cx.now).flow(flow), cx, "on_open", |object, own| {
+            own.borrow_mut().flows.insert(flow);
+            let given = (own, flow.index(), announced.bytes, announced.deadline.map(Time::secs));
+            object.call_method1("on_open", given).map(drop)
         });
     }
     fn on_data(&mut self, cx: &mut Cx<'_>, flow: FlowId, arrival: &Arrived) {
-        self.call(cx, "on_data", Some(flow), |py| Ok(vec![Py::new(py, Arrival::of(arrival))?.into_any()]));
+        self.call(Place::at(cx.now).flow(flow), cx, "on_data", |object, own| {
+            object.call_method1("on_data", (own, flow.index(), Arrival::of(arrival))).map(drop)
+        });
     }
     fn on_ack(&mut self, cx: &mut Cx<'_>, flow: FlowId, kind: AckKind) -> AckDecision {
         let kind = match kind {
@@ -73,25 +33,16 @@ impl WindowControl for Receiver {
             AckKind::Data => "data",
             AckKind::Duplicate => "duplicate",
         };
-        let holds = self.call(cx, "on_ack", Some(flow), |py| Ok(vec![kind.into_pyobject(py)?.into_any().unbind()]));
+        let holds = self.call(Place::at(cx.now).flow(flow), cx, "on_ack", |object, own| {
+            object.call_method1("on_ack", (own, flow.index(), kind))?.is_truthy()
+        });
         if holds { AckDecision::Hold } else { AckDecision::Send }
     }
     fn on_timer(&mut self, cx: &mut Cx<'_>, token: u64) {
-        self.call(cx, "on_timer", None, |py| Ok(vec![token.into_pyobject(py)?.into_any().unbind()]));
+        self.call(Place::at(cx.now), cx, "on_timer", |object, own| {
+            object.call_method1("on_timer", (own, token)).map(drop)
+        });
     }
-}
-
-/// What is known of a receiving host.
-#[pyclass(frozen, get_all, module = "fanin._engine")]
-pub(crate) struct Host {
-    /// Its number, as in the table of links.
-    number: usize,
-    /// Payload of a full segment, in bytes.
-    mss: u64,
-    /// Rate of its link, in bit/s.
-    rate: u64,
-    /// Round-trip propagation delay between the farthest hosts, in seconds.
-    base_rtt: f64,
 }
 
 /// What a receiving host knows and may do. It is one object in all calls of a host.
@@ -105,13 +56,17 @@ pub(crate) struct ReceiverCx {
     actions: Vec<ReceiverAction>,
 }
 
-impl ReceiverCx {
-    /// Takes over the facts of a call, which may open a flow.
-    fn enter(&mut self, cx: &Cx<'_>, opened: Option<FlowId>) {
+impl Context for ReceiverCx {
+    type Of<'a> = Cx<'a>;
+    fn enter(&mut self, cx: &Cx<'_>) {
         (self.now, self.most) = (cx.now, cx.most);
-        self.flows.extend(opened);
     }
+    fn leave(&mut self, cx: &mut Cx<'_>) {
+        cx.actions.append(&mut self.actions);
+    }
+}
 
+impl ReceiverCx {
     fn flow(&self, number: usize) -> PyResult<FlowId> {
         let flow = FlowId::new(number);
         if self.flows.contains(&flow) {

@@ -12,32 +12,27 @@ use fanin_engine::units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::{Class, Object, Run, raise, views};
+use super::{Class, Object, Place, Run, views};
 
 pub(super) struct Sender {
     flow: FlowId,
-    object: Object,
+    object: Object<views::SenderCx>,
     /// Its method, if it is not NewReno's.
     on_ack: Option<Py<PyAny>>,
-    /// The context of every call, which has the facts of the latest one.
-    cx: Py<views::SenderCx>,
 }
 
 impl Sender {
-    pub(super) fn new(py: Python<'_>, run: &Arc<Run>, flow: &FlowFacts) -> PyResult<Self> {
-        let class = &run.class;
-        let object = Object::new(py, (run, &class.sender), flow.mss, ("flow", views::Flow::of(flow)))?;
-        let on_ack = || object.get(py)?.getattr(intern!(py, "on_ack"));
-        let on_ack = class.has("on_ack").then(on_ack).transpose()?.map(Bound::unbind);
-        Ok(Self { flow: flow.flow, on_ack, object, cx: Py::new(py, views::SenderCx::default())? })
+    pub(super) fn new(run: &Arc<Run>, flow: &FlowFacts) -> Self {
+        let place = Place::at(Time::ZERO).flow(flow.flow);
+        let object = Object::new(run, &run.class.sender, flow.mss, ("flow", views::Flow::of(flow)), place);
+        let on_ack = run.class.has("on_ack").then(|| {
+            object.ask(place, "on_ack", |object| Ok(object.getattr(intern!(object.py(), "on_ack"))?.unbind()))
+        });
+        Self { flow: flow.flow, object, on_ack }
     }
 
     fn class(&self) -> &Class {
         &self.object.run.class
-    }
-
-    fn raise(&self, error: PyErr, method: &str, now: Time) -> ! {
-        raise(error, format!("{}.{method}", self.class().sender.name), Some((Some(self.flow), now)))
     }
 
     /// Calls a method with the context, and sets what it has set there but the window, which is returned.
@@ -48,20 +43,20 @@ impl Sender {
         method: &'static str,
         call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, views::SenderCx>) -> PyResult<()>,
     ) -> views::Left {
-        let left = Python::attach(|py| {
-            let own = self.cx.bind(py);
-            own.borrow_mut().enter(cx);
-            call(self.object.get(py)?, own)?;
-            PyResult::Ok(own.borrow().left())
-        });
-        let left = left.unwrap_or_else(|error| self.raise(error, method, cx.now));
-        (*cx.packet, *cx.wake) = (left.packet, left.wake);
-        left
+        self.object.call(Place::at(cx.now).flow(self.flow), cx, method, |object, own| {
+            call(object, own)?;
+            Ok(own.borrow().left())
+        })
     }
 
     /// The same for a method without further arguments.
     fn tell(&self, cx: &mut SenderCx<'_>, method: &'static str) -> views::Left {
         self.call(cx, method, |object, own| object.call_method1(method, (own,)).map(drop))
+    }
+
+    /// Asks something without a context.
+    fn ask<R>(&self, method: &str, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>) -> R {
+        self.object.ask(Place::at(Time::ZERO).flow(self.flow), method, ask)
     }
 }
 
@@ -80,11 +75,10 @@ impl CongestionControl for Sender {
     }
     fn on_transfer(&mut self, transfer: &TransferFacts) {
         if self.class().has("on_transfer") {
-            let told = Python::attach(|py| {
-                let object = self.object.get(py)?;
-                object.call_method1(intern!(py, "on_transfer"), (views::Transfer::of(transfer),)).map(drop)
+            self.ask("on_transfer", |object| {
+                let told = (views::Transfer::of(transfer),);
+                object.call_method1(intern!(object.py(), "on_transfer"), told).map(drop)
             });
-            told.unwrap_or_else(|error| self.raise(error, "on_transfer", Time::ZERO));
         }
     }
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
@@ -122,11 +116,10 @@ impl CongestionControl for Sender {
         if !self.class().has("probes") {
             return;
         }
-        let told: PyResult<Vec<(String, f64)>> = Python::attach(|py| {
-            let told = self.object.get(py)?.call_method0(intern!(py, "probes"))?;
-            told.call_method0(intern!(py, "items"))?.try_iter()?.map(|each| each?.extract()).collect()
+        let told: Vec<(String, f64)> = self.ask("probes", |object| {
+            let told = object.call_method0(intern!(object.py(), "probes"))?;
+            told.call_method0(intern!(object.py(), "items"))?.try_iter()?.map(|each| each?.extract()).collect()
         });
-        let told = told.unwrap_or_else(|error| self.raise(error, "probes", Time::ZERO));
         for (name, value) in told {
             show(kept(name), value);
         }

@@ -1,14 +1,16 @@
-//! What a sender in Python sees: the context, acknowledgements, delays, transfers and its flow. Comments on what Python sees
-//! are its docstrings.
+//! What a sender in Python sees: the context, acknowledgements, delays, transfers and its flow; and nodes. Comments on what
+//! Python sees are its docstrings.
 #![expect(clippy::doc_markdown, reason = "comments on what Python sees are its docstrings")]
 
 use fanin_engine::roles::{
     self, ByteCounting, CongestionControl, CongestionWindow, Cwr, PacketFacts, TransferFacts, half_flight,
 };
-use fanin_engine::schemes::{FlowFacts, NewReno};
+use fanin_engine::schemes::{FlowFacts, NewReno, NodeFacts};
 use fanin_engine::units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use super::Context;
 
 /// What a sender knows and may set. Times are in seconds, sizes in bytes.
 ///
@@ -55,10 +57,10 @@ impl Default for SenderCx {
     }
 }
 
-impl SenderCx {
-    /// Takes over the facts of a call.
+impl Context for SenderCx {
+    type Of<'a> = roles::SenderCx<'a>;
     #[inline]
-    pub(super) fn enter(&mut self, cx: &roles::SenderCx<'_>) {
+    fn enter(&mut self, cx: &roles::SenderCx<'_>) {
         *self = Self {
             now: cx.now,
             mss: cx.mss,
@@ -77,7 +79,13 @@ impl SenderCx {
             },
         };
     }
+    #[inline]
+    fn leave(&mut self, cx: &mut roles::SenderCx<'_>) {
+        (*cx.packet, *cx.wake) = (self.left.packet, self.left.wake);
+    }
+}
 
+impl SenderCx {
     pub(super) fn left(&self) -> Left {
         self.left
     }
@@ -380,5 +388,24 @@ impl Flow {
             hops: facts.hops,
             base_rtt: facts.base_rtt.secs(),
         }
+    }
+}
+
+/// What is known of a receiving host or a switch.
+#[pyclass(frozen, get_all, module = "fanin._engine")]
+pub(crate) struct Node {
+    /// Its number. Hosts and switches are counted together.
+    number: usize,
+    /// Payload of a full segment, in bytes.
+    mss: u64,
+    /// Rate of its link, in bit/s; of a switch, that of the first one.
+    rate: u64,
+    /// Round-trip propagation delay between the farthest hosts, in seconds.
+    base_rtt: f64,
+}
+
+impl Node {
+    pub(super) fn of(facts: &NodeFacts) -> Self {
+        Self { number: facts.node.index(), mss: facts.mss, rate: facts.rate.bps(), base_rtt: facts.base_rtt.secs() }
     }
 }

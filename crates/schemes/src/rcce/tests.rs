@@ -585,7 +585,7 @@ fn without_trees_it_has_neither_agents_nor_a_controller() {
         mss: 1446,
         packet: 1500,
     };
-    let network = NetworkFacts { base_rtt: Time::from_us(160) };
+    let network = NetworkFacts { base_rtt: Time::from_us(160), mss: 1446 };
     let parts = |scheme: &dyn Scheme| {
         let selector = scheme.path_selector(&node);
         (

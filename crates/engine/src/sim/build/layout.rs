@@ -12,7 +12,7 @@ use fanin_network::topology::{self, Demand, NodeKind, Topology};
 use fanin_network::traffic::TrafficGroup;
 use fanin_param::{SpecError, Values};
 use fanin_scenario::Scenario;
-use fanin_schemes::{self as schemes, NodeFacts, Scheme};
+use fanin_schemes::{self as schemes, NetworkFacts, NodeFacts, Scheme};
 use fanin_work::cast::{self, Cast};
 use std::collections::BTreeMap;
 
@@ -109,6 +109,10 @@ impl Layout {
         let rate = self.topology.links[self.topology.uplink(node).index()].rate;
         let packet = self.mss + u64::from(self.header);
         NodeFacts { node, rate, base_rtt: self.base_rtt, mss: self.mss, packet }
+    }
+
+    pub(super) fn network(&self) -> NetworkFacts {
+        NetworkFacts { base_rtt: self.base_rtt, mss: self.mss }
     }
 
     pub(super) fn agent(&self, node: NodeId) -> Option<Box<dyn SwitchAgent>> {

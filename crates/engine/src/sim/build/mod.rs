@@ -29,7 +29,6 @@ use fanin_network::traffic::Place;
 use fanin_param::SpecError;
 use fanin_port::spec::PortSpec;
 use fanin_scenario::Scenario;
-use fanin_schemes::NetworkFacts;
 use fanin_work::cast::{self, Cast};
 use fanin_work::group::Group;
 use fanin_work::plan::Plan;
@@ -59,7 +58,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let (host_probes, switch_probes) = watch::probes(scenario, &layout.schemes)?;
     let capture = watch::capture(scenario, &layout.topology, &layout.endpoints);
     let crossings = watch::crossings(scenario, &layout.topology);
-    let controller = layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt });
+    let controller = layout.bundle().controller(&layout.network());
     let channel = ControlChannel::new(&scenario.control, layout.topology.nodes.len(), seed);
     let switches =
         Switches::new(agents, layout.network_scheme, Control::new(controller, channel), switch_probes, lossless.any());
@@ -112,7 +111,7 @@ pub(crate) fn topology_and_ports(scenario: &Scenario) -> Result<(Topology, Vec<P
 /// The controller of a scenario's network, if its scheme has one.
 pub(crate) fn controller(scenario: &Scenario) -> Result<Option<Box<dyn Controller>>, SpecError> {
     let layout = Layout::of(scenario, Substitutes::default())?;
-    Ok(layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt }))
+    Ok(layout.bundle().controller(&layout.network()))
 }
 
 /// The queues of hosts, if somebody asks when packets leave them, or they are limited.

@@ -81,7 +81,7 @@ impl Network {
             node: scheme.node_state(&facts),
             random: Stream::named(1, "port"),
             agent: scheme.switch_agent(&facts),
-            controller: scheme.controller(&NetworkFacts { base_rtt: facts.base_rtt }),
+            controller: scheme.controller(&NetworkFacts { base_rtt: facts.base_rtt, mss: facts.mss }),
             switch_actions: Vec::new(),
             controller_actions: Vec::new(),
             switch_timers: BTreeSet::new(),
