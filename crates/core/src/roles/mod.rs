@@ -9,7 +9,7 @@
 //! | [`CongestionControl`] | flow, at the sender | set window, pacing, ECT, priority and in-band field |
 //! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission, send control packets |
 //! | [`QueueDiscipline`] | egress port | order, mark, drop |
-//! | [`SwitchAgent`] | switch | see and rewrite packets, report to a controller, obey its orders |
+//! | [`SwitchAgent`] | switch | see and rewrite packets, send control packets, report to a controller, obey its orders |
 //! | [`Controller`] | network | keep a global view, answer reports with orders |
 //! | [`PathSelector`] | host | choose among equal-cost paths |
 
