@@ -4,6 +4,7 @@ use fanin_core::ids::{FlowId, LinkId, NodeId};
 use fanin_core::packet::{CellTag, END, Onward};
 use fanin_core::rng::Stream;
 use fanin_core::roles::{PathCx, PathRequest, PathSelector, Routes};
+use fanin_core::units::Time;
 use fanin_network::topology::{ShortestPaths, Topology};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -195,9 +196,10 @@ pub fn choose(
     routes: &dyn Routes,
     selector: &mut dyn PathSelector,
     node: &mut dyn Any,
+    now: Time,
     request: &PathRequest,
 ) -> (usize, u64) {
-    let mut cx = PathCx { node, routes, label: None };
+    let mut cx = PathCx { now, node, routes, label: None };
     let number = selector.choose(&mut cx, request).min(request.paths - 1);
     let tag = cx.label.map_or(0, |label| CellTag { label, cell: request.cell as u32 }.field());
     (number, tag)
