@@ -272,6 +272,7 @@ def test_explain_names_the_tool_that_has_what_is_not_modelled(cli):
         assert tool in result.err
         assert "did you mean" not in result.err
     assert "network.path-selector" in cli("explain", "spraying").err
+    assert "flowlet-gap" in cli("explain", "LetFlow").err
     assert "Priority flow control" in cli("explain", "pfc").out
 
 

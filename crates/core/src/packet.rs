@@ -1,6 +1,7 @@
 //! The packet: a plain value of 48 bytes that is copied from hop to hop.
 
 use crate::ids::{FlowId, LinkId, NodeId};
+use crate::roles::ControlPacket;
 use crate::units::Time;
 
 /// Header bits. The low byte is the TCP flag byte of RFC 9293 section 3.1; the ECN field of the IP header
@@ -169,7 +170,7 @@ impl Onward {
 #[repr(C)]
 pub struct Packet {
     /// When it arrives at the far end of the link it is on, in picoseconds, or has arrived at its host. In a lossless switch, the
-    /// link over which it came; meaningless in any other.
+    /// link over which it came, [`Self::MADE_HERE`] if over none; meaningless in any other.
     pub arrival: u64,
     /// In-band field of the scheme in use (PFDCT's threshold, SAB's allocation, RCCE's tree label),
     /// or the handle of its telemetry, counted from 1.
@@ -195,6 +196,22 @@ pub struct Packet {
 const _: () = assert!(std::mem::size_of::<Packet>() == 48);
 
 impl Packet {
+    /// In place of the link over which a packet came to a switch: the switch has made it.
+    pub const MADE_HERE: u64 = u64::MAX;
+    /// A packet of the scheme's own to the sender of `flow`, without its path.
+    pub fn control(flow: FlowId, control: &ControlPacket, now: Time) -> Self {
+        Self {
+            arrival: Self::MADE_HERE,
+            field: control.field,
+            flow,
+            seq: u32::from(control.kind),
+            stamp: Stamp::of(now),
+            size: control.size,
+            flags: Flags::ACK.with(Flags::CONTROL),
+            priority: control.priority,
+            ..Self::default()
+        }
+    }
     /// In a lossless switch, the link over which it came.
     #[inline(always)]
     pub const fn came_over(&self) -> LinkId {
@@ -261,9 +278,17 @@ impl Addresses {
     }
 }
 
+/// 10.0.0.0, where the addresses of nodes begin.
+const NETWORK: u32 = 0x0a00_0000;
+
 /// Address of a node: 10.0.0.0/8 plus its number.
 pub fn address(node: NodeId) -> [u8; 4] {
-    (0x0a00_0000_u32 + node.index() as u32).to_be_bytes()
+    (NETWORK + node.index() as u32).to_be_bytes()
+}
+
+/// The node with an address.
+pub fn node_at(address: [u8; 4]) -> NodeId {
+    NodeId::new((u32::from_be_bytes(address) - NETWORK) as usize)
 }
 
 /// Extends a 32-bit wire sequence number to 64 bits: the value nearest to `near` that equals `wire` modulo 2^32.

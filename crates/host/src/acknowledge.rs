@@ -100,18 +100,7 @@ impl Hosts {
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(control.size);
         let (link, onward) = net.paths.begin(wire.reverse);
-        let packet = Packet {
-            arrival: 0,
-            field: control.field,
-            flow: id,
-            seq: u32::from(control.kind),
-            onward,
-            stamp: Stamp::of(net.now()),
-            window: 0,
-            size: control.size,
-            flags: Flags::ACK.with(Flags::CONTROL),
-            priority: control.priority,
-        };
+        let packet = Packet { onward, ..Packet::control(id, &control, net.now()) };
         net.put(link, &packet, wire.endpoint);
     }
 

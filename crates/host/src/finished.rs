@@ -77,6 +77,6 @@ pub fn add_ends(nodes: &mut [Ends], flow: &Flow) {
 pub(super) fn balances(flow: &Flow, book: &FlowBook) -> bool {
     let packets = flow.arrived + flow.acks_arrived + book.drops + book.acks_dropped;
     let bytes = flow.arrived_bytes + flow.ack_bytes_arrived + book.dropped_bytes;
-    let (sent, sent_bytes) = (flow.packets_sent(), flow.bytes_sent());
+    let (sent, sent_bytes) = (flow.packets_sent() + book.made, flow.bytes_sent() + book.made_bytes);
     (packets, bytes, book.kept, book.kept_bytes) == (sent, sent_bytes, 0, 0)
 }

@@ -55,7 +55,7 @@ pub struct Wire {
     pub(crate) ecn_ack: bool,
     /// Window scale in force after the handshake.
     pub(crate) scale: u8,
-    /// First sequence number of the next flowcell.
+    /// First sequence number of the next flowcell; 0 if each segment asks anew for a path.
     pub(crate) cell_end: u64,
     /// Tag of the current flowcell; zero if its path has no label.
     pub(crate) tag: u64,
@@ -63,8 +63,9 @@ pub struct Wire {
     pub(crate) announcement: u64,
     /// Bytes of the packets that the sender has sent.
     pub sent_bytes: u64,
-    pub(crate) cell: u64,
-    /// Equal-cost paths to choose from per flowcell; empty if the flow keeps its path.
+    /// When its last segment left, if each asks anew.
+    pub(crate) sent_at: Time,
+    /// Equal-cost paths to choose from per flowcell or segment; empty if the flow keeps its path.
     pub(crate) cell_paths: Box<[u32]>,
 }
 
@@ -271,6 +272,11 @@ impl Flow {
 }
 
 impl Wire {
+    /// Whether each segment asks anew for a path.
+    #[inline(always)]
+    pub(crate) fn asks_anew(&self) -> bool {
+        self.cell_end == 0
+    }
     /// Addresses and ports in the headers of the flow's segments.
     pub(crate) fn addresses(&self) -> Addresses {
         Self::named(self.id, [self.from, self.to])

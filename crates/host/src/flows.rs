@@ -42,7 +42,7 @@ struct Chosen {
     number: usize,
     /// Tag of the packets that take the path.
     tag: u64,
-    /// Bytes of a flowcell and the number of paths, if flowcells take the paths in turn.
+    /// Where the first flowcell ends, as [`Wire`] has it, and the number of paths, if the flow may take another one.
     cells: Option<(u64, usize)>,
 }
 
@@ -193,8 +193,8 @@ impl Hosts {
             header: net.header,
             ecn_ack: self.endpoints[endpoint].receiver.ecn_ack,
             scale: self.endpoints[endpoint].scale,
-            cell_end: cells.map_or(u64::MAX, |(cell, _)| cell + FIRST_DATA),
-            cell: 0,
+            cell_end: cells.map_or(u64::MAX, |(end, _)| end),
+            sent_at: Time::NEVER,
             cell_paths,
             tag,
             announcement: 0,
@@ -209,10 +209,13 @@ impl Hosts {
             return Chosen { number: 0, tag: 0, cells: None };
         }
         let host = self.by_node[from.index()].as_mut().expect("flows join hosts");
-        let request = PathRequest { flow, from, to, paths, hash: net.paths.hash(flow), cell: 0 };
-        let offers = Offers::of(&mut net.paths, from, to, &net.topology);
-        let (number, tag) = choose(&offers, &mut *host.selector, net.core.node(host.edge), &request);
-        Chosen { number, tag, cells: host.selector.cell().filter(|cell| *cell > 0).map(|cell| (cell, paths)) }
+        let hash = net.paths.hash(flow);
+        let request = PathRequest { flow, from, to, paths, hash, cell: 0, current: None, seq: 0, idle: Time::ZERO };
+        let (now, offers) = (net.core.now(), Offers::of(&mut net.paths, from, to, &net.topology));
+        let (number, tag) = choose(&offers, &mut *host.selector, net.core.node(host.edge), now, &request);
+        let cell = host.selector.cell().filter(|cell| *cell > 0).map(|cell| cell + FIRST_DATA);
+        let end = if host.selector.asks_anew() { Some(0) } else { cell };
+        Chosen { number, tag, cells: end.map(|end| (end, paths)) }
     }
 
     /// The counters of a flow up to now. A port applies marks at dequeue only when it is read, so the ports on the

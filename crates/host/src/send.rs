@@ -5,7 +5,7 @@ use crate::hosts::{Endpoint, Host, Hosts};
 use crate::riding::Riding;
 use fanin_core::ids::FlowId;
 use fanin_core::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
-use fanin_core::roles::{Announcement, ControlPacket, PacketFacts, PathRequest};
+use fanin_core::roles::{Announcement, ControlPacket, PacketFacts, PathAck, PathRequest};
 use fanin_core::telemetry::Telemetry;
 use fanin_core::units::Time;
 use fanin_event::EventCore;
@@ -32,24 +32,33 @@ impl<C: EventCore> Io<'_, C> {
         self.hosts[self.wire.from.index()].as_ref().expect("flows begin at hosts").selector.cell()
     }
 
-    /// Chooses the path of the flowcell that begins at or before `seq`.
+    /// Chooses the path of the segment that begins at `seq`, or of its flowcell.
     #[cold]
-    fn next_cell(&mut self, seq: u64, cell: u64) {
-        // Cells count data bytes. The handshake's sequence numbers before the first data byte belong to the first cell.
-        self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
-        self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
+    fn choose_path(&mut self, seq: u64) {
+        let now = self.net.now();
+        let (mut cell, mut idle) = (0, Time::ZERO);
+        if self.wire.asks_anew() {
+            idle = now.saturating_sub(std::mem::replace(&mut self.wire.sent_at, now));
+        } else if let Some(bytes) = self.cell() {
+            // Cells count data bytes. The handshake's sequence numbers before the first data byte belong to the first cell.
+            cell = seq.saturating_sub(FIRST_DATA) / bytes;
+            self.wire.cell_end = (cell + 1) * bytes + FIRST_DATA;
+        }
         let request = PathRequest {
             flow: self.wire.id,
             from: self.wire.from,
             to: self.wire.to,
             paths: self.wire.cell_paths.len(),
             hash: self.net.paths.hash(self.wire.id),
-            cell: self.wire.cell,
+            cell,
+            current: self.wire.cell_paths.iter().position(|path| *path == self.wire.forward),
+            seq,
+            idle,
         };
         let routes = InTurn { paths: &self.net.paths, offsets: &self.wire.cell_paths };
         let host = self.hosts[self.wire.from.index()].as_mut().expect("flows begin at hosts");
         let node = self.net.core.node(host.edge);
-        let (number, tag) = choose(&routes, &mut *host.selector, node, &request);
+        let (number, tag) = choose(&routes, &mut *host.selector, node, now, &request);
         (self.wire.forward, self.wire.tag) = (self.wire.cell_paths[number], tag);
     }
 }
@@ -59,10 +68,8 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
 
     #[inline(always)]
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time) {
-        if segment.seq >= self.wire.cell_end
-            && let Some(cell) = self.cell()
-        {
-            self.next_cell(segment.seq, cell);
+        if segment.seq >= self.wire.cell_end {
+            self.choose_path(segment.seq);
         }
         let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
         if segment.flags.has(Flags::RETRANSMITTED) {
@@ -133,6 +140,16 @@ fn take_option<C: EventCore>(packet: &Packet, net: &mut Network<C>, stack: &mut 
     }
     option.hosts.local = net.now().saturating_sub(Time::from_ps(packet.arrival));
     option
+}
+
+/// The host that chooses a flow's path hears of an acknowledgement. That of a SYN, whose ECE is no echo, is none.
+#[cold]
+fn tell_selector(hosts: &mut [Option<Host>], flow: &Flow, packet: &Packet, now: Time) {
+    if !packet.flags.has(Flags::SYN) {
+        let host = hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
+        let next = unwrap_seq(packet.seq, flow.sender.una());
+        host.selector.on_ack(&PathAck { flow: packet.flow, now, next, ece: packet.flags.has(Flags::ECE) });
+    }
 }
 
 /// What a sender needs besides its flow.
@@ -327,6 +344,9 @@ impl Hosts {
         let Self { flows, by_node: hosts, endpoints, probes, stack, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.book_ack(packet);
+        if flow.wire.asks_anew() {
+            tell_selector(hosts, flow, packet, net.now());
+        }
         let taken;
         let (age, blocks, option, telemetry) = if packet.flags.has(Flags::OPTION) {
             taken = take_option(packet, net, stack);

@@ -4,6 +4,7 @@ use fanin_core::ids::{FlowId, LinkId, NodeId};
 use fanin_core::packet::{CellTag, END, Onward};
 use fanin_core::rng::Stream;
 use fanin_core::roles::{PathCx, PathRequest, PathSelector, Routes};
+use fanin_core::units::Time;
 use fanin_network::topology::{ShortestPaths, Topology};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub struct Paths {
     shortest: BTreeMap<NodeId, ShortestPaths>,
     /// Paths of rerouted packets, from a link to a host. They are few, so they are never released.
     detours: BTreeMap<(LinkId, NodeId), u32>,
+    /// Those of packets that switches make: from a switch to a host, by number. They are never released either.
+    from_switches: BTreeMap<(NodeId, NodeId, usize), u32>,
 }
 
 impl Paths {
@@ -34,6 +37,7 @@ impl Paths {
             free: Vec::new(),
             shortest: BTreeMap::new(),
             detours: BTreeMap::new(),
+            from_switches: BTreeMap::new(),
         }
     }
 
@@ -103,11 +107,37 @@ impl Paths {
         if let Some(offset) = self.detours.get(&(link, to)) {
             return self.read(offset + 1);
         }
-        let rest = topology.onward(self.shortest(to, topology), topology.end(link), to);
-        let offset = self.table.len() as u32;
-        self.table.extend([link].iter().chain(&rest).map(|link| link.index() as u32).chain([END]));
+        let rest = topology.onward(self.shortest(to, topology), topology.end(link), to, 0);
+        let offset = self.add(&[&[link], &rest[..]].concat());
         self.detours.insert((link, to), offset);
         self.read(offset + 1)
+    }
+
+    /// The first link of the path from a switch to a host that a flow hashes to, and the rest of the path.
+    pub(crate) fn begin_at(
+        &mut self,
+        flow: FlowId,
+        switch: NodeId,
+        to: NodeId,
+        topology: &Topology,
+    ) -> (LinkId, Onward) {
+        let hash = self.hash(flow);
+        let shortest = self.shortest(to, topology);
+        let number = (hash % shortest.count(switch) as u64) as usize;
+        let offset = self.from_switches.get(&(switch, to, number)).copied().unwrap_or_else(|| {
+            let links = topology.onward(self.shortest(to, topology), switch, to, number);
+            let offset = self.add(&links);
+            self.from_switches.insert((switch, to, number), offset);
+            offset
+        });
+        self.begin(offset)
+    }
+
+    /// Puts a path that is never released at the end of the table; returns its offset.
+    fn add(&mut self, links: &[LinkId]) -> u32 {
+        let offset = self.table.len() as u32;
+        self.table.extend(links.iter().map(|link| link.index() as u32).chain([END]));
+        offset
     }
 
     /// Releases the path at `offset`.
@@ -166,9 +196,10 @@ pub fn choose(
     routes: &dyn Routes,
     selector: &mut dyn PathSelector,
     node: &mut dyn Any,
+    now: Time,
     request: &PathRequest,
 ) -> (usize, u64) {
-    let mut cx = PathCx { node, routes, label: None };
+    let mut cx = PathCx { now, node, routes, label: None };
     let number = selector.choose(&mut cx, request).min(request.paths - 1);
     let tag = cx.label.map_or(0, |label| CellTag { label, cell: request.cell as u32 }.field());
     (number, tag)

@@ -2,9 +2,11 @@
 
 use crate::control::Control;
 use crate::network::Network;
-use fanin_core::ids::{LinkId, NodeId};
-use fanin_core::packet::Packet;
-use fanin_core::roles::{AddressBook, Backlog, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx};
+use fanin_core::ids::{FlowId, LinkId, NodeId};
+use fanin_core::packet::{Packet, node_at};
+use fanin_core::roles::{
+    AddressBook, Backlog, ControlPacket, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
+};
 use fanin_event::EventCore;
 use fanin_measure::probes::Recorder;
 
@@ -144,9 +146,28 @@ impl Switches {
                     net.core.books().on_let_go(switch, &packet);
                     net.core.discard(to, &packet, DropReason::Agent);
                 }
+                SwitchAction::Control { flow, packet } => send_control(switch, flow, packet, net, book),
                 SwitchAction::Timer { at, token } => self.control.wake_switch(switch, at, token, net),
             }
         }
         self.actions = actions;
     }
+}
+
+/// A switch sends a packet of the scheme's own to the sender of a flow, which may have finished.
+fn send_control<C: EventCore>(
+    switch: NodeId,
+    flow: FlowId,
+    control: ControlPacket,
+    net: &mut Network<C>,
+    book: &dyn AddressBook,
+) {
+    if net.core.books().flows.get(flow).is_none() {
+        return;
+    }
+    let to = node_at(book.addresses(flow).src);
+    let (link, onward) = net.paths.begin_at(flow, switch, to, &net.topology);
+    let packet = Packet { onward, ..Packet::control(flow, &control, net.now()) };
+    net.core.books().on_make(switch, &packet);
+    net.core.send(link, &packet);
 }

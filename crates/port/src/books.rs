@@ -112,6 +112,10 @@ pub struct FlowBook {
     pub kept: i64,
     /// Bytes of these packets.
     pub kept_bytes: i64,
+    /// Control packets that switch agents have sent to its sender.
+    pub made: u64,
+    /// Their bytes.
+    pub made_bytes: u64,
     pub(crate) group: GroupId,
 }
 
@@ -181,7 +185,7 @@ pub struct Books {
     pub queues: Vec<Option<QueueMonitor>>,
     pub bins: Option<Bins>,
     pub drop_log: Vec<DropRecord>,
-    /// By node, the bytes held by its switch agent.
+    /// By node, the bytes held by its switch agent, less those of the packets that it has made.
     pub kept: Vec<i64>,
     /// What nodes do out of the order of time, and waits to be entered in it.
     pub ledger: Ledger,
@@ -375,6 +379,14 @@ impl Books {
     /// A switch agent releases a packet that it held: it sends or drops it.
     pub fn on_let_go(&mut self, switch: NodeId, packet: &Packet) {
         self.keep(switch, packet, -1);
+    }
+
+    /// A switch agent has made a packet.
+    pub fn on_make(&mut self, switch: NodeId, packet: &Packet) {
+        let Some(book) = self.flows.get_mut(packet.flow) else { return };
+        book.made += 1;
+        book.made_bytes += u64::from(packet.size);
+        self.kept[switch.index()] -= i64::from(packet.size);
     }
 
     fn keep(&mut self, switch: NodeId, packet: &Packet, packets: i64) {

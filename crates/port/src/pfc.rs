@@ -47,19 +47,22 @@ impl Lossless {
         !self.0.is_empty()
     }
 
-    fn of(&mut self, link: LinkId) -> &mut Ingress {
-        self.0[link.index()].as_mut().expect("a packet comes into a switch over a link that ends there")
+    /// The ingress of packets that came over `link`; none if their switch has [made](fanin_core::packet::Packet::MADE_HERE) them.
+    fn of(&mut self, link: LinkId) -> Option<&mut Ingress> {
+        let ingress = self.0.get_mut(link.index())?;
+        Some(ingress.as_mut().expect("a packet comes into a switch over a link that ends there"))
     }
 
     /// Whether a packet that came over `link` has room.
     pub fn fits(&mut self, link: LinkId, size: u16) -> bool {
-        let Ingress { thresholds: Thresholds { xoff, headroom, .. }, held, .. } = self.of(link);
-        *held + u64::from(size) <= *xoff + *headroom
+        self.of(link).is_none_or(|Ingress { thresholds: Thresholds { xoff, headroom, .. }, held, .. }| {
+            *held + u64::from(size) <= *xoff + *headroom
+        })
     }
 
     /// A packet that came over `link` enters a port. Returns whether a frame leaves now, to pause the port of that link.
     pub fn enter(&mut self, link: LinkId, size: u16) -> bool {
-        let ingress = self.of(link);
+        let Some(ingress) = self.of(link) else { return false };
         ingress.held += u64::from(size);
         let pauses = !ingress.pausing && ingress.held > ingress.thresholds.xoff;
         if pauses {
@@ -71,7 +74,7 @@ impl Lossless {
 
     /// It has left the switch. Returns whether a frame leaves now, to resume the port of that link.
     pub fn leave(&mut self, link: LinkId, size: u16) -> bool {
-        let ingress = self.of(link);
+        let Some(ingress) = self.of(link) else { return false };
         ingress.held -= u64::from(size);
         let resumes = ingress.pausing && ingress.held <= ingress.thresholds.xon;
         if resumes {
@@ -83,13 +86,17 @@ impl Lossless {
 
     /// The oldest frame under way reaches the port of `link`. Returns whether that is paused now.
     pub fn frame(&mut self, link: LinkId) -> bool {
-        self.of(link).frames.pop_front().expect("a frame was sent")
+        self.of(link).and_then(|ingress| ingress.frames.pop_front()).expect("a frame was sent")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fanin_core::ids::FlowId;
+    use fanin_core::packet::Packet;
+    use fanin_core::roles::ControlPacket;
+    use fanin_core::units::Time;
 
     const LINK: LinkId = LinkId::new(1);
 
@@ -115,6 +122,14 @@ mod tests {
         lossless.enter(LINK, 4000);
         assert!(lossless.fits(LINK, 1000));
         assert!(!lossless.fits(LINK, 1001));
+    }
+
+    #[test]
+    fn what_a_switch_has_made_counts_for_no_ingress() {
+        let made = Packet::control(FlowId::new(0), &ControlPacket::default(), Time::ZERO).came_over();
+        let mut lossless = lossless();
+        assert!(lossless.fits(made, 9000) && !lossless.enter(made, 9000) && !lossless.leave(made, 9000));
+        assert!(!lossless.enter(LINK, 3000));
     }
 
     #[test]

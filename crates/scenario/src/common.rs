@@ -191,10 +191,10 @@ pub static NETWORK: &[Param] = &[
     ),
     Param::new(
         "path-selector",
-        Kind::Choice(&["auto", "ecmp", "spray"]),
+        Kind::Choice(&["auto", "ecmp", "spray", "flowlets"]),
         "auto",
-        "How one of several equal-cost paths is chosen. By the scheme if it has a method, by a hash of the flow, or \
-         in turn for each flowcell.",
+        "How one of several equal-cost paths is chosen. By the scheme if it has a method, by a hash of the flow, \
+         in turn for each flowcell, or at random for each flowlet.",
         "the scheme's paper",
     ),
     Param::new(
@@ -206,6 +206,13 @@ pub static NETWORK: &[Param] = &[
         "He et al. 2015, section 3.1: the size of one segmentation offload",
     )
     .at_least(1.0),
+    Param::new(
+        "flowlet-gap",
+        Kind::Time,
+        "500us",
+        "A flow that was silent for longer takes a random path under path-selector = \"flowlets\".",
+        "the default of CONGA's flowlets (Alizadeh et al. 2014)",
+    ),
 ];
 
 /// The discipline of the switch ports.

@@ -28,7 +28,8 @@ pub fn check<C: EventCore>(world: &mut World<C>) -> Result<(), RunError> {
 }
 
 impl<C: EventCore> World<C> {
-    /// Every packet and byte that a flow sent has arrived, was dropped, is held by an agent or is in the network.
+    /// Every packet and byte that a flow sent, or a switch to its sender, has arrived, was dropped, is held by an agent or is in
+    /// the network.
     fn check_flows(&mut self) -> Result<(), RunError> {
         let mut inside: BTreeMap<FlowId, (u64, u64)> = BTreeMap::new();
         let mut count = |packet: &Packet| {
@@ -45,13 +46,13 @@ impl<C: EventCore> World<C> {
             let counts = [
                 (
                     "packets",
-                    flow.packets_sent(),
+                    flow.packets_sent() + book.made,
                     [flow.arrived + flow.acks_arrived, book.drops + book.acks_dropped, inside.0],
                     book.kept,
                 ),
                 (
                     "bytes",
-                    flow.bytes_sent(),
+                    flow.bytes_sent() + book.made_bytes,
                     [flow.arrived_bytes + flow.ack_bytes_arrived, book.dropped_bytes, inside.1],
                     book.kept_bytes,
                 ),
@@ -114,7 +115,7 @@ impl<C: EventCore> World<C> {
     }
 
     /// Every byte that reaches a node or begins there leaves it, ends there, is dropped at one of its ports, or is held
-    /// by its agent.
+    /// by its agent, whose packets of its own begin there.
     fn check_nodes(&mut self, ports: &[PortAudit]) -> Result<(), RunError> {
         let mut nodes = vec![Balance::default(); self.net.topology.nodes.len()];
         for (i, (link, port)) in self.net.topology.links.iter().zip(ports).enumerate() {

@@ -67,7 +67,7 @@ impl<C: EventCore> World<C> {
     /// Whether nothing but packets and what goes into the ledger joins nodes.
     fn has_independent_nodes(&mut self) -> bool {
         let Self { net, hosts, switches, work, watch, .. } = self;
-        let one_path = |host: &Host| host.selector.cell().is_none();
+        let one_path = |host: &Host| host.selector.cell().is_none() && !host.selector.asks_anew();
         !(net.watched || net.host_queues.is_some() || net.faults.instants().next().is_some())
             && net.core.books().bins.is_none()
             && watch.every == Time::ZERO

@@ -174,6 +174,10 @@ _CALLED_HERE = {
         'network.path-selector = "spray" sends each flowcell over the next path, and each packet with '
         "network.flowcell = the mss: fanin explain flowcell",
     ),
+    **dict.fromkeys(
+        ("flowlet", "flowlets", "letflow"),
+        'network.path-selector = "flowlets" has a flow take a random path after a pause: fanin explain flowlet-gap',
+    ),
     "partitionaggregate": 'this is traffic of kind "requests", or "incast" if all begin at once',
 }
 """Words of the field, without case and dashes -> what to use here."""

@@ -9,9 +9,9 @@
 //! | [`CongestionControl`] | flow, at the sender | set window, pacing, ECT, priority and in-band field |
 //! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission, write into ACKs, send control packets |
 //! | [`QueueDiscipline`] | egress port | order, mark, drop |
-//! | [`SwitchAgent`] | switch | see and rewrite packets, report to a controller, obey its orders |
+//! | [`SwitchAgent`] | switch | see and rewrite packets, send control packets, report to a controller, obey its orders |
 //! | [`Controller`] | network | keep a global view, answer reports with orders |
-//! | [`PathSelector`] | host | choose among equal-cost paths |
+//! | [`PathSelector`] | host | choose among equal-cost paths, per flow, flowcell or segment |
 
 mod controller;
 mod path;
@@ -21,7 +21,7 @@ mod sender;
 mod switch;
 
 pub use controller::{Controller, ControllerAction, ControllerCx};
-pub use path::{Ecmp, PathCx, PathRequest, PathSelector, Routes, Spray};
+pub use path::{Ecmp, Flowlets, PathAck, PathCx, PathRequest, PathSelector, Routes, Spray};
 pub use queue::{Admission, Backlog, DropReason, Markable, QueueCx, QueueDiscipline, Step};
 pub use receiver::{
     AckDecision, AckKind, Announcement, Arrival, ControlPacket, Delivery, ReceiverAction, ReceiverCx, WindowControl,

@@ -1,6 +1,7 @@
 //! Paths: what a host knows of its equal-cost paths, and how it chooses among them.
 
 use crate::ids::{FlowId, LinkId, NodeId};
+use crate::rng::Stream;
 use crate::units::Time;
 use std::any::Any;
 
@@ -20,6 +21,25 @@ pub struct PathRequest {
     pub hash: u64,
     /// Index of the flowcell within the flow; always 0 without [`PathSelector::cell`].
     pub cell: u64,
+    /// Number of the path that the flow takes now; none when it opens.
+    pub current: Option<usize>,
+    /// First sequence number of the segment that is about to leave; 0 for a SYN, and when the flow opens.
+    pub seq: u64,
+    /// Time since the flow's last segment; zero for the first, and always without [`PathSelector::asks_anew`].
+    pub idle: Time,
+}
+
+/// An acknowledgement that has reached the sender of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct PathAck {
+    /// The flow.
+    pub flow: FlowId,
+    /// The clock.
+    pub now: Time,
+    /// Next sequence number that the receiver expects: all before it have arrived.
+    pub next: u64,
+    /// ECN echo was set.
+    pub ece: bool,
 }
 
 /// The paths to choose from, by number.
@@ -30,6 +50,8 @@ pub trait Routes {
 
 /// What a choice among paths can use and set.
 pub struct PathCx<'a> {
+    /// The clock.
+    pub now: Time,
     /// State that the roles of one scheme share on the host's edge switch.
     pub node: &'a mut dyn Any,
     /// The paths to choose from.
@@ -46,6 +68,14 @@ pub trait PathSelector: Send {
     fn cell(&self) -> Option<u64> {
         None
     }
+    /// Whether each segment of a flow with several paths asks anew, in place of each flowcell; always the same. An answer
+    /// other than [`PathRequest::current`] moves the flow. Its acknowledgements keep the path that they began with.
+    fn asks_anew(&self) -> bool {
+        false
+    }
+    /// An acknowledgement has reached the sender of a flow whose segments [ask anew](Self::asks_anew); the sender reacts to
+    /// it after this.
+    fn on_ack(&mut self, _ack: &PathAck) {}
     /// At the receiving host, how long a segment that overtook an earlier flowcell waits for it before TCP sees it;
     /// none passes every segment on at once. Flowcells are distinguished by their tags, so this needs labelled paths.
     fn patience(&self) -> Option<Time> {
@@ -67,6 +97,30 @@ impl PathSelector for Spray {
     }
     fn cell(&self) -> Option<u64> {
         Some(self.cell)
+    }
+}
+
+/// Lets a flow that was silent for longer than the gap take a random path, and any other keep its path (LetFlow, Vanini et
+/// al. 2017). The first path is ECMP's. LetFlow's switches choose the next link for what passes them; here the sending host
+/// chooses all of the path.
+#[derive(Debug)]
+pub struct Flowlets {
+    /// The longest pause within a flowlet.
+    pub gap: Time,
+    /// Where paths are drawn from.
+    pub random: Stream,
+}
+
+impl PathSelector for Flowlets {
+    fn choose(&mut self, cx: &mut PathCx<'_>, request: &PathRequest) -> usize {
+        match request.current {
+            None => Ecmp.choose(cx, request),
+            Some(path) if request.idle <= self.gap => path,
+            Some(_) => self.random.below(request.paths as u64) as usize,
+        }
+    }
+    fn asks_anew(&self) -> bool {
+        true
     }
 }
 

@@ -90,8 +90,8 @@ pub enum AckDecision {
     Hold,
 }
 
-/// A packet of the scheme, from the receiver of a flow's data to its sender: neither a segment nor an acknowledgement. It
-/// takes the way of acknowledgements, and may be lost as any packet.
+/// A packet of the scheme, to the sender of a flow's data: neither a segment nor an acknowledgement. From the receiver it
+/// takes the way of acknowledgements, from a switch a shortest path. It may be lost as any packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControlPacket {
     /// What it is, as its scheme numbers them.

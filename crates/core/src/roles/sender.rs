@@ -279,8 +279,9 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
     /// An acceptable acknowledgement arrived of which `on_ack` does not hear. Reported to who [asks](Asks::quiet_acks).
     fn on_quiet_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &QuietAck) {}
-    /// A packet of the scheme's own arrived from the receiver ([`ReceiverAction::Control`](super::ReceiverAction::Control)),
-    /// on an open connection. What the window then allows is sent.
+    /// A packet of the scheme's own arrived, from the receiver ([`ReceiverAction::Control`](super::ReceiverAction::Control))
+    /// or a switch ([`SwitchAction::Control`](super::SwitchAction::Control)), on an open connection. What the window then
+    /// allows is sent.
     fn on_control(&mut self, _cx: &mut SenderCx<'_>, _packet: &ControlPacket) {}
     /// Data of the connection's other direction arrived while nothing was outstanding. Only Linux's stack reports it, and
     /// only to schemes with [`EcnMode::Accurate`].

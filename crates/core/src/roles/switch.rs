@@ -1,6 +1,6 @@
 //! Switch: what an agent sees of passing packets, and what it may do with them.
 
-use super::{Announcement, Backlog};
+use super::{Announcement, Backlog, ControlPacket};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::{Addresses, Packet};
 use crate::units::{Rate, Time};
@@ -52,6 +52,15 @@ pub enum SwitchAction {
         packet: Packet,
         /// Egress link for which it was held.
         to: LinkId,
+    },
+    /// Send a packet of the scheme's own to the sender of `flow` by a shortest path, as
+    /// [`ReceiverAction::Control`](super::ReceiverAction::Control) does from the receiver. The agent does not see it leave.
+    /// Without effect once the flow has finished.
+    Control {
+        /// The flow.
+        flow: FlowId,
+        /// The packet.
+        packet: ControlPacket,
     },
     /// Call back at `at` with `token`.
     Timer {

@@ -188,8 +188,18 @@ const STEADY: &str = "the Linux backend cannot wait for other traffic to be stea
                       it was (fanin run --all: \"Start of the traffic that waited\")";
 
 /// Keys of `[network]` that Linux does not follow.
-const NETWORK: &[&str] =
-    &["buffer-counts", "device-queue", "host-jitter", "ties", "non-ect", "pfc", "switch", "path-selector", "flowcell"];
+const NETWORK: &[&str] = &[
+    "buffer-counts",
+    "device-queue",
+    "host-jitter",
+    "ties",
+    "non-ect",
+    "pfc",
+    "switch",
+    "path-selector",
+    "flowcell",
+    "flowlet-gap",
+];
 /// Keys of `[transport]` that hosts can be told.
 const TRANSPORT: &[&str] = &[
     "scheme",

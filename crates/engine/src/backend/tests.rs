@@ -440,6 +440,8 @@ fn what_linux_does_not_follow_is_refused_by_name() {
         ),
         ("transport.loss-detection", "dup-ack", "Linux decides this itself"),
         ("network.buffer-counts", "waiting", "Linux decides this itself"),
+        ("network.path-selector", "flowlets", "Linux decides this itself"),
+        ("network.flowlet-gap", "1ms", "Linux decides this itself"),
         ("scheme.linux.beta", "0.5", "Linux decides this itself"),
         ("measure.probes", "cwnd, duplicate-acks", "Linux does not report duplicate-acks"),
         ("measure.probes", "share", "Linux does not report share"),

@@ -110,9 +110,9 @@ impl Topology {
         (carried, sent[paths.to.index()])
     }
 
-    /// The links of the first shortest path from a switch to a host.
-    pub fn onward(&self, paths: &ShortestPaths, from: NodeId, to: NodeId) -> Vec<LinkId> {
-        self.walk(paths, from, 0).chain([twin(self.uplink(to))]).collect()
+    /// The links of shortest path number `number` from a switch to a host.
+    pub fn onward(&self, paths: &ShortestPaths, from: NodeId, to: NodeId, number: usize) -> Vec<LinkId> {
+        self.walk(paths, from, number).chain([twin(self.uplink(to))]).collect()
     }
 
     /// The links of shortest path number `number` from one host to another; `paths` are those to the latter's switch.

@@ -607,6 +607,7 @@ impl Bench {
                 SwitchAction::Report(bytes) => did.said.push(Message::decode(&bytes).expect("its own bytes").body),
                 SwitchAction::Inject { packet, to } => did.sent.push((packet, to)),
                 SwitchAction::Discard { .. } => did.lost += 1,
+                SwitchAction::Control { .. } => unreachable!("SDTCP's switches send no control packets"),
                 SwitchAction::Timer { at, token } => did.timers.push((at, token)),
             }
         }

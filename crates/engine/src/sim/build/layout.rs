@@ -4,13 +4,13 @@ use crate::sim::build::endpoint::{endpoint, some_sender};
 use crate::sim::limits::{LARGEST_PACKET, base_rtt, check_magnitudes};
 use fanin_core::ids::{LinkId, NodeId};
 use fanin_core::rng::Stream;
-use fanin_core::roles::{Ecmp, PathSelector, Spray, SwitchAgent, WindowControl};
+use fanin_core::roles::{Ecmp, Flowlets, PathSelector, Spray, SwitchAgent, WindowControl};
 use fanin_core::units::Time;
 use fanin_host::hosts::{Endpoint, Host};
 use fanin_net::faults::Faults;
 use fanin_network::topology::{self, Demand, NodeKind, Topology};
 use fanin_network::traffic::TrafficGroup;
-use fanin_param::{SpecError, Values};
+use fanin_param::SpecError;
 use fanin_scenario::Scenario;
 use fanin_schemes::{self as schemes, NetworkFacts, NodeFacts, Scheme};
 use fanin_work::cast::{self, Cast};
@@ -133,7 +133,7 @@ impl Layout {
 
     /// By node, the hosts.
     pub(super) fn hosts(&self, scenario: &Scenario) -> Vec<Option<Host>> {
-        let selection = Selection::of(&scenario.network.values);
+        let selection = Selection::of(scenario);
         let host = |node: NodeId| match self.topology.nodes[node.index()] {
             NodeKind::Switch => None,
             NodeKind::Host => Some(Host {
@@ -250,12 +250,16 @@ enum Selection {
     Ecmp,
     /// Flowcells of so many bytes take turns.
     Spray(u64),
+    /// At random after pauses of this length, by this seed.
+    Flowlets(Time, u64),
 }
 
 impl Selection {
-    fn of(network: &Values) -> Self {
-        let cell = network.bytes("flowcell").get();
-        let words = [("auto", Self::Scheme), ("ecmp", Self::Ecmp), ("spray", Self::Spray(cell))];
+    fn of(scenario: &Scenario) -> Self {
+        let network = &scenario.network.values;
+        let spray = Self::Spray(network.bytes("flowcell").get());
+        let flowlets = Self::Flowlets(network.time("flowlet-gap"), scenario.run.integer("seed"));
+        let words = [("auto", Self::Scheme), ("ecmp", Self::Ecmp), ("spray", spray), ("flowlets", flowlets)];
         network.choose("path-selector", &words)
     }
     fn selector(self, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
@@ -263,6 +267,9 @@ impl Selection {
             Self::Scheme => bundle.path_selector(host),
             Self::Ecmp => Box::new(Ecmp),
             Self::Spray(cell) => Box::new(Spray { cell }),
+            Self::Flowlets(gap, seed) => {
+                Box::new(Flowlets { gap, random: Stream::named(seed, &format!("flowlets/{}", host.node)) })
+            }
         }
     }
 }

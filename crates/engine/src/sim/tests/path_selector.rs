@@ -6,8 +6,10 @@ use crate::sim::build::Substitutes;
 use crate::sim::{Outcome, run_reference_with, run_with};
 use fanin_core::ids::{FlowId, NodeId};
 use fanin_core::packet::CellTag;
+use fanin_core::rng::Stream;
 use fanin_core::roles::{
-    AckDecision, AckKind, Announcement, Arrival, PathCx, PathRequest, PathSelector, ReceiverCx, WindowControl,
+    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, EcnMode, Flowlets, PathAck, PathCx,
+    PathRequest, PathSelector, ReceiverCx, SenderCx, WindowControl,
 };
 use fanin_core::units::{Rate, Time};
 use fanin_network::topology::two_paths;
@@ -63,16 +65,20 @@ fn travel(flows: usize, cell: Option<u64>, detour: Time, more: &str) -> Journey 
 }
 
 fn travel_by(selector: InTurn, flows: usize, detour: Time, more: &str) -> Journey {
+    let parts = || Parts { selector: Some(Box::new(move |_| Box::new(selector))), ..Parts::default() };
+    travel_with(&parts, flows, detour, more)
+}
+
+fn travel_with(parts: &dyn Fn() -> Parts, flows: usize, detour: Time, more: &str) -> Journey {
     let (log, late) = (Log::new(), Log::new());
     let near = Time::from_us(10);
     let network = || two_paths(flows, Rate::from_bps(1_000_000_000), [near, near + detour]);
     let substitutes = || {
         let (tap, overtaking) = (log.clone(), late.clone());
         let scheme: Box<dyn Scheme> = Box::new(Parts {
-            selector: Some(Box::new(move |_| Box::new(selector))),
             agent: Some(Box::new(move |_| Box::new(Tap(tap.clone())))),
             window: Some(Box::new(move |_| Box::new(Overtaking(overtaking.clone())))),
-            ..Parts::default()
+            ..parts()
         });
         Substitutes { schemes: [("newreno", scheme)].into(), topology: Some(network().0) }
     };
@@ -188,11 +194,16 @@ fn the_scenario_can_insist_on_ecmp() {
     assert!(middle.iter().all(|node| seen.iter().any(|s| s.switch == *node && !s.packet.is_ack())), "both are used");
 }
 
-/// The bytes that one flow of 200 segments sends up to each of four spines, with `more` behind `path-selector`.
-fn uplinks(more: &str, seed: u64) -> Vec<f64> {
+/// One flow of 200 segments over four spines, with `more` behind `path-selector`.
+fn over_spines(more: &str, seed: u64) -> Outcome {
     let selector = format!("\"clos\"\npath-selector = {more}");
     let text = format!("{}seed = {seed}\n", star(1, "292KB", "").replace("\"star\"", &selector));
-    let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
+    both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"))
+}
+
+/// The bytes that it sends up to each of them.
+fn uplinks(more: &str, seed: u64) -> Vec<f64> {
+    let outcome = over_spines(more, seed);
     let names = match &outcome.table("links").expect("links").column("link").expect("link").data {
         fanin_measure::table::Data::Text(names) => names.clone(),
         other => panic!("{other:?}"),
@@ -225,4 +236,130 @@ fn ecmp_hashes_a_flow_to_one_path_and_to_another_under_another_seed() {
         })
         .collect();
     assert_eq!(chosen.len(), 4, "24 seeds miss one of four paths once in 200: {chosen:?}");
+}
+
+#[test]
+fn flowlets_with_a_gap_beyond_all_pauses_are_ecmp() {
+    for seed in 1..=8 {
+        let hash = |more| over_spines(more, seed).hash().to_owned();
+        assert_eq!(hash("\"flowlets\"\nflowlet-gap = \"10s\""), hash("\"ecmp\""));
+    }
+}
+
+#[test]
+fn flowlets_with_a_gap_below_the_round_trip_use_all_paths_by_the_seed() {
+    let more = "\"flowlets\"\nflowlet-gap = \"1us\"";
+    let bytes = [1, 2].map(|seed| uplinks(more, seed));
+    // What an acknowledgement lets go is a flowlet, about 70 of them.
+    assert!(bytes.iter().flatten().all(|bytes| *bytes > 20_000.0), "{bytes:?}");
+    assert_ne!(bytes[0], bytes[1]);
+}
+
+/// A gap below the round trip of the shorter path, and each segment waits for the acknowledgement of the one before it.
+#[test]
+fn each_pause_beyond_the_gap_is_a_random_path_of_its_own() {
+    let drawn = || Stream::named(5, "flowlets");
+    let alone = "[transport]\ninitial-window = \"1mss\"\nreceive-buffer = \"1460B\"\nack-every = 1";
+    let travel = |gap| {
+        let flowlets = move |_: &_| Box::new(Flowlets { gap, random: drawn() }) as Box<dyn PathSelector>;
+        travel_with(&|| Parts { selector: Some(Box::new(flowlets)), ..Parts::default() }, 1, Time::ZERO, alone)
+    };
+    let journey = travel(Time::from_us(1));
+    // The last packet of the handshake comes after a round trip, and takes the first data with it.
+    let mut stream = drawn();
+    let mut expected = [Vec::new(), Vec::new()];
+    (0..69).for_each(|segment| expected[stream.below(2) as usize].push(1 + 1460 * segment));
+    let seqs = |seen: &Vec<Seen>| seen.iter().map(|seen| seen.packet.seq).collect::<Vec<_>>();
+    assert_eq!(journey.middle.each_ref().map(seqs), expected);
+    assert!(travel(Time::from_secs(1)).middle.iter().any(Vec::is_empty), "no pause is as long");
+}
+
+/// PLB (Qureshi et al. 2022) for one flow: after three round trips in a row with more than half of their acknowledgements
+/// marked, it takes the other path.
+struct Plb {
+    stays: bool,
+    /// The number up to which segments have left, and had when the round trip began.
+    sent: u64,
+    round: u64,
+    acks: [u32; 2],
+    congested: u32,
+    heard: Log<(Time, bool)>,
+}
+
+impl PathSelector for Plb {
+    fn choose(&mut self, cx: &mut PathCx<'_>, request: &PathRequest) -> usize {
+        let Some(path) = request.current else { return 0 };
+        assert!(request.idle <= cx.now);
+        self.sent = self.sent.max(request.seq);
+        if self.congested < 3 || self.stays {
+            return path;
+        }
+        self.congested = 0;
+        1 - path
+    }
+    fn asks_anew(&self) -> bool {
+        true
+    }
+    fn on_ack(&mut self, ack: &PathAck) {
+        assert_eq!(ack.flow, FlowId::new(0));
+        self.heard.push((ack.now, ack.ece));
+        self.acks[usize::from(ack.ece)] += 1;
+        if ack.next > self.round {
+            let [clear, marked] = std::mem::take(&mut self.acks);
+            self.congested = if marked > clear { self.congested + 1 } else { 0 };
+            self.round = self.sent;
+        }
+    }
+}
+
+/// Keeps eight segments in flight, whatever the marks.
+struct Steady;
+
+impl CongestionControl for Steady {
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Accurate
+    }
+    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
+        cx.window.cwnd = 8.0 * cx.mss;
+    }
+    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &AckEvent) {}
+    fn on_ecn_echo(&mut self, _cx: &mut SenderCx<'_>) {}
+}
+
+#[test]
+fn acknowledgements_reach_a_selector_that_moves_a_flow_off_a_congested_path() {
+    // The first path has a tenth of the rate, so that its port holds and marks the window.
+    let more = "[transport]\nduplicate-ack-threshold = 1000\n[queue]\nkind = \"ecn-threshold\"\nthreshold = \"3pkt\"\n\
+                [[fault]]\nkind = \"rate\"\nlink = \"switch-0->switch-2\"\nrate = \"100Mbps\"";
+    let heard = Log::new();
+    let travel = |stays| {
+        let parts = || {
+            heard.take();
+            let heard = heard.clone();
+            let plb = move |_: &_| {
+                let heard = heard.clone();
+                Box::new(Plb { stays, sent: 0, round: 0, acks: [0; 2], congested: 0, heard }) as Box<dyn PathSelector>
+            };
+            Parts {
+                selector: Some(Box::new(plb)),
+                congestion: Some(Box::new(|_| Box::new(Steady))),
+                ..Parts::default()
+            }
+        };
+        travel_with(&parts, 1, Time::ZERO, more)
+    };
+    let ends = |journey: &Journey| reals(&journey.outcome, "flows", "completion_s")[0];
+    let stays = travel(true);
+    let marked = heard.take().into_iter().filter(|(_, ece)| *ece).count();
+    assert!(stays.middle[1].is_empty() && marked > 20, "{marked}");
+    let moved = travel(false);
+    let [near, far] = moved.middle.each_ref().map(|seen| seen.iter().map(|seen| seen.packet.seq).collect::<Vec<_>>());
+    assert!(near.iter().max() < far.iter().min(), "it moves once: {near:?} {far:?}");
+    assert!((3 * 8..5 * 8).contains(&near.len()), "after three round trips: {near:?}");
+    let heard = heard.take();
+    let last = heard.iter().rposition(|(_, ece)| *ece).expect("marks were heard");
+    assert!(heard.len() - last > 1 && heard.is_sorted_by_key(|(at, _)| *at), "no marks on the other path: {heard:?}");
+    assert!(!heard[0].1, "the answer to the SYN, whose ECE is no echo, is not reported");
+    // What is left of 69 segments after four windows takes a tenth of the time.
+    assert!(ends(&moved) < 0.7 * ends(&stays), "{} and {}", ends(&moved), ends(&stays));
 }

@@ -104,6 +104,7 @@ fn what_joins_nodes_without_a_delay_has_none() {
         transport("interrupt-interval = \"10us\""),
         transport("host-queue = 50"),
         Case { network: "path-selector = \"spray\"", ..plain() },
+        Case { network: "path-selector = \"flowlets\"", ..plain() },
         Case { network: "delay = \"0s\"\nuplink-delay = \"10us\"", ..plain() },
         // Timers are shorter than a window would be.
         Case { network: "delay = \"2ms\"", ..plain() },

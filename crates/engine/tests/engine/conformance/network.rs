@@ -112,6 +112,7 @@ impl Network {
                     self.enqueue(to.index() / 2 % PORTS, packet);
                 }
                 SwitchAction::Discard { .. } => self.kept -= 1,
+                SwitchAction::Control { .. } => {}
                 SwitchAction::Timer { at, token } => {
                     self.switch_timers.insert((at.max(self.now), token));
                 }
