@@ -667,6 +667,36 @@ def test_a_receiver_holds_acknowledgements_until_it_releases_them():
     assert held == pytest.approx(plain + 200e-6, abs=10e-6)
 
 
+class Counts(fanin.WindowControl):
+    """Writes into acknowledgements one more than the number of segments that have arrived."""
+
+    def __init__(self):
+        self.window = 1
+
+    def on_data(self, cx, flow, arrival):
+        self.window += 1
+        cx.write_acks(flow, self.window, priority=1)
+
+
+class Hears(fanin.CongestionControl):
+    """Sends as many segments in a window as the receiver says."""
+
+    receiver = Counts
+
+    def on_ack(self, cx, ack):
+        cx.cwnd = cx.mss * ack.field
+
+
+def test_a_receiver_writes_a_number_into_acknowledgements():
+    one = {"traffic.reads.senders": 1, "traffic.reads.bytes-each": "10220B", "traffic.reads.rounds": 1}
+    told, slow_start = (
+        scenario(each, **{"ack-every": 1, "initial-window": "1mss"}).set(one).run().flows()["fct_s"].to_list()
+        for each in (Hears, "newreno")
+    )
+    # One, two and four segments in three round trips.
+    assert told == slow_start
+
+
 def test_no_receiver_is_called_in_the_past():
     with pytest.raises(fanin.SchemeError, match=r"Late.on_data .*: ValueError: wake_at takes a time from now on"):
         scenario(received(Late)).run()

@@ -100,6 +100,15 @@ impl ReceiverCx {
         self.actions.push(ReceiverAction::Release { flow, push: false });
         Ok(())
     }
+    /// Writes a number into the acknowledgements of a flow, in place of the last segment's in-band field, until the next segment
+    /// arrives. AckEvent.field has it at the sender. Their priority holds from now on, 0 the highest. ValueError: it has not
+    /// opened here.
+    #[pyo3(signature = (flow, field, priority=0))]
+    fn write_acks(&mut self, flow: usize, field: u64, priority: u8) -> PyResult<()> {
+        let flow = self.flow(flow)?;
+        self.actions.push(ReceiverAction::Acks { flow, field, priority });
+        Ok(())
+    }
     /// Has on_timer called at that time, in seconds as now has it, with a whole number. ValueError: it is past.
     #[pyo3(signature = (at, token=0))]
     fn wake_at(&mut self, at: f64, token: u64) -> PyResult<()> {
