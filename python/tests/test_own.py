@@ -567,7 +567,7 @@ def test_what_cannot_be_a_scheme_is_refused():
         (kind(on_akc=lambda *_: None), TypeError, r'Odd.on_akc is called by nobody .did you mean "on_ack"'),
         (kind("DCTCP"), ValueError, "dctcp is a scheme of the engine: give another name"),
         (kind(ecn="on"), ValueError, '"off", "classic" or "accurate", not "on"'),
-        (kind(size=fanin.param("20pkt")), ValueError, 'senders count bytes or "mss"'),
+        (kind(size=fanin.param("20pkt")), ValueError, 'size: 20pkt counts packets, and classes bytes or "mss"'),
         (kind(code=fanin.param(1)), ValueError, "the parameter code is there twice"),
         (kind(at=fanin.param("0.1ps")), fanin.ScenarioError, "would lose precision"),
         (

@@ -268,6 +268,7 @@ def twice(_, cx, packet, passage):
         (lambda _, cx, packet, __: setattr(packet, "window", 1e3), "TypeError"),
         (lambda _, cx, packet, __: setattr(packet, "size", 1), "not writable|can't set|no setter"),
         (lambda _, cx, packet, __: cx.report("much"), "TypeError.*'str'"),
+        (lambda _, cx, packet, __: cx.report(b"much"), "the scheme names no class as its controller"),
         (lambda _, cx, packet, __: cx.wake_at(1e-9), "wake_at takes a time from now on"),
         (lambda _, cx, packet, __: cx.inject(packet), r"switch \d+ does not hold this packet"),
         (lambda _, cx, packet, __: cx.discard(packet), r"switch \d+ does not hold this packet"),

@@ -186,7 +186,7 @@ fn params(py: Python<'_>, declared: &Declared<'_>) -> PyResult<Vec<Param>> {
         found.push(MarkAt::PARAM);
     }
     for (key, default, doc) in &declared.params {
-        let (kind, text) = kind_of(default)?;
+        let (kind, text) = kind_of(key, default)?;
         let param = Param::new(leaked(key.clone()), kind, leaked(text), leaked(doc.clone()), source);
         found.push(if kind == Kind::Number { param.at_least(f64::NEG_INFINITY) } else { param });
     }
@@ -204,7 +204,7 @@ fn params(py: Python<'_>, declared: &Declared<'_>) -> PyResult<Vec<Param>> {
 }
 
 /// The kind of a parameter with this default, and the default as a scenario has it.
-fn kind_of(default: &Bound<'_, PyAny>) -> PyResult<(Kind, String)> {
+fn kind_of(key: &str, default: &Bound<'_, PyAny>) -> PyResult<(Kind, String)> {
     let text = default.str()?.to_string();
     if let Ok(flag) = default.cast::<PyBool>() {
         return Ok((Kind::Bool, flag.is_true().to_string()));
@@ -220,7 +220,11 @@ fn kind_of(default: &Bound<'_, PyAny>) -> PyResult<(Kind, String)> {
             Some((_, "B")) => Kind::Bytes,
             Some((_, "bit/s")) => Kind::Rate,
             Some((_, "1")) => Kind::Fraction,
-            Some((_, "pkt")) => return Err(PyValueError::new_err(format!("{text}: senders count bytes or \"mss\""))),
+            Some((_, "pkt")) => {
+                return Err(PyValueError::new_err(format!(
+                    "{key}: {text} counts packets, and classes bytes or \"mss\""
+                )));
+            }
             _ if text.parse::<i64>().is_ok() => Kind::Integer,
             _ if text.parse::<f64>().is_ok_and(f64::is_finite) => Kind::Number,
             _ => Kind::Text,
@@ -300,7 +304,9 @@ impl Scheme for Bundle {
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
         let role = self.run.class.switch.as_ref()?;
         let (facts, place) = (("switch", Node::of(switch)), Place::default().switch(switch.node));
-        Some(Box::new(Object::<SwitchCx>::new(&self.run, role, switch.mss, facts, place)))
+        let agent = Object::<SwitchCx>::new(&self.run, role, switch.mss, facts, place);
+        Python::attach(|py| agent.cx.borrow_mut(py).controlled = self.run.class.controller.is_some());
+        Some(Box::new(agent))
     }
     fn controller(&self, network: &NetworkFacts) -> Option<Box<dyn Controller>> {
         let role = self.run.class.controller.as_ref()?;

@@ -71,6 +71,8 @@ fn pass(answer: Borrowed<'_, '_, PyAny>) -> PyResult<Pass> {
 pub(crate) struct SwitchCx {
     now: Time,
     switch: NodeId,
+    /// Whether there is a controller.
+    pub(super) controlled: bool,
     actions: Vec<SwitchAction>,
 }
 
@@ -102,9 +104,13 @@ impl SwitchCx {
     fn now(&self) -> f64 {
         self.now.secs()
     }
-    /// Sends a message to the controller: bytes.
-    fn report(&mut self, message: &[u8]) {
+    /// Sends a message to the controller: bytes. ValueError: the scheme names no controller.
+    fn report(&mut self, message: &[u8]) -> PyResult<()> {
+        if !self.controlled {
+            return Err(PyValueError::new_err("the scheme names no class as its controller, to whom switches report"));
+        }
         self.actions.push(SwitchAction::Report(message.to_vec()));
+        Ok(())
     }
     /// Sends a packet that on_packet has held to the port for which it came. ValueError: this switch does not hold it.
     fn inject(&mut self, packet: &mut Packet) -> PyResult<()> {
@@ -197,9 +203,9 @@ impl Packet {
         self.packet.window
     }
     #[setter]
-    fn set_window(&mut self, field: i64) -> PyResult<()> {
-        let wrong = |_| PyValueError::new_err(format!("a window field is a number from 0 to 65535, not {field}"));
-        self.packet.window = u16::try_from(field).map_err(wrong)?;
+    fn set_window(&mut self, window: i64) -> PyResult<()> {
+        let wrong = |_| PyValueError::new_err(format!("a window field is a number from 0 to 65535, not {window}"));
+        self.packet.window = u16::try_from(window).map_err(wrong)?;
         Ok(())
     }
     /// The window scale that a SYN or SYN-ACK announces; 0 elsewhere.
