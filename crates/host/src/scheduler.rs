@@ -114,6 +114,7 @@ impl Hosts {
         } else {
             // A newer acknowledgement replaces a held one.
             *held = None;
+            self.write_into_acks();
             self.send_ack(id, ack, false, net);
         }
         self.run_actions(to, self.endpoint(id).scheme, net);
@@ -209,12 +210,7 @@ impl Hosts {
             match action {
                 ReceiverAction::Window { flow, bytes } => self.grant(flow, bytes),
                 ReceiverAction::Release { flow, push } => self.send_held(flow, push, net),
-                ReceiverAction::Acks { flow, field, priority } => {
-                    // The flow may have finished; then it has no effect.
-                    if let Some(Flow { receiver, .. }) = self.flows.get_mut(flow) {
-                        (receiver.field, receiver.priority) = (field, priority);
-                    }
-                }
+                ReceiverAction::Acks { flow, field, priority } => self.write(flow, field, priority),
                 ReceiverAction::Control { flow, packet } => self.send_control(flow, packet, net),
                 ReceiverAction::Timer { at, token } => {
                     let slot = self.timers.put((node, scheme, token));
@@ -223,6 +219,22 @@ impl Hosts {
             }
         }
         self.actions = actions;
+    }
+
+    /// Writes what a scheduler has asked for into the acknowledgement on which it has just decided.
+    fn write_into_acks(&mut self) {
+        for at in 0..self.actions.len() {
+            if let ReceiverAction::Acks { flow, field, priority } = self.actions[at] {
+                self.write(flow, field, priority);
+            }
+        }
+    }
+
+    /// Writes into the acknowledgements of a flow. The flow may have finished; then it has no effect.
+    fn write(&mut self, flow: FlowId, field: u64, priority: u8) {
+        if let Some(Flow { receiver, .. }) = self.flows.get_mut(flow) {
+            (receiver.field, receiver.priority) = (field, priority);
+        }
     }
 
     /// Sets the window that a flow's receiver advertises. The flow may have finished; then it has no effect.

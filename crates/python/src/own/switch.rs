@@ -132,7 +132,7 @@ impl SwitchCx {
     }
 }
 
-/// A packet that passes a switch. What is set after on_packet counts only for a packet that it holds.
+/// A packet that passes a switch. What is set after on_packet counts only for a packet that it holds, and is in no total.
 #[pyclass(module = "fanin._engine")]
 pub(crate) struct Packet {
     packet: Passing,

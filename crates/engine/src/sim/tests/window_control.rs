@@ -333,15 +333,22 @@ fn a_scheduler_that_never_answers_costs_the_connection_not_the_run() {
 /// Counts the payload that arrived with a mark, and says in acknowledgements how much that is by now.
 struct Counting {
     marked: u64,
+    /// Says so only when an acknowledgement is due, which is to have it.
+    late: bool,
 }
 
 impl WindowControl for Counting {
     fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {}
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival) {
         self.marked += u64::from(arrival.ce) * arrival.payload;
-        cx.actions.push(ReceiverAction::Acks { flow, field: self.marked, priority: 1 });
+        if !self.late {
+            cx.actions.push(ReceiverAction::Acks { flow, field: self.marked, priority: 1 });
+        }
     }
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision {
+        if self.late && kind == AckKind::Data {
+            cx.actions.push(ReceiverAction::Acks { flow, field: self.marked, priority: 1 });
+        }
         AckDecision::Send
     }
 }
@@ -374,15 +381,17 @@ impl SwitchAgent for Marking {
 
 #[test]
 fn a_receiver_writes_counts_of_marks_and_a_priority_into_acknowledgements() {
-    let (heard, priorities) = (Log::new(), Log::new());
-    let (hear, tell) = (heard.clone(), priorities.clone());
-    let scheme = Parts {
-        congestion: Some(Box::new(move |_| Box::new(Hearing(hear.clone())))),
-        window: Some(Box::new(|_| Box::new(Counting { marked: 0 }))),
-        agent: Some(Box::new(move |_| Box::new(Marking(tell.clone())))),
-        ..Parts::default()
-    };
-    run_instead(&star(1, "8760B", "[transport]\nack-every = 2"), scheme);
-    assert_eq!(heard.take(), [1460, 3 * 1460], "of two segments each, before the run ends with the last");
-    assert_eq!(priorities.take(), [0, 1, 1], "the first is of the handshake");
+    for late in [false, true] {
+        let (heard, priorities) = (Log::new(), Log::new());
+        let (hear, tell) = (heard.clone(), priorities.clone());
+        let scheme = Parts {
+            congestion: Some(Box::new(move |_| Box::new(Hearing(hear.clone())))),
+            window: Some(Box::new(move |_| Box::new(Counting { marked: 0, late }))),
+            agent: Some(Box::new(move |_| Box::new(Marking(tell.clone())))),
+            ..Parts::default()
+        };
+        run_instead(&star(1, "8760B", "[transport]\nack-every = 2"), scheme);
+        assert_eq!(heard.take(), [1460, 3 * 1460], "of two segments each, before the run ends with the last");
+        assert_eq!(priorities.take(), [0, 1, 1], "the first is of the handshake");
+    }
 }
