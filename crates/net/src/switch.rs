@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::network::Network;
 use fanin_core::ids::{FlowId, LinkId, NodeId};
-use fanin_core::packet::{Packet, node_at};
+use fanin_core::packet::{Flags, Packet, node_at};
 use fanin_core::roles::{
     AddressBook, Backlog, ControlPacket, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
 };
@@ -70,7 +70,7 @@ impl Switches {
         let arrived = packet;
         let pass = agent.on_packet(&mut cx, &mut packet, &passage);
         self.rewritten += u64::from(packet != arrived);
-        let marked = |packet: &Packet| packet.flags.has(fanin_core::packet::Flags::CE);
+        let marked = |packet: &Packet| packet.flags.has(Flags::CE);
         if pass != Pass::Drop && marked(&packet) && !marked(&arrived) {
             net.core.books().on_mark(to, &packet, now);
         }
