@@ -281,8 +281,9 @@ impl Core {
         if slow.behind.packets == 0 {
             return None;
         }
-        let band = slow.waiting.iter().position(|queue| !queue.is_empty())?;
-        let mut packet = slow.waiting[band].pop_front().expect("not empty");
+        let heads = slow.waiting.iter().map(|queue| queue.front().map(|packet| packet.size));
+        let band = slow.spec.next_band(heads)?;
+        let mut packet = slow.waiting[band].pop_front().expect("a packet waits in the band that is served");
         slow.remove(band, packet.size);
         if slow.acts_on_dequeue {
             slow.spec.report(&mut packet, slow.behind.bytes, at, &mut self.stacks);

@@ -289,5 +289,6 @@ fn leaves_at_once(spec: &PortSpec) -> bool {
         && spec.reports.is_none()
         && !spec.faulty
         && !spec.pausable
+        && !spec.discipline.schedules()
         && spec.jitter.is_none()
 }

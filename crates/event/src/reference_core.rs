@@ -142,8 +142,9 @@ impl ReferenceCore {
     /// Takes the next packet out of the bands of a port.
     fn take_waiting(&mut self, link: usize, at: Time) -> Option<(Time, Packet)> {
         let port = &mut self.ports[link];
-        let band = port.bands.iter().position(|band| !band.is_empty())?;
-        let (ready, mut packet) = port.bands[band].pop_front().expect("not empty");
+        let heads = port.bands.iter().map(|band| band.front().map(|(_, packet)| packet.size));
+        let band = port.spec.next_band(heads)?;
+        let (ready, mut packet) = port.bands[band].pop_front().expect("a packet waits in the band that is served");
         port.counts[band].packets -= 1;
         port.counts[band].bytes -= u64::from(packet.size);
         let behind = port.in_bands();

@@ -282,6 +282,16 @@ impl PortSpec {
         }
     }
 
+    /// The band of the next packet, given the sizes of the first ones that wait in each.
+    #[inline]
+    pub fn next_band(&mut self, mut heads: impl Iterator<Item = Option<u16>>) -> Option<usize> {
+        if !self.discipline.schedules() {
+            return heads.position(|head| head.is_some());
+        }
+        let heads: Vec<_> = heads.collect();
+        heads.iter().any(Option::is_some).then(|| self.discipline.serve(&heads))
+    }
+
     /// Writes telemetry into a packet whose transmission starts, and which leaves `queued` bytes behind, if it asks for that.
     #[inline(never)]
     pub fn report(&mut self, packet: &mut Packet, queued: u64, at: Time, stacks: &mut Stacks) {

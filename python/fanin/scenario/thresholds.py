@@ -49,7 +49,7 @@ def threshold_path(scheme: str) -> str:
 def never_marks(queue: dict[str, Any]) -> bool:
     """Whether a queue has no threshold to mark at."""
     kind, thresholds = queue["kind"], [value for key, value in queue.items() if key.endswith("threshold")]
-    return kind == "drop-tail" or (kind == "strict-priority" and not any(map(number, thresholds)))
+    return kind == "drop-tail" or (kind in ("strict-priority", "drr") and not any(map(number, thresholds)))
 
 
 def marking_of(resolved: dict[str, Any]) -> Marking | None:

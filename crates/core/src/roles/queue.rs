@@ -132,7 +132,8 @@ impl QueueCx<'_> {
 /// The decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It waits in this band. Bands are served in strict priority, 0 first, and each in order.
+    /// It waits in this band. Bands are served in strict priority, 0 first, or as [`QueueDiscipline::serve`] says, and each in
+    /// order.
     Enqueue(u8),
     /// It is dropped.
     Drop,
@@ -192,6 +193,15 @@ pub trait QueueDiscipline: Send {
     /// sum; the discipline divides it.
     fn buffers(&self) -> u32 {
         1
+    }
+    /// Whether [`QueueDiscipline::serve`] says which band is next; if not, it is the first one in which a packet waits.
+    fn schedules(&self) -> bool {
+        false
+    }
+    /// The port is free for another packet. `heads` has the size of the first one that waits in each band, none where none
+    /// does; one waits at least. Returns the band of the next one.
+    fn serve(&mut self, _heads: &[Option<u16>]) -> usize {
+        0
     }
     /// A packet arrives and there is room for it as it is. May mark it.
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission;

@@ -274,10 +274,11 @@ fn parameters_of_homa() {
 }
 
 #[test]
-fn parameters_of_strict_priority() {
-    let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
+fn parameters_of_queues_with_bands() {
+    let banded = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
     let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");
-    differ("bands", &strict(one), &strict(three));
+    differ("bands", &banded(one), &banded(three));
+    differ("quantum", &banded("kind = \"drr\"\nquantum = \"9000B\""), &banded("kind = \"drr\""));
 }
 
 /// Four long flows keep a buffer full that is smaller than what the host lets in flight: marks, losses and timers.

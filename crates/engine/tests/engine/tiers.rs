@@ -18,6 +18,7 @@ fn every_threshold_of_a_queue_may_be_that_of_a_tier_alone() {
     for (kind, keys) in [
         ("ecn-threshold", &[("threshold", "\"900pkt\"", "\"9pkt\"")][..]),
         ("strict-priority", &[("threshold", "\"900pkt\"", "\"9pkt\"")]),
+        ("drr", &[("threshold", "\"900pkt\"", "\"9pkt\"")]),
         ("double-threshold", &[("start", "\"900pkt\"", "\"9pkt\""), ("stop", "\"900pkt\"", "\"9pkt\"")]),
         ("red", &[("red-min", "900", "9"), ("red-max", "950", "20")]),
         ("wred", &[("wred-min", "\"900KB\"", "\"9KB\""), ("wred-max", "\"950KB\"", "\"20KB\"")]),

@@ -5,6 +5,7 @@
 
 mod double_threshold;
 mod drop_tail;
+mod drr;
 mod ecn_threshold;
 mod red;
 mod strict_priority;
@@ -12,6 +13,7 @@ mod trimming;
 mod wred;
 
 pub use double_threshold::DoubleThreshold;
+pub use drr::Drr;
 pub use ecn_threshold::{MARKING_RULE, MARKING_SOURCE};
 pub use ecn_threshold::{MarkAt, Threshold};
 pub use red::{Notice, Red, RedConfig, transmission};
@@ -45,7 +47,7 @@ const REQUIRES_ECT: Param = Param::new(
 
 /// Every queue discipline.
 pub static REGISTRY: &[QueueRow] =
-    &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, red::ROW, wred::ROW, strict_priority::ROW];
+    &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, red::ROW, wred::ROW, strict_priority::ROW, drr::ROW];
 
 /// Refuses contradictory values of `[queue]`.
 ///

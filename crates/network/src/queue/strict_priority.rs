@@ -7,34 +7,43 @@ use super::{MarkAt, QueueRow, Threshold};
 use fanin_core::packet::Packet;
 use fanin_core::roles::{Admission, QueueCx, QueueDiscipline};
 use fanin_core::units::Size;
-use fanin_param::{Kind, Param};
+use fanin_param::{Kind, Param, Values};
+
+const PARAMS: [Param; 4] = [
+    Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three").at_least(1.0).at_most(8.0),
+    Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off").per_tier(),
+    MarkAt::PARAM,
+    Param::new(
+        "scope",
+        Kind::Choice(&["port", "band"]),
+        "port",
+        "Whether the threshold applies to the queue of the port or of the packet's band.",
+        "one egress queue, as drop-tail",
+    ),
+];
+
+/// Its parameters and one more.
+pub(super) const fn with(one: Param) -> [Param; 5] {
+    let [bands, threshold, at, scope] = PARAMS;
+    [bands, threshold, at, scope, one]
+}
 
 pub(super) const ROW: QueueRow = QueueRow {
     key: "strict-priority",
     summary: "Strict priority bands by the packet's priority, with an optional marking threshold.",
-    params: &[
-        Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three")
-            .at_least(1.0)
-            .at_most(8.0),
-        Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off").per_tier(),
-        MarkAt::PARAM,
-        Param::new(
-            "scope",
-            Kind::Choice(&["port", "band"]),
-            "port",
-            "Whether the threshold applies to the queue of the port or of the packet's band.",
-            "one egress queue, as drop-tail",
-        ),
-    ],
-    build: |values| {
-        let at = MarkAt::chosen(values);
-        let marking = match values.size("threshold") {
-            Size::Packets(0) | Size::Bytes(0) => Threshold::never(),
-            threshold => Threshold::at(threshold, at),
-        };
-        Box::new(StrictPriority::new(values.integer("bands") as u8, marking, values.is("scope", "band")))
-    },
+    params: &PARAMS,
+    build: |values| Box::new(built(values)),
 };
+
+/// The discipline of these values.
+pub(super) fn built(values: &Values) -> StrictPriority {
+    let at = MarkAt::chosen(values);
+    let marking = match values.size("threshold") {
+        Size::Packets(0) | Size::Bytes(0) => Threshold::never(),
+        threshold => Threshold::at(threshold, at),
+    };
+    StrictPriority::new(values.integer("bands") as u8, marking, values.is("scope", "band"))
+}
 
 /// Strict priority with a marking threshold.
 #[derive(Clone, Copy, Debug)]

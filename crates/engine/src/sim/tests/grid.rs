@@ -315,6 +315,7 @@ fn disciplines_and_limits() {
         "kind = \"strict-priority\"",
         "kind = \"strict-priority\"\nthreshold = \"6pkt\"\nscope = \"band\"",
         "kind = \"strict-priority\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"",
+        "kind = \"drr\"\nthreshold = \"6pkt\"",
         "kind = \"red\"\nred-weight = 0.2\nred-min = 3\nred-max = 9",
         "kind = \"red\"\nred-weight = 0.01\nred-min = 1\nred-drop = false",
         "kind = \"wred\"\nwred-min = \"3pkt\"\nwred-max = \"9pkt\"",

@@ -37,6 +37,24 @@ fn bands_order_flows() {
     assert!(fct[2] - alone <= 2.0 * 12e-6 + 4.0 * 0.32e-6, "{} for {alone}", fct[2]);
 }
 
+#[test]
+fn deficit_round_robin_divides_a_port_among_bands_and_strict_priority_does_not() {
+    // Six flows of high priority and one of low priority fill the port.
+    let scheme = || Parts {
+        congestion: Some(Box::new(|flow| Box::new(At(u8::from(flow.flow.index() == 6))))),
+        ..Parts::default()
+    };
+    let goodput = |queue: &str| {
+        let text = star(7, "2MB", &format!("[queue]\nkind = \"{queue}\"\nbands = 2"));
+        let text = text.replace("delay", "buffer = \"10MB\"\ndelay");
+        let outcome = both(&text, &|| instead(scheme())).unwrap_or_else(|difference| panic!("{difference}"));
+        1.0 / reals(&outcome, "flows", "fct_s")[6]
+    };
+    let (strict, drr) = (goodput("strict-priority"), goodput("drr"));
+    // It has half of the port. What the others leave comes last: twelve of fourteen megabytes go before it.
+    assert!((drr / strict - 3.5).abs() < 0.2, "{drr} {strict}");
+}
+
 /// Marks every third packet of a port and drops every fiftieth, early.
 struct Every(u64);
 
