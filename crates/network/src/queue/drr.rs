@@ -3,7 +3,8 @@
 //!
 //! The band is the packet's priority, as with strict priority. Packets may be marked at a threshold of the port or the band.
 
-use super::{QueueRow, StrictPriority, strict_priority};
+use super::strict_priority::{BANDS, SCOPE, THRESHOLD, built};
+use super::{MarkAt, QueueRow, StrictPriority};
 use fanin_core::packet::Packet;
 use fanin_core::roles::{Admission, QueueCx, QueueDiscipline};
 use fanin_param::{Kind, Param};
@@ -20,11 +21,8 @@ const QUANTUM: Param = Param::new(
 pub(super) const ROW: QueueRow = QueueRow {
     key: "drr",
     summary: "Deficit round robin among bands by the packet's priority, with an optional marking threshold.",
-    params: {
-        const PARAMS: [Param; 5] = strict_priority::with(QUANTUM);
-        &PARAMS
-    },
-    build: |values| Box::new(Drr::new(strict_priority::built(values), values.bytes("quantum").get())),
+    params: &[BANDS, THRESHOLD, MarkAt::PARAM, SCOPE, QUANTUM],
+    build: |values| Box::new(Drr::new(built(values), values.bytes("quantum").get())),
 };
 
 /// Deficit round robin.

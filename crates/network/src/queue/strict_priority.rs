@@ -9,29 +9,22 @@ use fanin_core::roles::{Admission, QueueCx, QueueDiscipline};
 use fanin_core::units::Size;
 use fanin_param::{Kind, Param, Values};
 
-const PARAMS: [Param; 4] = [
-    Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three").at_least(1.0).at_most(8.0),
-    Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off").per_tier(),
-    MarkAt::PARAM,
-    Param::new(
-        "scope",
-        Kind::Choice(&["port", "band"]),
-        "port",
-        "Whether the threshold applies to the queue of the port or of the packet's band.",
-        "one egress queue, as drop-tail",
-    ),
-];
-
-/// Its parameters and one more.
-pub(super) const fn with(one: Param) -> [Param; 5] {
-    let [bands, threshold, at, scope] = PARAMS;
-    [bands, threshold, at, scope, one]
-}
+pub(super) const BANDS: Param =
+    Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three").at_least(1.0).at_most(8.0);
+pub(super) const THRESHOLD: Param =
+    Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off").per_tier();
+pub(super) const SCOPE: Param = Param::new(
+    "scope",
+    Kind::Choice(&["port", "band"]),
+    "port",
+    "Whether the threshold applies to the queue of the port or of the packet's band.",
+    "one egress queue, as drop-tail",
+);
 
 pub(super) const ROW: QueueRow = QueueRow {
     key: "strict-priority",
     summary: "Strict priority bands by the packet's priority, with an optional marking threshold.",
-    params: &PARAMS,
+    params: &[BANDS, THRESHOLD, MarkAt::PARAM, SCOPE],
     build: |values| Box::new(built(values)),
 };
 
